@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.indexes import CreatedIndexes
     from pgs_neo4j.engine.loading import DEMO_GRAPH
     from pgs_neo4j.engine.names import read_names
-    from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder
+    from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder, OnBegin
     from pgs_neo4j.ingest.brain import read_brain
     from pgs_neo4j.ingest.graph_file import GraphFile
     from pgs_neo4j.ingest.load import LoadResult
@@ -61,6 +61,7 @@ __all__ = [
     "LeaseHolder",
     "LoadResult",
     "NodeProperty",
+    "OnBegin",
     "Partitioning",
     "Proposal",
     "Purged",
@@ -97,6 +98,7 @@ _HOMES = {
     "GraphState": "browse.graph_states",
     "Job": "runs.jobs",
     "JobOrder": "engine.repartition",
+    "OnBegin": "engine.repartition",
     "Kept": "calls.replies",
     "LabelSample": "survey",
     "LayeredAnswer": "answering.layered",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import BinaryIO, Literal, Protocol
 
 SentenceKind = Literal["prose", "heading", "row", "code", "data", "rule"]
 """``row``: of a table. ``data``: a part of what is too long for a sentence. ``rule``: no words."""
@@ -78,8 +78,9 @@ class DocumentText:
 class DocumentSource:
     """Where a document comes from: a file, a URL, or ``data``.
 
-    The file is at ``path``, and no link in it may lead out of ``root``. The ending of ``id`` tells
-    what ``data`` is: ``DocumentSource(id="note.md", data="It is so.")``.
+    The file is at ``path``, and no link in it may lead out of ``root``; or it is ``opened``, and
+    read from its beginning. The ending of ``id`` tells what ``data`` or such a file is:
+    ``DocumentSource(id="note.md", data="It is so.")``.
     """
 
     id: str
@@ -87,6 +88,7 @@ class DocumentSource:
     root: Path | None = None
     url: str | None = field(default=None, repr=False)
     data: str | bytes | None = None
+    opened: BinaryIO | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,8 @@ from pgs_neo4j.web.routes import (
     documents,
     feedback,
     graphs,
+    ingestions,
+    live_jobs,
     login,
     maps,
     metrics,
@@ -40,7 +42,7 @@ from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
     *(login, graphs, planning, runs, feedback, searching, sessions),
-    *(browsing, maps, nodes, documents, operations),
+    *(browsing, maps, nodes, documents, ingestions, operations, live_jobs),
 )
 """In the order in which OpenAPI lists them."""
 

@@ -29,11 +29,12 @@ from pgs_neo4j.errors import (
     WaitError,
 )
 from pgs_neo4j.text.shown import plain
-from pgs_neo4j.web.access.callers import ForbiddenError
+from pgs_neo4j.web.access.callers import ForbiddenError, UnknownJobError
 
 STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (ForbiddenError, 403),
     (UnknownGraphError, 404),
+    (UnknownJobError, 404),
     (UnknownNodeError, 404),
     (UnknownRunError, 404),
     (UnknownSessionError, 404),

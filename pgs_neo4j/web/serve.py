@@ -21,6 +21,7 @@ from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
+from pgs_neo4j.web.uploads.store import UploadStore
 
 STOP_S = 1.5
 """Seconds for connections to close after the runs have stopped."""
@@ -81,6 +82,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         cookie=f"pgs_{options.port}",
         read_only=options.read_only,
         confirm_cost=pgs.settings.confirm_cost,
+        uploads=UploadStore(int(pgs.config.max_document_mb * 1e6)),
     )
     guard = Guard(
         create_app(serving),
@@ -88,6 +90,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         serving.cookie,
         served_hosts(options.host, options.port, options.allow_hosts),
         frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
+        serving.uploads.most_bytes,
     )
     server = _Server(_config(guard))
     with _listening(options) as listener:

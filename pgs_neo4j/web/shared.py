@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from fastapi import Depends, Request, Security
 from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 
-from pgs_neo4j.engine import PGS, EndedJob, FailedJob, Job
-from pgs_neo4j.errors import BudgetError, BusyError, UnknownGraphError
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
 from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.jobs.board import JobBoard
 from pgs_neo4j.web.lookups import GraphLookups
-from pgs_neo4j.web.runs.board import STOP_S, STOPPING, RunBoard
-
-JobWork = Callable[[Callable[[Job], None]], Coroutine[None, None, EndedJob]]
-"""Carries out a job, and tells its record when it begins."""
+from pgs_neo4j.web.runs.board import RunBoard
+from pgs_neo4j.web.uploads.store import UploadStore
 
 
 @dataclass(slots=True)
@@ -44,7 +43,8 @@ class Serving:
     backoff: Backoff = field(default_factory=Backoff)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     maps: dict[tuple[str, int | None], PartitionMap] = field(default_factory=dict, repr=False)
-    jobs: dict[str, asyncio.Task[EndedJob]] = field(default_factory=dict, repr=False)
+    jobs: JobBoard = field(default_factory=JobBoard, repr=False)
+    uploads: UploadStore = field(default_factory=UploadStore, repr=False)
     streams: int = 0
     graph_metrics: GraphMetrics = field(init=False)
     lookups: GraphLookups = field(init=False)
@@ -62,37 +62,13 @@ class Serving:
         finally:
             self.streams -= 1
 
-    async def start_job(self, graph: str, work: JobWork) -> Job:
-        """Carry out a job in the background, one per graph; return its record.
-
-        Raises BusyError, and what kept the job from being recorded.
-        """
-        former = self.jobs.get(graph)
-        if former is not None and not former.done():
-            raise BusyError(f"a job on graph {graph} is in progress; see 'GET /api/jobs'")
-        if self.board.stopping:
-            raise BusyError(STOPPING)
-        recorded: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
-        job = self.jobs[graph] = asyncio.create_task(work(recorded.set_result))
-        either: list[asyncio.Future[Any]] = [recorded, job]
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if recorded.done():
-            return recorded.result()
-        if job.cancelled():
-            raise BusyError(STOPPING)
-        ended = job.result()
-        if isinstance(ended, FailedJob):
-            raise ended.error
-        return ended
-
     async def stop(self) -> None:
-        """Cancel runs and jobs; both leave a record. Nothing begins any more."""
-        for job in self.jobs.values():
-            job.cancel()
+        """Cancel runs and jobs; both leave a record. Nothing begins any more, or waits."""
+        self.jobs.stopping = True
         await self.board.stop()
         self.stopped.set()  # agents have heard by now how their runs ended
-        if self.jobs:
-            await asyncio.wait(self.jobs.values(), timeout=STOP_S)
+        await self.jobs.stop()
+        self.uploads.close()
 
     def require_writing(self) -> None:
         """Raise ForbiddenError on a server that was started to read only."""
@@ -100,16 +76,16 @@ class Serving:
             raise ForbiddenError("this server only reads; start it without --read-only")
 
     async def remaining_cost(self, caller: Caller) -> float | None:
-        """Return what a run of the caller may cost; None without a daily limit, of a day in UTC.
+        """Return what a run or job of the caller may cost; None without a daily limit, in UTC.
 
-        Runs in progress count as what their limits allow. Raises BudgetError if nothing is left.
+        Those in progress count as what their limits allow. Raises BudgetError if nothing is left.
         """
         most = caller.cost_per_day
         if most is None:
             return None
         costs = await self.pgs.runs.costs(days=1)
         spent = sum(one.cost for one in costs if caller.own_session(one.session) is not None)
-        spent += self.board.held_cost(caller)
+        spent += self.board.held_cost(caller) + self.jobs.cost_today(caller)
         if spent >= most:
             raise BudgetError(
                 f"{caller.name} has spent its {most:g} of today; ask again tomorrow (UTC)"

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pgs_neo4j.browse.maps import FRAME
-from pgs_neo4j.config import Settings
+from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.export.treemap import squarify
 from pgs_neo4j.graph.layout import lay_out
@@ -138,7 +138,7 @@ async def moved(page: Page, base: str, drawing: str) -> dict[str, float]:
 async def measure(seed: int) -> dict[str, Any]:
     """All figures."""
     files = page_files()
-    engine = cast(PGS, SimpleNamespace(settings=Settings()))
+    engine = cast(PGS, SimpleNamespace(settings=Settings(), config=PGSConfig()))
     answers = {
         "/api/me": ME, "/api/graphs": [GRAPH], "/api/graphs/made%20up/map": made_up_map(seed),
     }  # fmt: skip

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
 from tests.engines import KNOBS
-from tests.serving import Served, events, served
+from tests.serving import Served, Told, events, served
 
 SECRET = "The vault below the lighthouse holds eleven copper bells and one silver horn."
 QUESTION = {"question": "What does the vault hold?", "graph": "docs", "full_sweep": True}
 
 
-def entry(name: str, role: str) -> dict[str, str]:
-    return {"name": name, "role": role, "sha256": sha256(f"pgs_{name}".encode()).hexdigest()}
+def entry(name: str, role: str, *graphs: str) -> dict[str, Any]:
+    digest = sha256(f"pgs_{name}".encode()).hexdigest()
+    return {"name": name, "role": role, "sha256": digest, "graphs": list(graphs)}
 
 
 @pytest.fixture
@@ -33,7 +37,11 @@ async def pgs(endpoint: Endpoint, db: Database, tmp_path: Path) -> AsyncIterator
         neo4j_user=endpoint.user,
         neo4j_password=endpoint.password,
         llm_provider="extractive",
-        token=[entry("keeper", "operator"), entry("ann", "asker")],
+        token=[
+            entry("keeper", "operator"),
+            entry("ann", "asker"),
+            entry("elsewhere", "operator", "theirs"),
+        ],
         **KNOBS,
     ) as opened:
         await opened.ingest(tmp_path, "docs")
@@ -83,9 +91,107 @@ async def test_a_document_goes_with_proof_and_the_answers_of_others_stay_unseen(
     assert {one.id for one in await pgs.ingest.documents("docs")} == {"b.md", "c.md"}
 
 
-async def test_a_server_that_only_reads_deletes_nothing(pgs: PGS) -> None:
+async def send(own: httpx2.AsyncClient, name: str, text: str, graph: str = "docs") -> str:
+    """Send a file; returns its id."""
+    path, kind = f"/api/graphs/{graph}/uploads", {"Content-Type": "application/octet-stream"}
+    sent = await own.post(path, params={"name": name}, headers=kind, content=text.encode())
+    assert sent.status_code == 201, sent.text
+    assert (sent.json()["name"], sent.json()["size"]) == (name, len(text.encode()))
+    return str(sent.json()["id"])
+
+
+async def ingested(own: httpx2.AsyncClient, uploads: list[str], graph: str = "docs") -> list[Told]:
+    """Ingest files that were sent; returns the events of the job."""
+    body = {"uploads": uploads}
+    planned = await own.post(f"/api/graphs/{graph}/ingestions/plan", json=body)
+    assert (planned.status_code, planned.json()["calls"]) == (200, 0), planned.text
+    started = await own.post(f"/api/graphs/{graph}/ingestions", json=body)
+    assert (started.status_code, started.json()["kind"]) == (202, "ingest"), started.text
+    return await events(own, started.json()["events"])
+
+
+async def test_files_become_documents_and_a_second_time_cost_nothing(
+    server: Served, pgs: PGS
+) -> None:
+    async with server.client("pgs_keeper") as keeper:
+        rules = (await keeper.get("/api/uploads")).json()
+        assert (".pdf" in rules["endings"], rules["most_bytes"]) == (True, 100_000_000)
+        names = {"b.md": "Rivers run.\n", "new/d.txt": "Stones fall down.", "e.md": "\0" * 99}
+        uploads = [await send(keeper, name, text) for name, text in names.items()]
+        told = await ingested(keeper, uploads)
+        assert told[0].name == "accepted"
+        assert any(one.name == "progressed" for one in told)
+        end = told[-1]
+        assert (end.name, end.data["outcome"]) == ("ended", "partial")
+        states = {one["id"]: one["state"] for one in end.data["documents"]}
+        assert states == {"b.md": "unchanged", "new/d.txt": "added", "e.md": "failed"}
+        assert end.data["documents"][0]["reason"], "what failed comes first, with its reason"
+        listed = {one.id for one in await pgs.ingest.documents("docs")}
+        assert listed == {"a/hidden.md", "b.md", "c.md", "new/d.txt"}, "others stay"
+        shown = (await keeper.get("/api/graphs/docs/document?id=new/d.txt")).json()
+        assert (shown["source"], shown["stale"]) == ("new/d.txt", [])
+        again = await ingested(keeper, [await send(keeper, "new/d.txt", names["new/d.txt"])])
+        assert again[-1].data["states"] == {"unchanged": 1}
+        record = (await keeper.get(f"/api/jobs/{again[-1].data['record']}")).json()
+        assert (record["kind"], record["outcome"], record["options"]) == ("ingest", "unchanged", {})
+        taken = await keeper.post("/api/graphs/docs/ingestions", json={"uploads": uploads})
+        assert (taken.status_code, "send it again" in taken.text) == (422, True)
+
+
+async def test_a_graph_of_a_new_name_is_made_and_one_of_other_nodes_is_left_alone(
+    server: Served, pgs: PGS
+) -> None:
+    await pgs.add_graph("papers", GraphMapping(labels=("Paper",), text=("abstract",)))
+    async with server.owner() as owner:
+        told = await ingested(owner, [await send(owner, "one.md", "Snow is cold.", "new")], "new")
+        assert told[-1].data["states"] == {"added": 1}
+        assert "new" in {one.name for one in await pgs.graphs()}
+        upload = await send(owner, "one.md", "Snow is cold.", "papers")
+        body = {"uploads": [upload]}
+        started = await owner.post("/api/graphs/papers/ingestions", json=body)
+        failed = (await events(owner, started.json()["events"]))[-1]
+        assert (failed.name, "papers is stored for other nodes" in failed.data["error"]) == (
+            "failed", True,
+        )  # fmt: skip
+        assert not await pgs.ingest.documents("papers")
+
+
+async def test_files_are_taken_from_operators_for_their_graphs_only(
+    server: Served, pgs: PGS
+) -> None:
+    kind = {"Content-Type": "application/octet-stream"}
+    async with (
+        server.client("pgs_ann") as ann,
+        server.client("pgs_keeper") as keeper,
+        server.client("pgs_elsewhere") as elsewhere,
+    ):
+        upload = await send(keeper, "d.md", "It is secret.")
+        body = {"uploads": [upload]}
+        for own, status in ((ann, 403), (elsewhere, 404)):
+            for path in ("ingestions", "ingestions/plan"):
+                refused = await own.post(f"/api/graphs/docs/{path}", json=body)
+                assert refused.status_code == status, refused.text
+            path = "/api/graphs/docs/uploads?name=d.md"
+            refused = await own.post(path, headers=kind, content=b"x")
+            assert refused.status_code == status
+        foreign = await elsewhere.post("/api/graphs/theirs/ingestions", json=body)
+        assert (foreign.status_code, "secret" in foreign.text) == (422, False)
+        assert (await elsewhere.delete(f"/api/uploads/{upload}")).status_code == 204
+        started = (await keeper.post("/api/graphs/docs/ingestions", json=body)).json()
+        for path in (started["events"], f"/api/jobs/live/{started['job']}"):
+            hidden = await elsewhere.get(path)
+            assert (hidden.status_code, hidden.json()["code"]) == (404, "unknown_job")
+        assert (await events(keeper, started["events"]))[-1].name == "ended"
+        assert (await keeper.delete(f"/api/jobs/live/{started['job']}")).json()["state"] == "ended"
+
+
+async def test_a_server_that_only_reads_deletes_and_takes_nothing(pgs: PGS) -> None:
     async with served(pgs, read_only=True) as server, server.owner() as owner:
         refused = await owner.delete("/api/graphs/docs/document?id=b.md")
         assert refused.status_code == 403
+        for path in ("ingestions", "ingestions/plan"):
+            body = {"uploads": ["0" * 16]}
+            refused = await owner.post(f"/api/graphs/docs/{path}", json=body)
+            assert refused.status_code == 403
         listed = (await owner.get("/api/graphs/docs/documents")).json()
         assert listed["total"] == 3

@@ -63,6 +63,7 @@ async def paths(own: httpx2.AsyncClient, graph: str, run: str) -> list[str]:
     return [
         path.replace("{graph}", graph).replace("{run}", run).replace("{session}", "secret")
         .replace("{kind}", "json").replace("{job}", "j1").replace("{partition}", "1")
+        .replace("{live}", "b0123456789ab")
         for path, methods in document["paths"].items()
         if "get" in methods
     ]  # fmt: skip

@@ -39,7 +39,7 @@ from pgs_neo4j.ingest.order import (
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest, without_calls
 from pgs_neo4j.ingest.schemas import read_schemas
-from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
@@ -83,6 +83,11 @@ class Ingester:
         if done.has_documents:
             await store_view(self._core, graph, order.label)
         return done
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Endings of the files that the built-in readers take; none with a loader of your own."""
+        return () if Parts(self._core).loader() else ENDINGS
 
     async def resume(
         self, job: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]

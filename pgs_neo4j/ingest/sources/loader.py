@@ -16,7 +16,13 @@ from pgs_neo4j.ingest.read.records import RECORDS, read_records
 from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.read.worker import ParseWorker
 from pgs_neo4j.ingest.sources.fetch import fetch
-from pgs_neo4j.ingest.sources.opening import check_size, open_file, read_file
+from pgs_neo4j.ingest.sources.opening import (
+    check_size,
+    open_file,
+    read_file,
+    read_opened,
+    reopen_file,
+)
 from pgs_neo4j.model.documents import (
     DocumentSource,
     DocumentText,
@@ -143,6 +149,8 @@ def check_id(id_: str) -> None:
 def _data_of(source: DocumentSource, most_bytes: int) -> bytes:
     if source.path is not None:
         return read_file(source.path, source.root or source.path.parent, most_bytes)
+    if source.opened is not None:
+        return read_opened(source.opened, most_bytes)
     data = _bytes_of(source)
     check_size(len(data), most_bytes)
     return data
@@ -154,6 +162,8 @@ def _bytes_of(source: DocumentSource) -> bytes:
 
 
 def _opened(source: DocumentSource) -> AbstractContextManager[BinaryIO]:
+    if source.opened is not None:
+        return reopen_file(source.opened)
     if source.path is None:
         return io.BytesIO(_bytes_of(source))
     return open_file(source.path, source.root or source.path.parent)

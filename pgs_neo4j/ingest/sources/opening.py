@@ -35,11 +35,33 @@ def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
         raise InputFileError("it changed while it was read; ingest it again")
 
 
+@contextmanager
+def reopen_file(opened: BinaryIO) -> Iterator[BinaryIO]:
+    """Yield an open file from its beginning; it stays open. Raises InputFileError."""
+    try:
+        descriptor = os.dup(opened.fileno())
+    except ValueError as error:
+        raise InputFileError("it was closed before it was read; send it again") from error
+    with os.fdopen(descriptor, "rb") as file:
+        file.seek(0)
+        yield file
+
+
 def read_file(path: Path, root: Path, most_bytes: int) -> bytes:
     """Return the bytes of a file; one that is too large is not read. Raises InputFileError."""
     with open_file(path, root) as file:
-        check_size(os.fstat(file.fileno()).st_size, most_bytes)
-        data = file.read(most_bytes + 1)
+        return _read_bounded(file, most_bytes)
+
+
+def read_opened(opened: BinaryIO, most_bytes: int) -> bytes:
+    """Return the bytes of an open file, as ``read_file`` does. Raises InputFileError."""
+    with reopen_file(opened) as file:
+        return _read_bounded(file, most_bytes)
+
+
+def _read_bounded(file: BinaryIO, most_bytes: int) -> bytes:
+    check_size(os.fstat(file.fileno()).st_size, most_bytes)
+    data = file.read(most_bytes + 1)
     check_size(len(data), most_bytes)
     return data
 

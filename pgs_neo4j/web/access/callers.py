@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pgs_neo4j.errors import PGSError, UnknownGraphError, UnknownRunError
+from pgs_neo4j.errors import PGSError, UnknownGraphError, UnknownRunError, UsageError
 
 Role = Literal["metrics", "reader", "asker", "operator"]
 """Each may do what the ones before it may: read, ask, and change graphs and start jobs.
@@ -22,6 +22,10 @@ BETWEEN = " / "
 
 class ForbiddenError(PGSError):
     """The caller's role does not allow the request."""
+
+
+class UnknownJobError(UsageError):
+    """No job in progress has this id."""
 
 
 @dataclass(frozen=True, slots=True)

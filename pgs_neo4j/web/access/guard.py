@@ -2,11 +2,13 @@
 
 The page may be open in a browser beside hostile pages. Those can send requests to this server, also
 under a name of their own that leads to it. So the names of hosts and origins are checked, unsafe
-methods take JSON only, which a form cannot send, and every request of the API needs a token.
+methods take JSON only, which a form cannot send, and every request of the API needs a token. Files
+are sent as octet-stream, which no form can send either.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -22,6 +24,9 @@ from pgs_neo4j.web.failures import Failure, failure_response
 MOST_BODY = 64 * 1024
 MOST_CHAT = 1024 * 1024
 """Chat programs send the whole conversation with every question."""
+JSON, FILE = "application/json", "application/octet-stream"
+UPLOADS = re.compile(r"/api/graphs/[^/]+/uploads")
+"""Paths that take files."""
 SAFE = frozenset({"GET", "HEAD"})
 METHODS = SAFE | {"POST", "DELETE"}
 OPEN = frozenset({"/api/login", "/api/health"})
@@ -64,6 +69,7 @@ class Guard:
     """The outermost application; ``hosts`` and ``origins`` are those allowed, in lower case.
 
     ``cookie`` is the name of the cookie. Origins other than the server's own get CORS headers.
+    ``most_file`` are the bytes that a file may have.
     """
 
     app: ASGIApp
@@ -71,6 +77,7 @@ class Guard:
     cookie: str
     hosts: frozenset[str]
     origins: frozenset[str] = frozenset()
+    most_file: int = MOST_BODY
     own_origins: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,7 +101,7 @@ class Guard:
             status, failure = refusal
             await failure_response(scope["path"], status, failure)(scope, receive, sending)
             return
-        await _Sized(self.app).serve(scope, receive, sending)
+        await _Sized(self.app, self._most_body(scope["path"])).serve(scope, receive, sending)
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         """Return why a request is refused, with or without a token; None if it is not."""
@@ -114,14 +121,21 @@ class Guard:
                 "another site made this request", "origin", "allow it with --allow-origin"
             )
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if method == "POST" and kind != "application/json":
+        wanted = FILE if _takes_files(scope["path"]) else JSON
+        if method == "POST" and kind != wanted:
+            what = "JSON" if wanted == JSON else "a file"
             return 415, _failure(
-                "the body is not JSON", "content_type", "send Content-Type: application/json"
+                f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
             )
-        most = _most_body(scope["path"])
+        most = self._most_body(scope["path"])
         if _length(headers, most) > most:
-            return 413, _too_large(most)
+            return 413, _too_large(scope["path"], most)
         return None
+
+    def _most_body(self, path: str) -> int:
+        if _takes_files(path):
+            return self.most_file
+        return MOST_CHAT if path.startswith("/v1/") else MOST_BODY
 
     def _admit(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         """Note the caller; return why there must be one."""
@@ -179,8 +193,8 @@ def _needs_token(path: str) -> bool:
     return path.removeprefix("/").partition("/")[0] in GUARDED
 
 
-def _most_body(path: str) -> int:
-    return MOST_CHAT if path.startswith("/v1/") else MOST_BODY
+def _takes_files(path: str) -> bool:
+    return UPLOADS.fullmatch(path) is not None
 
 
 def _length(headers: Headers, most: int) -> int:
@@ -192,7 +206,10 @@ def _failure(error: str, code: str, fix: str = "") -> Failure:
     return Failure(error=error, code=code, fix=fix)
 
 
-def _too_large(most: int) -> Failure:
+def _too_large(path: str, most: int) -> Failure:
+    if _takes_files(path):
+        fix = "raise max_document_mb, or split it"
+        return _failure(f"the file is larger than {most / 1e6:,.6g} MB", "too_large", fix)
     return _failure(f"the body has more than {most // 1024} kB", "too_large", "send less")
 
 
@@ -229,12 +246,13 @@ class _Sized:
     """Ends requests whose body grows above the limit while it is read."""
 
     app: ASGIApp
+    most: int
     size: int = 0
     started: bool = False
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        most = _most_body(scope["path"])
+        most = self.most
 
         async def receiving() -> Message:
             message = await receive()
@@ -253,4 +271,5 @@ class _Sized:
             await self.app(scope, receiving, sending)
         except _TooLargeError:
             if not self.started:
-                await failure_response(scope["path"], 413, _too_large(most))(scope, receive, send)
+                path = scope["path"]
+                await failure_response(path, 413, _too_large(path, most))(scope, receive, send)

@@ -9,6 +9,8 @@ from inspect import getdoc
 from typing import get_args
 
 from pgs_neo4j.events import Event
+from pgs_neo4j.web.jobs import served_jobs
+from pgs_neo4j.web.jobs.served_jobs import SERVED_JOBS
 from pgs_neo4j.web.runs import served_data
 from pgs_neo4j.web.runs.served_data import SERVED
 
@@ -29,6 +31,12 @@ OVER_HTTP = """
 The server sends the events of the engine with the same fields, except for those below. It also
 sends events of its own. It joins pieces of text that come within 50 ms.
 """
+OF_JOBS = """
+## Events of jobs
+
+`GET /api/jobs/live/{live}/events` streams what a job of the server tells: the events of the engine,
+and these. Each also has the fields of `accepted`.
+"""
 _CODE = re.compile(r"``(.+?)``")
 
 
@@ -36,7 +44,8 @@ def events_page() -> str:
     """Return all events with their fields."""
     engine = (_section(event.kind, event, event.__name__) for event in get_args(Event))
     served = (_section(name, data) for name, data in SERVED.items())
-    return "".join((INTRODUCTION, *engine, OVER_HTTP, *served))
+    jobs = (_section(name, data) for name, data in SERVED_JOBS.items())
+    return "".join((INTRODUCTION, *engine, OVER_HTTP, *served, OF_JOBS, *jobs))
 
 
 def plain_doc(documented: object) -> str:
@@ -77,10 +86,8 @@ def _fields(event: type) -> Iterator[tuple[str, str]]:
 
 
 def _nested(name: str) -> str:
-
-    return (
-        "{" + ", ".join(f"{key}: {kind}" for key, kind in _fields(getattr(served_data, name))) + "}"
-    )
+    home = served_data if hasattr(served_data, name) else served_jobs
+    return "{" + ", ".join(f"{key}: {kind}" for key, kind in _fields(getattr(home, name))) + "}"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query
@@ -9,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import Check, DayCost, JobOrder
 from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.jobs.board import LiveJob
+from pgs_neo4j.web.jobs.work import repartition
+from pgs_neo4j.web.routes.live_jobs import StartedJob, started
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
@@ -40,15 +44,6 @@ class NewJob(BaseModel):
     keep: Annotated[int | None, Field(ge=1, le=10_000)] = None
 
 
-class StartedJob(BaseModel):
-    """A job that was started, and where its record is; ``jobs`` lists those of the graph."""
-
-    job: str
-    graph: str
-    record: str
-    jobs: str
-
-
 @router.get("/jobs")
 async def list_jobs(
     serving: ServingNow, caller: CallerNow, graph: str | None = None
@@ -70,11 +65,10 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
     serving.require_writing()
     order = JobOrder(if_changed=body.if_changed, max_drift=body.max_drift, keep=body.keep)
     graph = await visible_graph(serving, caller, body.graph)
-    jobs = serving.pgs.jobs
-    job = await serving.start_job(graph, lambda tell: jobs.attempt(graph, order, on_begin=tell))
-    return StartedJob(
-        job=job.id, graph=graph, record=f"/api/jobs/{job.id}", jobs=f"/api/jobs?graph={graph}"
-    )
+    job = LiveJob(caller, graph, "repartition")
+    serving.jobs.start(job, partial(repartition, serving.pgs, graph, order, job.begin))
+    await job.wait_for_record()
+    return started(job)
 
 
 @router.get("/jobs/{job}")

@@ -1,5 +1,5 @@
 // @ts-check
-/** Speaks with the server: requests, and the stream of a run. */
+/** Speaks with the server: requests, files, and the streams of runs and jobs. */
 
 /** An answer of the server that is not the one asked for. */
 export class ApiError extends Error {
@@ -27,6 +27,16 @@ export function get(path) {
  */
 export function post(path, body = {}, headers = {}) {
   return request("POST", path, JSON.stringify(body), headers);
+}
+
+/**
+ * Sends a file. No form can send its content type, so that no other site can either.
+ *
+ * @param {string} path
+ * @param {Blob} file
+ */
+export function send(path, file) {
+  return request("POST", path, file, { "Content-Type": "application/octet-stream" });
 }
 
 /** @param {string} path */
@@ -57,7 +67,7 @@ export function newKey() {
 /**
  * @param {string} method
  * @param {string} way
- * @param {string} [body]
+ * @param {string | Blob} [body]
  * @param {Record<string, string>} [headers]
  * @returns {Promise<any>}
  */
@@ -70,7 +80,7 @@ async function request(method, way, body, headers = {}) {
       headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
     });
   } catch {
-    throw new ApiError(0, { error: "the server cannot be reached", fix: "is pgs serve running?" });
+    throw new ApiError(0, { error: "the server cannot be reached, or broke off", fix: "is pgs serve running?" });
   }
   const kind = answer.headers.get("Content-Type") || "";
   const told = kind.startsWith("application/json") ? await answer.json() : await answer.text();
@@ -84,14 +94,14 @@ async function request(method, way, body, headers = {}) {
 const WAITS = [500, 1000, 2000, 5000];
 
 /**
- * Follows the events of a run until it ends, and returns a function that stops following. A hidden
+ * Follows the events of a run or job until it ends, and returns a function that stops following. A hidden
  * tab gives its connection back, since a browser opens only six; it continues where it was.
  *
- * @param {string} run
+ * @param {string} way path of the events
  * @param {(told: Told) => void} onEvent
  * @param {(problem: string) => void} onProblem gets "" when all is well again
  */
-export function follow(run, onEvent, onProblem) {
+export function follow(way, onEvent, onProblem) {
   let last = -1;
   let ended = false;
   let tries = 0;
@@ -104,7 +114,7 @@ export function follow(run, onEvent, onProblem) {
     try {
       /** @type {Record<string, string>} */
       const headers = last < 0 ? {} : { "Last-Event-ID": String(last) };
-      const answer = await fetch(path(["runs", run, "events"]), { headers, signal: mine.signal });
+      const answer = await fetch(way, { headers, signal: mine.signal });
       if (!answer.ok || !answer.body) {
         const told = await answer.json().catch(() => ({}));
         ended = answer.status < 500;
@@ -178,5 +188,5 @@ export function follow(run, onEvent, onProblem) {
   };
 }
 
-const LAST = ["answered", "failed", "cancelled", "stopping"];
+const LAST = ["answered", "ended", "failed", "cancelled", "stopping"];
 const LIVE = ["queued", "running"];

@@ -16,11 +16,13 @@ import { sessionView, sessionsView } from "./sessions.js";
 
 /**
  * What every view gets: the query of the address, who is here, the chosen graph, and how to go
- * elsewhere. `leave` is called when another view takes the place of this one.
+ * elsewhere. `renew` goes there when the list of graphs has changed. `leave` is called when another
+ * view takes the place of this one.
  *
  * @typedef {{
  *   view: HTMLElement, panel: HTMLElement, query: URLSearchParams, me: any, graphs: any[],
  *   graph: string, go: (way: string) => void, say: (text: string) => void,
+ *   renew: (way: string) => Promise<void>,
  *   leave: (stop: () => void) => void
  * }} Page
  */
@@ -78,6 +80,12 @@ function go(way) {
   show();
 }
 
+/** @param {string} way */
+async function renew(way) {
+  graphs = await get(path(["graphs"]));
+  go(way);
+}
+
 async function show() {
   const mine = ++shown;
   for (const stop of stops.splice(0)) stop();
@@ -97,7 +105,7 @@ async function show() {
   /** @param {() => void} stop */
   const leave = (stop) => (mine === shown ? stops.push(stop) : stop());
   try {
-    await found.show({ view, panel, query, me, graphs, graph, go, say, leave });
+    await found.show({ view, panel, query, me, graphs, graph, go, say, renew, leave });
   } catch (error) {
     if (mine === shown) fail(error);
   }

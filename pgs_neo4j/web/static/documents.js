@@ -4,22 +4,25 @@
 import { get, path, remove } from "./api.js";
 import { counted, figure, fill, h, problem, table } from "./dom.js";
 import { confirmed } from "./help.js";
+import { mayChange } from "./rights.js";
+import { uploadArea } from "./upload.js";
 
 /** @param {import("./app.js").Page} page */
 export async function documentsView(page) {
   const { view, graph } = page;
-  if (!graph) {
-    fill(view, h("h1", {}, "Documents"), h("p", {}, "There is no graph yet."));
-    return;
-  }
-  const first = await get(path(["graphs", graph, "documents"]));
+  const first = graph ? await get(path(["graphs", graph, "documents"])) : { total: 0, after: null, documents: [] };
+  const count = h("p");
   const rows = h("div");
   const more = h("button", { type: "button", class: "act", onclick: () => load() }, "More");
   let after = first.after;
   /** @type {any[]} */
-  let listed = first.documents;
+  let listed = [];
 
-  function draw() {
+  /** @param {any} told */
+  function take(told) {
+    listed = [...listed, ...told.documents];
+    after = told.after;
+    fill(count, `${counted(told.total, "document")}.`);
     fill(rows, table("Documents", ["Document", "Chunks", "Bytes"], listed.map((one) => [
       h("a", { href: `/document?graph=${encodeURIComponent(graph)}&id=${encodeURIComponent(one.id)}` }, one.id),
       figure(one.chunks), figure(one.size),
@@ -28,21 +31,36 @@ export async function documentsView(page) {
   }
 
   async function load() {
-    const next = await get(path(["graphs", graph, "documents"], { after }));
-    listed = [...listed, ...next.documents];
-    after = next.after;
-    draw();
+    take(await get(path(["graphs", graph, "documents"], { after })));
   }
 
-  const add = h("p", { class: "note" }, "Add and update documents with ",
-    h("code", {}, `pgs ingest FOLDER --graph ${graph}`), "; what did not change costs nothing.");
+  /**
+   * @param {string} into
+   * @param {boolean} well
+   */
+  async function refresh(into, well) {
+    if (into === fixed) {
+      [listed, after] = [[], null];
+      await load();
+      return;
+    }
+    const open = () => page.renew(`/documents?graph=${encodeURIComponent(into)}`);
+    if (well) await open();
+    else fill(rows, h("button", { type: "button", class: "act", onclick: open }, `Documents of ${into}`));
+  }
+
+  const fixed = first.total ? graph : "";
+  const add = mayChange(page.me) ? await uploadArea(page, fixed, refresh) : null;
+  const terminal = h("p", { class: "note" }, "In a terminal, ",
+    h("code", {}, `pgs ingest FOLDER --graph ${fixed || "NAME"}`), " adds and updates documents as well.");
   if (!first.total) {
     fill(view, h("h1", {}, "Documents"),
-      h("p", {}, `${graph} was not made of files. Its nodes are those of your database.`));
+      h("p", {}, graph ? `${graph} was not made of files. Its nodes are those of your database.` : "There is no graph yet."),
+      add, rows, terminal);
     return;
   }
-  draw();
-  fill(view, h("h1", {}, `Documents of ${graph}`), h("p", {}, `${counted(first.total, "document")}.`), add, rows, more);
+  take(first);
+  fill(view, h("h1", {}, `Documents of ${graph}`), count, add, terminal, rows, more);
 }
 
 /** @param {import("./app.js").Page} page */
@@ -52,7 +70,6 @@ export async function documentView(page) {
   const one = await get(path(["graphs", graph, "document"], { id }));
   const told = h("section", { "aria-live": "polite" });
   const forget = h("input", { type: "checkbox", id: "forget" });
-  const may = me.role === "operator" && !me.read_only;
 
   async function destroy() {
     const also = forget.checked ? " Its text also goes from answers that quote it." : "";
@@ -72,7 +89,7 @@ export async function documentView(page) {
       ["Entities", figure(one.entities)], ["Relations", figure(one.relations)],
     ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
     one.stale.length ? h("p", { class: "note" }, `Stale: ${one.stale.join("; ")}. Ingest it again with --refresh.`) : null,
-    may ? h("div", { class: "tools" },
+    mayChange(me) ? h("div", { class: "tools" },
       h("label", { class: "inline", for: "forget" }, forget, "Remove its text from answers too"),
       h("button", { type: "button", class: "act", onclick: destroy }, "Delete")) : null,
     told,

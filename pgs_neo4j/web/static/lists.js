@@ -3,6 +3,7 @@
 
 import { get, path, post } from "./api.js";
 import { badge, counted, figure, fill, h, moment, money, problem, table } from "./dom.js";
+import { watchJob } from "./progress.js";
 
 /** @param {import("./app.js").Page} page */
 export async function runsView({ view, graph }) {
@@ -59,7 +60,7 @@ function adding(page, told) {
     event.preventDefault();
     try {
       await post(path(["graphs"]), { name: name.value, labels: parts(chosen.value), text: parts(text.value) });
-      location.assign(`/?graph=${encodeURIComponent(name.value)}`);
+      await page.renew(`/?graph=${encodeURIComponent(name.value)}`);
     } catch (error) {
       fill(said, problem(/** @type {any} */ (error)));
     }
@@ -87,42 +88,22 @@ export async function jobsView(page) {
   const changed = h("input", { type: "checkbox", id: "changed" });
   const start = h("button", { type: "button", class: "act", onclick: () => begin() }, "Repartition now");
   const may = me.role === "operator" && !me.read_only && graph;
-  let gone = false;
-  page.leave(() => {
-    gone = true;
-  });
-
   async function draw() {
     const jobs = await get(path(["jobs"], { graph }));
     fill(rows, jobs.length ? table("Jobs", ["Job", "Kind", "Outcome", "Started", "Ended"], jobs.map(jobRow))
       : h("p", {}, "No job yet. Jobs partition graphs again, or ingest files: see ", h("code", {}, "pgs schedule"), "."));
-    return jobs;
   }
 
   async function begin() {
     start.disabled = true;
-    fill(told);
     try {
-      const former = (await draw())[0]?.id;
-      await post(path(["jobs"]), { graph, if_changed: changed.checked });
-      page.say("The job began.");
-      await watch(former);
+      await watchJob(page, told, await post(path(["jobs"]), { graph, if_changed: changed.checked }));
+      await draw();
     } catch (error) {
       fill(told, problem(/** @type {any} */ (error)));
     } finally {
       start.disabled = false;
     }
-  }
-
-  /** @param {string | undefined} former */
-  async function watch(former) {
-    for (let looks = 0; !gone; looks += 1) {
-      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-      const newest = (await draw())[0];
-      const begun = newest && newest.id !== former;
-      if (begun ? newest.finished_at || newest.silent : looks > MOST_LOOKS) break;
-    }
-    if (!gone) page.say("The job has ended.");
   }
 
   fill(view, h("h1", {}, "Jobs"),
@@ -131,9 +112,6 @@ export async function jobsView(page) {
     told, rows);
   await draw();
 }
-
-const WATCH_MS = 1000;
-const MOST_LOOKS = 30; // for the record of a job that has begun
 
 /** @param {any} one */
 function jobRow(one) {

@@ -202,7 +202,7 @@ export async function runView(page) {
   }
 
   drawHead();
-  const stopFollowing = follow(id, take, (problem) => page.say(problem));
+  const stopFollowing = follow(path(["runs", id, "events"]), take, (problem) => page.say(problem));
   page.leave(stopFollowing);
   if (["queued", "running"].includes(told.state)) await drawMap();
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx2
@@ -12,7 +13,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.web.access import backoff, guard
 from pgs_neo4j.web.access.callers import Caller, Role
-from pgs_neo4j.web.access.guard import MOST_BODY, Guard, served_hosts
+from pgs_neo4j.web.access.guard import FILE, JSON, MOST_BODY, Guard, served_hosts
 from pgs_neo4j.web.access.tokens import Tokens, hashed
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
@@ -20,6 +21,7 @@ from pgs_neo4j.web.shared import Serving
 
 HOST = "127.0.0.1:7475"
 GOOD, OTHER = "pgs_good", "https://good.example"
+MOST_FILE = 1_000_000
 OPEN = {"/api/health", "/api/login"}
 
 
@@ -45,7 +47,7 @@ async def client(serving: Serving) -> AsyncIterator[httpx2.AsyncClient]:
 def client_of(serving: Serving, **more: Any) -> httpx2.AsyncClient:
     app = Guard(
         create_app(serving), serving.tokens, serving.cookie,
-        served_hosts("127.0.0.1", 7475, ()), frozenset({OTHER}),
+        served_hosts("127.0.0.1", 7475, ()), frozenset({OTHER}), MOST_FILE,
     )  # fmt: skip
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
     return httpx2.AsyncClient(transport=transport, base_url=f"http://{HOST}", **more)
@@ -70,8 +72,9 @@ def routes() -> list[tuple[str, str]]:
 async def test_no_route_answers_without_a_good_token(
     client: httpx2.AsyncClient, method: str, path: str, headers: dict[str, str]
 ) -> None:
-    json = {} if method == "POST" else None
-    answer = await client.request(method, path, headers=headers, json=json)
+    kind = FILE if path.endswith("/uploads") else JSON
+    sent = {"Content-Type": kind} if method == "POST" else {}
+    answer = await client.request(method, path, headers=headers | sent, content=b"{}")
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
 
 
@@ -144,6 +147,48 @@ async def test_a_body_that_grows_beyond_what_it_said_is_refused(
     sent = {"Authorization": f"Bearer {GOOD}", "Content-Type": "application/json"}
     answer = await client.post("/api/runs", headers=sent, content=endless())
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Content-Type": "application/json"}, 415),
+        ({"Content-Type": "multipart/form-data; boundary=x"}, 415),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Content-Length": str(MOST_FILE + 1)}, 413),
+        ({}, 404),
+    ],
+)
+async def test_a_file_is_checked_before_it_is_read(
+    client: httpx2.AsyncClient, headers: dict[str, str], status: int
+) -> None:
+    sent = {"Authorization": f"Bearer {GOOD}", "Content-Type": FILE} | headers
+    answer = await client.post("/api/graphs/docs/uploads?name=a.md", headers=sent, content=b"x")
+    assert answer.status_code == status
+    assert answer.json().keys() == {"error", "code", "fix"}
+
+
+async def test_a_file_that_grows_beyond_its_limit_is_refused(serving: Serving) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(MOST_FILE // 50_000 + 1):
+            yield b"x" * 50_000
+
+    serving.pgs = cast(PGS, SimpleNamespace(ingest=SimpleNamespace(endings=(".md",))))
+    headers = {"Authorization": f"Bearer {GOOD}", "Content-Type": FILE}
+    async with client_of(serving) as client:
+        path = "/api/graphs/docs/uploads?name=a.md"
+        answer = await client.post(path, headers=headers, content=endless())
+        assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+        assert "raise max_document_mb" in answer.json()["fix"]
+        assert serving.uploads.waiting == 0
+        taken = await client.post(path, headers=headers, content=b"It is so.")
+        assert (taken.status_code, taken.json()["size"], serving.uploads.waiting) == (201, 9, 1)
+        serving.read_only = True
+        refused = await client.post(path, headers=headers, content=b"It is so.")
+        assert (refused.status_code, serving.uploads.waiting) == (403, 1)
+    serving.uploads.close()
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE", "OPTIONS", "CONNECT", "X" * 3000])

@@ -11,13 +11,13 @@ from typing import cast
 import httpx2
 import pytest
 
-from pgs_neo4j.config import Settings
+from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.serve import ServeOptions, _listening, serve, settle_memory
 from tests.serving import free_port, served
 
-ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0)))
+ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
 
 
 async def test_it_serves_the_page_and_says_that_it_is_well() -> None:

@@ -1,0 +1,1 @@
+"""Jobs of this process: at most one on a graph, each with its events."""

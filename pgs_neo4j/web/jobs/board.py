@@ -1,0 +1,205 @@
+"""The jobs of this process: in progress, or just ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from secrets import token_hex
+from time import monotonic
+from typing import Literal
+
+from pgs_neo4j.engine import Job
+from pgs_neo4j.errors import BusyError, PGSError
+from pgs_neo4j.events import Event, OnEvent, UsageCounted
+from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.web.access.callers import Caller, UnknownJobError
+from pgs_neo4j.web.failures import failure_of
+from pgs_neo4j.web.jobs.served_jobs import JobKind, ServedJob, ServedJobEnd
+from pgs_neo4j.web.runs.board import STOPPING
+from pgs_neo4j.web.runs.log import EventLog
+from pgs_neo4j.web.runs.told import told_data
+
+logger = logging.getLogger(__name__)
+
+JobState = Literal["running", "ended", "failed", "cancelled"]
+JobWork = Callable[[OnEvent], Awaitable[ServedJobEnd]]
+
+KEEP_S = 900.0
+"""Seconds for which the events of a job that ended are kept."""
+STOP_S = 3.0
+
+
+@dataclass(slots=True, eq=False)
+class LiveJob:
+    """A job of this process. ``most_cost`` is what it may cost, ``cost`` what it has cost.
+
+    ``record`` is the id of its record, empty until it has one. ``error`` ended it.
+    """
+
+    caller: Caller
+    graph: str
+    kind: JobKind
+    most_cost: float = 0.0
+    cost: float = 0.0
+    id: str = field(default_factory=lambda: f"b{token_hex(6)}")
+    state: JobState = "running"
+    record: str = ""
+    error: PGSError | None = None
+    log: EventLog = field(default_factory=EventLog, repr=False)
+    recorded: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    ended_at: float | None = None
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    @property
+    def active(self) -> bool:
+        """Whether it is in progress."""
+        return self.ended_at is None
+
+    def shown(self) -> ServedJob:
+        """Return what tells it from others."""
+        return ServedJob(job=self.id, graph=self.graph, kind=self.kind)
+
+    def begin(self, record: Job) -> None:
+        """Take the record of the job."""
+        self.record = record.id
+        self.recorded.set()
+
+    async def wait_for_record(self) -> None:
+        """Wait until the job has a record, or has ended.
+
+        Raises what kept it from being recorded, and BusyError if the server stops.
+        """
+        await self.recorded.wait()
+        if not self.record and self.error is not None:
+            raise self.error
+        if not self.record and self.state == "cancelled":
+            raise BusyError(STOPPING)
+
+    def hear(self, event: Event) -> None:
+        """Take an event of the engine."""
+        if isinstance(event, UsageCounted):
+            self.cost = event.cost or 0.0
+        self.log.add(event.kind, told_data(event))
+
+    def end(self, state: JobState, data: Mapping[str, object]) -> None:
+        """Close the job with its last event."""
+        self.state, self.ended_at = state, monotonic()
+        self.log.add(state, {**data, **self.shown()})
+        self.log.end()
+        self.recorded.set()
+
+
+@dataclass(slots=True)
+class JobBoard:
+    """Carries out jobs, one on a graph at a time."""
+
+    live: dict[str, LiveJob] = field(default_factory=dict, repr=False)
+    stopping: bool = False
+    _spent: defaultdict[tuple[str, date], float] = field(
+        default_factory=lambda: defaultdict(float), repr=False
+    )
+
+    def start(
+        self, job: LiveJob, work: JobWork, on_end: Callable[[], None] = lambda: None
+    ) -> LiveJob:
+        """Begin a job; ``on_end`` is called when it has ended, also if it never began.
+
+        Raises BusyError while another one works on the graph.
+        """
+        self._tidy()
+        busy = any(one.active and one.graph == job.graph for one in self.live.values())
+        if busy or self.stopping:
+            on_end()
+            working = f"a job on graph {job.graph} is in progress; see 'GET /api/jobs'"
+            raise BusyError(STOPPING if self.stopping else working)
+        self.live[job.id] = job
+        job.log.add("accepted", job.shown())
+        job.task = asyncio.create_task(self._carry_out(job, work))
+        job.task.add_done_callback(lambda _: self._close(job, on_end))
+        return job
+
+    def find(self, id_: str, caller: Caller) -> LiveJob:
+        """Return a job of this process.
+
+        Raises UnknownJobError, also if the caller must not see it.
+        """
+        job = self.live.get(id_)
+        if job is None or not _shows(job, caller):
+            raise UnknownJobError(
+                f"there is no job {id_} in progress; 'GET /api/jobs' lists records"
+            )
+        return job
+
+    def cost_today(self, caller: Caller) -> float:
+        """Return what jobs of the caller have cost on this day (UTC), or may still cost.
+
+        Those of an earlier start of the server are not counted.
+        """
+        active = (job for job in self.live.values() if job.active)
+        held = sum(job.most_cost for job in active if job.caller.name == caller.name)
+        return held + self._spent[caller.name, _today()]
+
+    async def cancel(self, job: LiveJob) -> None:
+        """Cancel a job, and return when it has ended."""
+        if job.task is not None and job.active:
+            job.task.cancel()
+            await asyncio.wait([job.task])
+
+    async def stop(self) -> None:
+        """Cancel all jobs, which leave records, and end all streams. None begins any more."""
+        self.stopping = True
+        tasks = [job.task for job in self.live.values() if job.active and job.task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_S)
+        for job in self.live.values():
+            job.log.end()
+
+    async def _carry_out(self, job: LiveJob, work: JobWork) -> None:
+        try:
+            ended = await work(job.hear)
+        except PGSError as error:
+            logger.warning("a job on graph %s failed: %s", job.graph, one_line(str(error)))
+            job.error = error
+            self._end(job, "failed", failure_of(error).model_dump())
+        except Exception:
+            logger.exception("a job on graph %s failed unexpectedly", job.graph)
+            fault = {"error": "unexpected error of pgs", "code": "fault", "fix": ""}
+            self._end(job, "failed", fault)
+        else:
+            self._end(job, "ended", ended)
+
+    def _close(self, job: LiveJob, on_end: Callable[[], None]) -> None:
+        """Call ``on_end``, after the last event of a job that was canceled."""
+        if job.active:
+            self._end(job, "cancelled", {})
+        on_end()
+
+    def _end(self, job: LiveJob, state: JobState, data: Mapping[str, object]) -> None:
+        """Close a job, and count what it has cost."""
+        self._spent[job.caller.name, _today()] += job.cost
+        job.end(state, data)
+
+    def _tidy(self) -> None:
+        """Forget jobs that ended long ago, and what was spent on other days."""
+        old = monotonic() - KEEP_S
+        for job in [*self.live.values()]:
+            if job.ended_at is not None and job.ended_at < old:
+                del self.live[job.id]
+        for name, day in [*self._spent]:
+            if day != _today():
+                del self._spent[name, day]
+
+
+def _shows(job: LiveJob, caller: Caller) -> bool:
+    """Whether a caller may see a job: its own, and the owner of the server every one."""
+    return caller.sees(job.graph) and (job.caller == caller or not caller.tenant)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

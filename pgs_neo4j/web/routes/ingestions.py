@@ -1,0 +1,161 @@
+"""Files become documents: received one by one, then ingested together by a job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from pgs_neo4j.engine import check_graph_name
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.jobs.board import LiveJob
+from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd
+from pgs_neo4j.web.jobs.work import ingest, upload_sources, within
+from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.live_jobs import StartedJob, started
+from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.shared import OperatorNow, Serving, ServingNow
+from pgs_neo4j.web.uploads.store import MOST_FILES, close_all
+
+router = api_router("documents")
+
+FileName = Annotated[
+    str,
+    Query(min_length=1, max_length=500, description="path of the file below its folder; its id"),
+]
+UploadId = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+FILE_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class UploadRules(BaseModel):
+    """Which files are taken. No ``endings``: a loader of your own decides."""
+
+    endings: list[str]
+    most_bytes: int
+    most_files: int
+    most_total: int
+    wait_s: float
+
+
+class WaitingFile(BaseModel):
+    """A file that waits to be ingested."""
+
+    id: str
+    name: str
+    size: int
+
+
+class NewIngestion(BaseModel):
+    """Files that wait, to be ingested together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    uploads: Annotated[list[UploadId], Field(min_length=1, max_length=MOST_FILES)]
+    embed: bool = False
+    max_cost: Annotated[float | None, Field(gt=0.0)] = None
+
+
+class PlannedIngestion(BaseModel):
+    """What an ingestion would do and cost; costs are null without prices."""
+
+    states: dict[str, int]
+    calls: int
+    low: float | None
+    high: float | None
+    budget: str
+
+
+@router.get("/uploads")
+async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
+    """Return which files are taken, and how many may wait."""
+    uploads = serving.uploads
+    return UploadRules(
+        endings=list(serving.pgs.ingest.endings),
+        most_bytes=uploads.most_bytes,
+        most_files=uploads.most_files,
+        most_total=uploads.most_total,
+        wait_s=uploads.wait_s,
+    )
+
+
+@router.post("/graphs/{graph}/uploads", status_code=201, openapi_extra=FILE_BODY)
+async def upload(
+    graph: GraphName, name: FileName, request: Request, serving: ServingNow, caller: OperatorNow
+) -> WaitingFile:
+    """Take in a file, the body of the request, which then waits to be ingested into a graph."""
+    require_ingesting(serving, caller, graph)
+    endings = serving.pgs.ingest.endings
+    taken = await serving.uploads.receive(caller, graph, name, endings, request.stream())
+    return WaitingFile(id=taken.id, name=taken.name, size=taken.size)
+
+
+@router.delete("/uploads/{upload}", status_code=204)
+async def discard(
+    upload: Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="id of the file")],
+    serving: ServingNow,
+    caller: OperatorNow,
+) -> None:
+    """Remove a file that waits."""
+    serving.uploads.discard(caller, upload)
+
+
+@router.post("/graphs/{graph}/ingestions/plan")
+async def plan_ingestion(
+    graph: GraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
+) -> PlannedIngestion:
+    """Return what ingesting the files would do and cost. No model is called."""
+    require_ingesting(serving, caller, graph)
+    uploads = serving.uploads.find(caller, graph, body.uploads)
+    limit = await _within_budget(serving, caller, body)
+    sources = upload_sources(serving.pgs, uploads)
+    planned = await serving.pgs.ingest.plan(sources, graph, embed=body.embed, **within(limit))
+    states = Counter(str(one.state) for one in planned.outcomes if one.state != "missing")
+    return PlannedIngestion(
+        states=dict(states),
+        calls=planned.calls,
+        low=planned.low,
+        high=planned.high,
+        budget=planned.budget,
+    )
+
+
+@router.post("/graphs/{graph}/ingestions", status_code=202)
+async def start_ingestion(
+    graph: GraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
+) -> StartedJob:
+    """Ingest the files in the background of this server. Other documents of the graph stay.
+
+    A graph of a new name is made. A file that did not change costs nothing.
+    """
+    require_ingesting(serving, caller, graph)
+    limit = await _within_budget(serving, caller, body)
+    uploads = serving.uploads.take(caller, graph, body.uploads)
+
+    async def work(on_event: OnEvent) -> ServedJobEnd:
+        return await ingest(
+            serving.pgs, graph, uploads, embed=body.embed, most_cost=limit, on_event=on_event
+        )
+
+    job = LiveJob(caller, graph, "ingest", most_cost=limit or 0.0)
+    return started(serving.jobs.start(job, work, on_end=partial(close_all, uploads)))
+
+
+def require_ingesting(serving: Serving, caller: Caller, graph: str) -> None:
+    """Raise ForbiddenError on a server that only reads, and UnknownGraphError."""
+    serving.require_writing()
+    check_graph_name(caller.check_graph(graph))
+
+
+async def _within_budget(serving: Serving, caller: Caller, body: NewIngestion) -> float | None:
+    """Return the limit of the caller's money, if there is one. Raises BudgetError."""
+    given = (await serving.remaining_cost(caller), body.max_cost)
+    return min((most for most in given if most is not None), default=None)

@@ -1,0 +1,196 @@
+"""Keeps uploaded files until an ingestion takes them.
+
+The files have no names: each is deleted as soon as it is open, so that the system frees it when
+this process ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import BinaryIO
+
+from pgs_neo4j.errors import BusyError, InputFileError, UsageError
+from pgs_neo4j.model.documents import DocumentSource
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.uploads.names import document_name, ending_of
+
+MOST_FILES = 200
+"""Files that may wait at once."""
+MOST_TOTAL = 1_000_000_000
+"""Bytes that may wait at once."""
+WAIT_S = 900.0
+"""Seconds for which a file waits, and which sending it may take."""
+PORTION = 1 << 20
+"""Bytes that are written at once."""
+
+
+@dataclass(slots=True, eq=False)
+class Upload:
+    """A file that waits, open; ``size`` is in bytes, as far as they have come."""
+
+    id: str
+    owner: Caller
+    graph: str
+    name: str
+    file: BinaryIO = field(repr=False)
+    size: int = 0
+    whole: bool = False
+    expiry: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    def source(self) -> DocumentSource:
+        """Return the source of its document."""
+        return DocumentSource(id=self.name, opened=self.file)
+
+    def read(self) -> bytes:
+        """Return the bytes of the file."""
+        self.file.seek(0)
+        return self.file.read()
+
+
+@dataclass(slots=True)
+class UploadStore:
+    """The files that wait: each of at most ``most_bytes``, and of one of some endings.
+
+    A file with the name of another one takes its place.
+    """
+
+    most_bytes: int = 100_000_000
+    most_files: int = MOST_FILES
+    most_total: int = MOST_TOTAL
+    wait_s: float = WAIT_S
+    _waiting: dict[str, Upload] = field(default_factory=dict, repr=False)
+
+    @property
+    def waiting(self) -> int:
+        """How many files wait, those included that are being sent."""
+        return len(self._waiting)
+
+    async def receive(
+        self,
+        caller: Caller,
+        graph: str,
+        name: str,
+        endings: Sequence[str],
+        stream: AsyncIterator[bytes],
+    ) -> Upload:
+        """Take in a file of a caller for a graph, and let it wait.
+
+        Raises InputFileError for a file that cannot be ingested, and BusyError while too many wait.
+        Whatever is raised, nothing of the file stays.
+        """
+        document_name(name)
+        if endings and ending_of(name) not in endings:
+            raise InputFileError(
+                f"no reader takes {ending_of(name) or 'a file without an ending'}; those are "
+                f"{', '.join(endings)}"
+            )
+        self._require_room(1)
+        with ExitStack() as undone:
+            file = undone.enter_context(tempfile.TemporaryFile())
+            upload = Upload(token_hex(8), caller, graph, name, file)
+            self._waiting[upload.id] = upload
+            undone.callback(self._remove, upload)
+            try:
+                async with asyncio.timeout(self.wait_s):
+                    await self._write(upload, stream)
+            except TimeoutError:
+                raise InputFileError(f"{name} took too long to arrive; send it again") from None
+            self._settle(upload)
+            undone.pop_all()
+        return upload
+
+    def take(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
+        """Return files of a caller that wait for a graph, which close_all then has to close.
+
+        Raises UsageError, and takes none, if one of them is not there.
+        """
+        taken = self.find(caller, graph, ids)
+        for upload in taken:
+            self._forget(upload)
+        return taken
+
+    def find(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
+        """Return files of a caller that wait for a graph. Raises UsageError."""
+        found = [self._waiting.get(id_) for id_ in dict.fromkeys(ids)]
+        own = [one for one in found if one and _is_of(one, caller, graph)]
+        if len(own) < len(found):
+            raise UsageError(
+                "a file does not wait any more; those that are not ingested within "
+                f"{self.wait_s / 60:g} minutes are removed, so send it again"
+            )
+        return own
+
+    def discard(self, caller: Caller, id_: str) -> None:
+        """Remove a file of a caller, if it waits."""
+        upload = self._waiting.get(id_)
+        if upload is not None and upload.owner == caller and upload.whole:
+            self._remove(upload)
+
+    def close(self) -> None:
+        """Remove all files."""
+        for upload in [*self._waiting.values()]:
+            self._remove(upload)
+
+    async def _write(self, upload: Upload, stream: AsyncIterator[bytes]) -> None:
+        portion = bytearray()
+        async for data in stream:
+            upload.size += len(data)
+            if upload.size > self.most_bytes:
+                raise InputFileError(too_large(self.most_bytes))
+            self._require_room(0)
+            portion += data
+            if len(portion) >= PORTION:
+                await asyncio.to_thread(upload.file.write, bytes(portion))
+                portion.clear()
+        await asyncio.to_thread(upload.file.write, bytes(portion))
+        await asyncio.to_thread(upload.file.flush)
+        if not upload.size:
+            raise InputFileError(f"{upload.name} is empty; choose a file with text")
+
+    def _require_room(self, more: int) -> None:
+        total = sum(one.size for one in self._waiting.values())
+        if self.waiting + more > self.most_files or total > self.most_total:
+            raise BusyError("too many files wait to be ingested; try again when they are")
+
+    def _settle(self, upload: Upload) -> None:
+        """Let a file wait that has come; it takes the place of one of its name."""
+        for other in [*self._waiting.values()]:
+            same = (other.owner, other.graph, other.name) == (
+                upload.owner,
+                upload.graph,
+                upload.name,
+            )
+            if same and other.whole:
+                self._remove(other)
+        upload.whole = True
+        loop = asyncio.get_running_loop()
+        upload.expiry = loop.call_later(self.wait_s, self._remove, upload)
+
+    def _remove(self, upload: Upload) -> None:
+        self._forget(upload)
+        upload.file.close()
+
+    def _forget(self, upload: Upload) -> None:
+        self._waiting.pop(upload.id, None)
+        if upload.expiry is not None:
+            upload.expiry.cancel()
+
+
+def too_large(most_bytes: int) -> str:
+    """Return the message for a file that is too large."""
+    return f"the file is larger than {most_bytes / 1e6:,.6g} MB; raise max_document_mb, or split it"
+
+
+def close_all(uploads: Sequence[Upload]) -> None:
+    """Close files that were taken, which removes them."""
+    for upload in uploads:
+        upload.file.close()
+
+
+def _is_of(upload: Upload, caller: Caller, graph: str) -> bool:
+    return upload.whole and (upload.owner, upload.graph) == (caller, graph)

@@ -1,0 +1,141 @@
+"""Jobs of a server: one on a graph at a time, followed by events, and none left when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from pgs_neo4j.engine import Job
+from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
+from pgs_neo4j.events import OnEvent, Progressed, UsageCounted
+from pgs_neo4j.model import Usage
+from pgs_neo4j.web.access.callers import OWNER, Caller, UnknownJobError
+from pgs_neo4j.web.jobs import board as boards
+from pgs_neo4j.web.jobs.board import JobBoard, LiveJob
+from pgs_neo4j.web.jobs.served_jobs import SERVED_JOBS, ServedJobEnd
+
+ANN = Caller("ann", tenant=True, graphs=frozenset({"papers"}), cost_per_day=5.0)
+BOB = Caller("bob", tenant=True)
+RECORD = Job(id="j1", graph="papers", started_at="2026-11-24T09:00:00Z")
+END: ServedJobEnd = {
+    "record": "j1", "outcome": "ingested", "states": {}, "documents": [], "notes": [],
+    "cost": 0.25,
+}  # fmt: skip
+
+
+class Held:
+    """Work that waits until it may end."""
+
+    def __init__(self) -> None:
+        self.go, self.cost = asyncio.Event(), 0.0
+
+    async def work(self, on_event: OnEvent) -> ServedJobEnd:
+        on_event(Progressed("ingest", 1, 2, "documents"))
+        on_event(UsageCounted(Usage(calls=1), self.cost))
+        await self.go.wait()
+        return END
+
+
+async def told(job: LiveJob) -> list[tuple[str, dict[str, object]]]:
+    return [(entry.name, json.loads(entry.data)) async for entry in job.log.after(0)]
+
+
+async def test_a_graph_has_one_job_at_a_time_and_every_end_is_noted() -> None:
+    board, held, ends = JobBoard(), Held(), list[str]()
+    job = board.start(LiveJob(OWNER, "papers", "ingest"), held.work, lambda: ends.append("first"))
+    with pytest.raises(BusyError, match="papers is in progress"):
+        board.start(LiveJob(OWNER, "papers", "demo"), held.work, lambda: ends.append("refused"))
+    board.start(LiveJob(OWNER, "other", "ingest"), held.work)
+    held.go.set()
+    events = await told(job)
+    assert [name for name, _ in events] == ["accepted", "progressed", "usage", "ended"]
+    assert events[-1][1] == {**END, "job": job.id, "graph": "papers", "kind": "ingest"}
+    assert events[-1][1].keys() >= SERVED_JOBS["ended"].__annotations__.keys()
+    await asyncio.sleep(0)  # the task has ended
+    assert (job.state, ends) == ("ended", ["refused", "first"])
+    board.start(LiveJob(OWNER, "papers", "ingest"), held.work)
+    await board.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [(UsageError("no; do that"), "usage", "no"), (RuntimeError("canary"), "fault", "unexpected")],
+)
+async def test_an_error_is_told_and_a_fault_says_nothing_of_its_cause(
+    error: Exception, code: str, said: str
+) -> None:
+    async def fail(_: OnEvent) -> ServedJobEnd:
+        raise error
+
+    job = JobBoard().start(LiveJob(OWNER, "papers", "demo"), fail)
+    (_, (name, data)) = await told(job)
+    assert (name, data["code"], job.state) == ("failed", code, "failed")
+    assert said in str(data["error"])
+    assert "canary" not in str(data)
+
+
+async def test_a_server_that_stops_cancels_its_jobs_and_begins_none() -> None:
+    board, ends = JobBoard(), list[str]()
+    job = board.start(LiveJob(OWNER, "papers", "ingest"), Held().work, lambda: ends.append("end"))
+    await board.stop()  # before it has begun
+    assert (job.state, ends) == ("cancelled", ["end"])
+    assert [name for name, _ in await told(job)][-1] == "cancelled"
+    with pytest.raises(BusyError, match="the server is stopping"):
+        board.start(LiveJob(OWNER, "other", "ingest"), Held().work)
+
+
+async def test_a_job_is_known_by_its_record_as_soon_as_it_has_one() -> None:
+    board, held = JobBoard(), Held()
+    job = board.start(LiveJob(OWNER, "papers", "repartition"), held.work)
+    waiting = asyncio.create_task(job.wait_for_record())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    job.begin(RECORD)
+    await waiting
+    assert (job.record, job.state) == ("j1", "running")
+    await board.stop()
+    await job.wait_for_record()
+
+
+async def test_what_keeps_a_job_from_being_recorded_is_raised() -> None:
+    async def away(_: OnEvent) -> ServedJobEnd:
+        raise DatabaseError("the database is away")
+
+    job = JobBoard().start(LiveJob(OWNER, "papers", "repartition"), away)
+    with pytest.raises(DatabaseError, match="the database is away"):
+        await job.wait_for_record()
+
+
+async def test_a_request_hears_that_the_server_stops() -> None:
+    board = JobBoard()
+    job = board.start(LiveJob(OWNER, "papers", "repartition"), Held().work)
+    waiting = asyncio.create_task(job.wait_for_record())
+    await asyncio.sleep(0)
+    await board.stop()
+    with pytest.raises(BusyError, match="the server is stopping"):
+        await waiting
+
+
+async def test_a_job_is_seen_by_who_started_it_and_by_the_owner() -> None:
+    board = JobBoard()
+    job = board.start(LiveJob(ANN, "papers", "ingest"), Held().work)
+    assert board.find(job.id, ANN) is board.find(job.id, OWNER) is job
+    for caller, id_ in ((BOB, job.id), (ANN, "b000000000000")):
+        with pytest.raises(UnknownJobError, match="no job"):
+            board.find(id_, caller)
+    await board.cancel(job)
+    assert job.state == "cancelled"
+
+
+async def test_what_jobs_cost_counts_on_its_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    board, held = JobBoard(), Held()
+    held.cost = 0.25
+    job = board.start(LiveJob(ANN, "papers", "ingest", most_cost=4.0), held.work)
+    assert (board.cost_today(ANN), board.cost_today(BOB)) == (4.0, 0.0)
+    held.go.set()
+    await told(job)
+    assert board.cost_today(ANN) == 0.25
+    monkeypatch.setattr(boards, "_today", lambda: None)
+    assert board.cost_today(ANN) == 0.0
