@@ -1,8 +1,8 @@
 // @ts-check
 /** The map of a graph in a notebook: colors by what was read, and tells which place was picked. */
 
-import { drawBoard, title } from "../web/static/canvas.js";
-import { counted, figure, fill, h, table } from "../web/static/dom.js";
+import { READ_SHADES, drawBoard, readState, title } from "../web/static/canvas.js";
+import { counted, figure, fill, h, legend, table } from "../web/static/dom.js";
 
 /** @param {{model: any, el: HTMLElement}} cell */
 function render({ model, el }) {
@@ -11,10 +11,7 @@ function render({ model, el }) {
   /** @param {import("../web/static/canvas.js").Place} place */
   const readOf = (place) => model.get("read")[atlas.places.indexOf(place)] || 0;
   /** @param {import("../web/static/canvas.js").Place} place */
-  const stateOf = (place) => {
-    const nodes = readOf(place);
-    return nodes >= place.nodes ? "read" : nodes ? "partial" : "unread";
-  };
+  const stateOf = (place) => readState(place, readOf(place));
   const picked = h("p", { class: "picked", "aria-live": "polite" });
   /** @param {import("../web/static/canvas.js").Place} place */
   const pick = (place) => {
@@ -40,7 +37,7 @@ function render({ model, el }) {
   relist();
   // The keys of the map are not those of the notebook.
   const widget = h("div", { class: "pgs-map", "data-lm-suppress-shortcuts": "true" },
-    board, legend(), picked, h("details", {}, h("summary", {}, "As a list"), list));
+    board, legend(READ_SHADES), picked, h("details", {}, h("summary", {}, "As a list"), list));
   widget.addEventListener("keydown", (event) => event.stopPropagation());
   fill(el, widget);
   model.on("change:read", recolor);
@@ -50,11 +47,6 @@ function render({ model, el }) {
     model.off("change:drawing", redraw);
     drawn.stop();
   };
-}
-
-function legend() {
-  return h("ul", { class: "legend" }, [["read", "read"], ["partial", "read in part"], ["unread", "not read"]].map(
-    ([kind, text]) => h("li", {}, h("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
 }
 
 export default { render };

@@ -2,8 +2,9 @@
 /** Asks a question, after its plan if wanted. */
 
 import { ApiError, newKey, path, post } from "./api.js";
-import { counted, figure, fill, h, money, problem, table } from "./dom.js";
+import { counted, figure, fill, h, money, problem, strip, table } from "./dom.js";
 import { confirmed } from "./help.js";
+import { mayAsk } from "./rights.js";
 import { SEARCHES } from "./search.js";
 
 const MODES = {
@@ -32,7 +33,7 @@ export function askView(page) {
   const partitions = h("input", { id: "partitions", type: "number", min: 1, step: 1 });
   const cost = h("input", { id: "cost", type: "number", min: 0.0001, step: "any" });
   const planned = h("section", { "aria-live": "polite", "aria-label": "Plan" });
-  const may = me.role !== "reader" && !me.read_only;
+  const may = mayAsk(me);
 
   /** @returns {Record<string, unknown>} */
   function asked() {
@@ -139,13 +140,13 @@ export function askView(page) {
 export function drawPlan(place, plan) {
   fill(place,
     h("h2", {}, "Plan"),
-    h("dl", { class: "strip" }, [
+    strip([
       ["Partitions", figure(plan.sweeps.length)],
       ["Model calls", `${figure(plan.calls)}${plan.cached ? `, and ${figure(plan.cached)} from the cache` : ""}`],
       ["Tokens", `${figure(plan.input_tokens)} in, about ${figure(plan.output_tokens)} out`],
       ["Cost", price(plan.cost)],
       ["Model", plan.sweep_model],
-    ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    ]),
     [plan.budget, plan.note, plan.advice].filter(Boolean).map((text) => h("p", { class: "note" }, text)),
     plan.sweeps.length
       ? table("Partitions that would be read", ["Partition", "Nodes", "Passes", "Input tokens", "Why"],
@@ -164,14 +165,14 @@ export function drawPlan(place, plan) {
 function drawSearchPlan(place, plan) {
   fill(place,
     h("h2", {}, "Plan"),
-    h("dl", { class: "strip" }, [
+    strip([
       ["Search", plan.mode],
       ["Shown", `${counted(plan.nodes, "node")}, ${counted(plan.relationships, "relationship")}`],
       ["Model calls", figure(plan.calls)],
       ["Tokens", `${figure(plan.input_tokens)} in, about ${figure(plan.output_tokens)} out`],
       ["Cost", price(plan)],
       ["Model", plan.model],
-    ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    ]),
     plan.budget ? h("p", { class: "note" }, plan.budget) : null);
 }
 

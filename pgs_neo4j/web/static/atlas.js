@@ -2,8 +2,8 @@
 /** The map of a graph: its partitions, what a session has read of them, and their members. */
 
 import { get, path } from "./api.js";
-import { drawBoard, title } from "./canvas.js";
-import { counted, figure, fill, h, table } from "./dom.js";
+import { READ_SHADES, drawBoard, readState, title } from "./canvas.js";
+import { counted, figure, fill, h, legend, table } from "./dom.js";
 import { openNode } from "./panel.js";
 
 const PAGE = 50;
@@ -33,10 +33,7 @@ export async function mapView(page) {
   /** @param {import("./canvas.js").Place} place */
   const readOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id) || 0), 0);
   /** @param {import("./canvas.js").Place} place */
-  const stateOf = (place) => {
-    const nodes = readOf(place);
-    return nodes >= place.nodes ? "read" : nodes ? "partial" : "unread";
-  };
+  const stateOf = (place) => readState(place, readOf(place));
   /** @param {import("./canvas.js").Place} place */
   const pick = (place) => {
     if (atlas.level) page.go(way({ within: String(place.id) }));
@@ -75,7 +72,7 @@ export async function mapView(page) {
       `${figure(done)} of ${counted(total, "node")} read in session ${session}.`,
       atlas.level ? " The graph is large, so partitions are in groups; open one to see them." : ""),
     board,
-    legend(),
+    legend(READ_SHADES),
     h("h2", {}, "As a list"),
     table("Places of the map", ["Partition", "Nodes", "Read", "Keywords"], atlas.places.map((place) => [
       h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
@@ -84,11 +81,6 @@ export async function mapView(page) {
     ]), [1, 2]));
   const wanted = Number(query.get("partition"));
   if (wanted && about.has(wanted)) await openPartition(page, wanted, about.get(wanted));
-}
-
-function legend() {
-  return h("ul", { class: "legend" }, [["read", "read"], ["partial", "read in part"], ["unread", "not read"]].map(
-    ([kind, text]) => h("li", {}, h("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
 }
 
 /**

@@ -328,6 +328,24 @@ export function drawBoard(board, atlas, options) {
   };
 }
 
+/**
+ * What a session has read of a place, as shades of the map.
+ *
+ * @type {[State, string][]}
+ */
+export const READ_SHADES = [["read", "read"], ["partial", "read in part"], ["unread", "not read"]];
+
+/**
+ * Returns the state of a place of which some nodes were read.
+ *
+ * @param {Place} place
+ * @param {number} nodes
+ * @returns {State}
+ */
+export function readState(place, nodes) {
+  return nodes >= place.nodes ? "read" : nodes ? "partial" : "unread";
+}
+
 /** @param {Place} place */
 export function title(place) {
   const name = place.partitions.length === 1 ? `P${place.partitions[0]}` : `${place.partitions.length} partitions`;

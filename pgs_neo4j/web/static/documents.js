@@ -2,7 +2,7 @@
 /** Documents of a graph that was made of files: listed, shown, and deleted with proof. */
 
 import { get, path, remove } from "./api.js";
-import { counted, figure, fill, h, problem, table } from "./dom.js";
+import { counted, figure, fill, h, problem, strip, table } from "./dom.js";
 import { confirmed } from "./help.js";
 import { mayChange } from "./rights.js";
 import { uploadArea } from "./upload.js";
@@ -84,10 +84,10 @@ export async function documentView(page) {
 
   fill(view,
     h("h1", {}, one.name || one.id),
-    h("dl", { class: "strip" }, [
+    strip([
       ["Chunks", figure(one.chunks.length)], ["Bytes", figure(one.size)],
       ["Entities", figure(one.entities)], ["Relations", figure(one.relations)],
-    ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    ]),
     one.stale.length ? h("p", { class: "note" }, `Stale: ${one.stale.join("; ")}. Ingest it again with --refresh.`) : null,
     mayChange(me) ? h("div", { class: "tools" },
       h("label", { class: "inline", for: "forget" }, forget, "Remove its text from answers too"),

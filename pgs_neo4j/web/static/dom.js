@@ -117,6 +117,36 @@ export function counted(count, one) {
 }
 
 /**
+ * Returns a text, cut where it is longer than some characters.
+ *
+ * @param {string} text
+ * @param {number} most
+ */
+export function short(text, most) {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+/**
+ * Returns figures side by side, each with its name; those without a value are left out.
+ *
+ * @param {([string, Child] | null | undefined | false)[]} rows
+ */
+export function strip(rows) {
+  const shown = rows.filter((row) => !!row);
+  return h("dl", { class: "strip" }, shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+/**
+ * Returns what the colors of a map mean.
+ *
+ * @param {[string, string][]} shades classes of the style sheet, each with its meaning
+ */
+export function legend(shades) {
+  return h("ul", { class: "legend" }, shades.map(([kind, text]) =>
+    h("li", {}, h("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
+}
+
+/**
  * Returns a table in a box that scrolls by itself.
  *
  * @param {string} caption

@@ -4,6 +4,7 @@
 import { get, path, post } from "./api.js";
 import { badge, counted, figure, fill, h, moment, money, problem, table } from "./dom.js";
 import { watchJob } from "./progress.js";
+import { mayChange } from "./rights.js";
 
 /** @param {import("./app.js").Page} page */
 export async function runsView({ view, graph }) {
@@ -87,7 +88,7 @@ export async function jobsView(page) {
   const told = h("div");
   const changed = h("input", { type: "checkbox", id: "changed" });
   const start = h("button", { type: "button", class: "act", onclick: () => begin() }, "Repartition now");
-  const may = me.role === "operator" && !me.read_only && graph;
+  const may = mayChange(me) && graph;
   async function draw() {
     const jobs = await get(path(["jobs"], { graph }));
     fill(rows, jobs.length ? table("Jobs", ["Job", "Kind", "Outcome", "Started", "Ended"], jobs.map(jobRow))

@@ -2,7 +2,7 @@
 /** A node: its text with quoted words marked, what is around it, and the findings that cite it. */
 
 import { get, path } from "./api.js";
-import { counted, figure, fill, h, moment, problem, s } from "./dom.js";
+import { counted, figure, fill, h, moment, problem, s, short } from "./dom.js";
 
 const MOST_DRAWN = 24;
 const PAGE = 50;
@@ -155,14 +155,6 @@ function around(page, node, others) {
     others.length > 12 ? null : s("text", { x, y: y + 18, "text-anchor": "middle" }, short(other.title, 16)))),
   s("circle", { cx: center.x, cy: center.y, r: 9, class: "center" }),
   s("text", { x: center.x, y: center.y - 14, "text-anchor": "middle" }, short(node.title, 40)));
-}
-
-/**
- * @param {string} text
- * @param {number} most
- */
-function short(text, most) {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
 /**

@@ -3,8 +3,9 @@
 
 import { ApiError, follow, get, path, post, remove } from "./api.js";
 import { drawBoard } from "./canvas.js";
-import { badge, counted, figure, fill, h, money, problem } from "./dom.js";
+import { badge, counted, figure, fill, h, legend, money, problem, strip } from "./dom.js";
 import { openNode } from "./panel.js";
+import { mayAsk } from "./rights.js";
 
 const RESUMABLE = ["cancelled", "failed", "interrupted", "silent", "stopped", "stopping"];
 const STATES = {
@@ -12,6 +13,9 @@ const STATES = {
   cancelled: "cancelled", silent: "its process is gone", stopping: "the server is stopping",
   complete: "answered", interrupted: "interrupted", stopped: "stopped by a limit",
 };
+
+/** @type {[string, string][]} */
+const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["unread", "not chosen"]];
 
 /**
  * @typedef {{state: string, place: number, phase: string, text: string, warnings: string[],
@@ -48,17 +52,17 @@ export async function runView(page) {
 
   function drawHead() {
     const live = ["queued", "running"].includes(course.state);
-    const may = page.me.role !== "reader" && !page.me.read_only;
+    const may = mayAsk(page.me);
     const usage = course.usage;
     fill(head,
-      h("dl", { class: "strip" }, [
+      strip([
         ["State", course.place && course.state === "queued" ? `waits at place ${course.place}` : STATES[/** @type {keyof typeof STATES} */ (course.state)] || course.state],
         live && course.phase ? ["Now", course.phase] : null,
         usage ? ["Calls", `${figure(usage.calls)}${usage.cached ? `, ${figure(usage.cached)} from the cache` : ""}`] : null,
         usage ? ["Tokens", figure(usage.tokens)] : null,
         usage ? ["Cost", money(usage.cost)] : null,
         course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes`] : null,
-      ].filter((row) => row !== null).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+      ]),
       course.failure ? problem(course.failure) : null,
       h("div", { class: "tools" },
         live && may ? h("button", { type: "button", class: "act", onclick: stop }, "Stop") : null,
@@ -83,7 +87,7 @@ export async function runView(page) {
   function drawLive() {
     const parts = [...course.parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
-      drawn ? [board, legend()] : null,
+      drawn ? [board, legend(SHADES)] : null,
       parts.length ? [
         h("h2", {}, counted(parts.length, "partition")),
         h("ul", { class: "found" }, parts.map((part) => h("li", {},
@@ -182,8 +186,7 @@ export async function runView(page) {
       const place = h("div");
       place.innerHTML = policy ? policy.createHTML(html) : html;
       question.remove(); // the answer begins with it
-      const may = page.me.role !== "reader" && !page.me.read_only;
-      fill(body, exports(id, inner, told), place, may ? feedback(id, told.outcome) : null);
+      fill(body, exports(id, inner, told), place, mayAsk(page.me) && feedback(id, told.outcome));
       place.addEventListener("click", openCited);
       if (fresh) page.say("The answer is here.");
     } catch (error) {
@@ -216,7 +219,7 @@ function exports(id, page, told) {
   const session = told.session || "default";
   const more = new URLSearchParams({ graph: told.graph, session, mode: "continue", question: told.question });
   return h("div", { class: "tools" },
-    page.me.role !== "reader" && !page.me.read_only ? h("a", { class: "act main", href: `/?${more}` }, "Continue with the rest") : null,
+    mayAsk(page.me) && h("a", { class: "act main", href: `/?${more}` }, "Continue with the rest"),
     h("a", { class: "act", href: `/session?graph=${encodeURIComponent(told.graph)}&session=${encodeURIComponent(session)}` }, `Session ${session}`),
     ["html", "md", "json"].map((kind) => h("a", {
       class: "act", href: `/api/runs/${id}/answer.${kind}`, download: `${id}.${kind}`,
@@ -263,9 +266,4 @@ function feedback(id, former) {
 function checkedLine(checked) {
   return `Checked: ${counted(checked.absences, "absence")}, ${figure(checked.contradicted)} contradicted; `
     + `${counted(checked.flags, "flag")} followed up; ${counted(checked.convergences, "convergence")}.`;
-}
-
-function legend() {
-  return h("ul", { class: "legend" }, [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["unread", "not chosen"]].map(
-    ([kind, text]) => h("li", {}, h("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
 }

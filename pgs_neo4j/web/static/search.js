@@ -2,8 +2,11 @@
 /** Searches: the nodes that match a question, by which paths, and what else does. */
 
 import { path, post } from "./api.js";
-import { counted, figure, fill, h, problem, sentence, table } from "./dom.js";
+import { counted, figure, fill, h, problem, sentence, short, table } from "./dom.js";
 import { openNode } from "./panel.js";
+import { mayAsk } from "./rights.js";
+
+const MOST_TEXT = 280;
 
 /** What each mode looks at. None calls a language model. */
 export const SEARCHES = {
@@ -67,7 +70,7 @@ function drawFound(page, place, told) {
   fill(place,
     h("p", {}, `${counted(told.items.length, "node")} in ${figure(told.seconds, 2)} s by ${told.mode}`,
       told.reason ? `: ${told.reason}. ` : ". ",
-      me.role === "reader" || me.read_only ? null : h("a", { href: `/?${ask}` }, "Ask the partitions")),
+      mayAsk(me) && h("a", { href: `/?${ask}` }, "Ask the partitions")),
     told.warnings.map((/** @type {string} */ one) => h("p", { class: "note" }, sentence(one))),
     told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, "Nothing matches."),
     told.facts.length ? [h("h2", {}, "Relationships"), h("ul", { class: "found" }, told.facts.map((/** @type {any} */ one) => fact(page, one)))] : null,
@@ -89,7 +92,7 @@ function hit(page, one) {
   return h("li", {},
     h("button", { type: "button", class: "link", onclick: () => openNode(page, one.id) }, one.title || "Untitled"),
     h("span", { class: "note" }, ` ${one.labels.join(", ")}`), h("br"),
-    short(one.text), h("br"),
+    short(one.text, MOST_TEXT), h("br"),
     h("span", { class: "note" }, `score ${figure(one.score, 3)}: ${paths}`, one.way ? `; ${one.way}` : ""));
 }
 
@@ -116,9 +119,4 @@ function unit(graph, one) {
     h("a", { href: `/map?graph=${encodeURIComponent(graph)}&${at}` }, `${one.level ? "Group" : "P"}${one.level ? " " : ""}${one.id} ${one.label}`),
     h("span", { class: "note" }, ` ${counted(one.size, "node")}, score ${figure(one.score, 3)}`), h("br"),
     one.domain_state || one.abstract);
-}
-
-/** @param {string} text */
-function short(text) {
-  return text.length <= 280 ? text : `${text.slice(0, 279)}…`;
 }
