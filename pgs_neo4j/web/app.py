@@ -21,6 +21,7 @@ from pgs_neo4j.web.manual.handbook import manual_routes
 from pgs_neo4j.web.page import page_routes
 from pgs_neo4j.web.routes import (
     browsing,
+    demo,
     documents,
     feedback,
     graphs,
@@ -41,7 +42,7 @@ from pgs_neo4j.web.runs.stream import CutStreams
 from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
-    *(login, graphs, planning, runs, feedback, searching, sessions),
+    *(login, graphs, demo, planning, runs, feedback, searching, sessions),
     *(browsing, maps, nodes, documents, ingestions, operations, live_jobs),
 )
 """In the order in which OpenAPI lists them."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.demo import graph
+from pgs_neo4j.demo.graph import DEMO_QUESTIONS, build_demo
 from pgs_neo4j.engine import PGS
 from tests.browser.conftest import Window, opened_window
 from tests.conftest import Endpoint
-from tests.engines import engine_on
+from tests.engines import KNOBS, engine_on
 from tests.serving import Served, served
 from tests.unit.export.conftest import HOSTILE
 
@@ -268,9 +271,35 @@ async def test_a_database_without_graphs_says_how_to_begin(
     ):
         page = window.page
         await page.get_by_role("heading", name="No graph is here yet").wait_for()
+        assert await window.violations() == []
         await page.get_by_role("link", name=re.compile("add a graph")).click()
         await page.get_by_role("button", name="See what the database holds").click()
         await page.get_by_label("Name").fill("mine")
         await page.get_by_role("button", name="Add").click()
         await page.get_by_role("heading", name="Ask mine").wait_for()
         assert [graph.name for graph in await opened.graphs()] == ["mine"]
+
+
+async def test_a_button_builds_the_demo_where_there_is_no_graph(
+    db: Database,
+    endpoint: Endpoint,
+    browser: Browser,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("brush", "paint"):
+        lines = (f'def {name}{i}():\n    """Handle {name} number {i}."""' for i in range(30))
+        (tmp_path / f"{name}.py").write_text("\n".join(lines))
+    small = build_demo(tmp_path)
+    monkeypatch.setattr(graph, "build_demo", lambda: small)
+    async with (
+        engine_on(endpoint, **KNOBS) as opened,
+        served(opened) as server,
+        opened_window(browser, server) as window,
+    ):
+        page = window.page
+        await page.get_by_role("button", name="Build the demo").click()
+        await page.get_by_role("heading", name="Ask stdlib").wait_for()
+        assert await page.get_by_label("Question").input_value() == DEMO_QUESTIONS[0]
+        (stored,) = await opened.graphs()
+        assert (stored.name, stored.node_count) == ("stdlib", 62)

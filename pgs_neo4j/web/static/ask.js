@@ -4,7 +4,8 @@
 import { ApiError, newKey, path, post } from "./api.js";
 import { counted, figure, fill, h, money, problem, strip, table } from "./dom.js";
 import { confirmed } from "./help.js";
-import { mayAsk } from "./rights.js";
+import { watchJob } from "./progress.js";
+import { mayAsk, mayChange } from "./rights.js";
 import { SEARCHES } from "./search.js";
 
 const MODES = {
@@ -183,15 +184,35 @@ function price({ low, high }) {
 }
 
 /** @param {import("./app.js").Page} page */
-function drawFirst({ view, me }) {
+function drawFirst(page) {
+  const { view, me } = page;
+  const told = h("div", { "aria-live": "polite" });
+  const start = h("button", { type: "button", class: "act main", onclick: () => build() }, "Build the demo");
+
+  async function build() {
+    start.disabled = true;
+    try {
+      const begun = await post(path(["demo"]));
+      const end = await watchJob(page, told, begun);
+      if (end) await page.renew(`/?${new URLSearchParams({ graph: begun.graph, question: begun.questions[0] })}`);
+    } catch (error) {
+      fill(told, problem(/** @type {ApiError} */ (error)));
+    }
+    start.disabled = false;
+  }
+
   fill(view,
     h("h1", {}, "No graph is here yet"),
     h("p", {}, "A graph is a view of your Neo4j database: which labels and relationships belong to it, and where its text stands."),
-    me.role === "operator"
-      ? h("ol", {},
-          h("li", {}, h("a", { href: "/graphs" }, "See what the database holds, and add a graph.")),
-          h("li", {}, "Or try the demo: run ", h("code", {}, "pgs demo"), " in a terminal, then reload this page."),
-          h("li", {}, "Or make a graph of files: ", h("code", {}, "pgs ingest folder/ --graph docs"), "."))
-      : h("p", {}, "Your token shows no graph. Ask whoever runs this server for one."),
+    mayChange(me)
+      ? [
+          h("ul", {},
+            h("li", {}, h("a", { href: "/graphs" }, "See what the database holds, and add a graph.")),
+            h("li", {}, h("a", { href: "/documents" }, "Make a graph of files.")),
+            h("li", {}, "Or try the demo: the modules, classes, and functions of Python's standard library, written into this database.")),
+          h("div", { class: "tools" }, start), told]
+      : h("p", {}, me.role === "operator"
+          ? ["This server only reads. In a terminal, ", h("code", {}, "pgs demo"), " makes a graph to try, and ", h("code", {}, "pgs inspect"), " proposes one of your own."]
+          : ["Your token shows no graph. Ask whoever runs this server for one, or try ", h("code", {}, "pgs demo"), " on your own machine."]),
     h("p", { class: "note" }, `${counted(0, "graph")} visible to ${me.name}.`));
 }

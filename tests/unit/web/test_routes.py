@@ -254,6 +254,17 @@ async def test_who_has_spent_the_money_of_the_day_waits(web: httpx2.AsyncClient)
     assert "tomorrow" in refused.json()["fix"]
 
 
+async def test_the_demo_is_made_by_operators_where_no_graph_is(
+    web: httpx2.AsyncClient, serving: Serving
+) -> None:
+    for name, status, code in (("ann", 403, "forbidden"), ("boss", 409, "graph_exists")):
+        refused = await web.post("/api/demo", json={}, **of(name))
+        assert (refused.status_code, refused.json()["code"]) == (status, code)
+    serving.read_only = True
+    assert (await web.post("/api/demo", json={}, **of("boss"))).status_code == 403
+    assert serving.jobs.live == {}
+
+
 async def test_me(web: httpx2.AsyncClient) -> None:
     me = (await web.get("/api/me", **of("bob"))).json()
     assert (me["name"], me["role"], me["graphs"]) == ("bob", "reader", ["other", "papers"])

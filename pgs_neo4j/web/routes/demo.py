@@ -1,0 +1,41 @@
+"""The demo: a graph of Python's standard library, for a server that has none yet."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict
+
+from pgs_neo4j.engine import DEMO_GRAPH, DEMO_QUESTIONS
+from pgs_neo4j.errors import GraphExistsError
+from pgs_neo4j.web.jobs.board import LiveJob
+from pgs_neo4j.web.jobs.work import load_demo
+from pgs_neo4j.web.routes.live_jobs import StartedJob, started
+from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.shared import OperatorNow, ServingNow
+
+router = api_router("graphs")
+
+
+class NewDemo(BaseModel):
+    """Nothing: the demo has no options."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class StartedDemo(StartedJob):
+    """The job that makes the demo, and questions to ask it."""
+
+    questions: list[str]
+
+
+@router.post("/demo", status_code=202)
+async def make_demo(_: NewDemo, serving: ServingNow, caller: OperatorNow) -> StartedDemo:
+    """Load and partition the demo graph in the background, if the database has no graph yet."""
+    serving.require_writing()
+    caller.check_graph(DEMO_GRAPH)
+    if await serving.pgs.graphs():
+        raise GraphExistsError("there is a graph already; 'pgs demo' makes the demo beside it")
+    job = LiveJob(caller, DEMO_GRAPH, "demo")
+    begun = started(serving.jobs.start(job, partial(load_demo, serving.pgs, job.begin)))
+    return StartedDemo(**begun.model_dump(), questions=list(DEMO_QUESTIONS))
