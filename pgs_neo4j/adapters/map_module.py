@@ -21,6 +21,7 @@ _SHEET = """
 .pgs-map { color: var(--ink); background: var(--panel); padding: .5em; }
 .pgs-map .board { position: relative; border: 1px solid var(--line); overflow: hidden; }
 .pgs-map canvas { display: block; width: 100%; height: 24rem; touch-action: none; cursor: grab; }
+.pgs-map canvas { transform-origin: 0 0; }
 .pgs-map .tip { position: absolute; left: .6em; bottom: .5em; margin: 0; padding: .1em .5em; }
 .pgs-map .tip { background: var(--panel); }
 .pgs-map .legend { list-style: none; display: flex; gap: 1.2em; margin: .5em 0; padding: 0; }

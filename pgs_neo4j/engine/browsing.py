@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgs_neo4j.browse.arcs import read_analogies, read_flags
 from pgs_neo4j.browse.findings import read_findings
 from pgs_neo4j.browse.maps import draw_map
 from pgs_neo4j.browse.members import read_members
@@ -14,8 +15,18 @@ from pgs_neo4j.browse.nodes import read_node
 from pgs_neo4j.browse.view import GraphView
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model import MemberPage, NeighborPage, NodeDetails, NodeFinding, PartitionMap
+from pgs_neo4j.model import (
+    GraphDrift,
+    MemberPage,
+    NeighborPage,
+    NodeDetails,
+    NodeFinding,
+    PartitionAnalogy,
+    PartitionFlag,
+    PartitionMap,
+)
 from pgs_neo4j.partitioning import generation
+from pgs_neo4j.partitioning.drift import measure_partitions
 from pgs_neo4j.runs import session as sessions_read
 
 
@@ -112,6 +123,25 @@ class Browser:
             self._core.db, stored.name, session, current.generation.id
         )
         return dict(read.counts)
+
+    async def analogies(self, graph: str | None = None) -> tuple[PartitionAnalogy, ...]:
+        """Return the pairs of current partitions that analogies link, most links first."""
+        return await read_analogies(self._core.db, await self._view(graph))
+
+    async def flags(self, graph: str | None, session: str) -> tuple[PartitionFlag, ...]:
+        """Return the flags of a session between current partitions, the latest run first."""
+        return await read_flags(self._core.db, (await self._core.graph(graph)).name, session)
+
+    async def drift(self, graph: str | None = None) -> GraphDrift:
+        """Return how far each current partition has moved since it was made.
+
+        If another program has committed since, the graph is scanned, which takes as long as a
+        check. Nothing is written. Raises UsageError for a graph without partitions.
+        """
+        stored = await self._core.graph(graph)
+        current = await self._core.current(stored, centroids=False)
+        tools = self._core.partition_tools(stored.mapping, None)
+        return await measure_partitions(tools, stored.mapping, current.generation)
 
     async def _view(self, graph: str | None) -> GraphView:
         stored = await self._core.graph(graph)

@@ -13,6 +13,7 @@ from pgs_neo4j.model.answer import (
     Synthesis,
 )
 from pgs_neo4j.model.browsing import (
+    GraphDrift,
     MapPlace,
     MemberPage,
     NeighborCount,
@@ -20,6 +21,9 @@ from pgs_neo4j.model.browsing import (
     NodeDetails,
     NodeFinding,
     NodeNeighbor,
+    PartitionAnalogy,
+    PartitionDrift,
+    PartitionFlag,
     PartitionMap,
     PartitionMember,
 )
@@ -114,6 +118,7 @@ __all__ = [
     "FoundThing",
     "FoundUnit",
     "Generation",
+    "GraphDrift",
     "GraphMapping",
     "KeywordSource",
     "Kinship",
@@ -131,6 +136,9 @@ __all__ = [
     "Origin",
     "Outcome",
     "Partition",
+    "PartitionAnalogy",
+    "PartitionDrift",
+    "PartitionFlag",
     "PartitionMap",
     "PartitionMember",
     "PathReport",

@@ -156,3 +156,58 @@ class PartitionMap:
     level: int
     places: tuple[MapPlace, ...]
     links: tuple[tuple[int, int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAnalogy:
+    """Two partitions that analogies link, the lower id first.
+
+    ``links`` counts the analogies. ``titles`` are those of the two nodes whose texts differ most.
+    """
+
+    first: int
+    second: int
+    links: int
+    titles: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionFlag:
+    """A flag that a sweep of one partition raised, and which points to another one.
+
+    ``chased``: the session has read of that one as well. A model wrote ``text``.
+    """
+
+    source: int
+    target: int
+    text: str
+    run: str
+    chased: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionDrift:
+    """What became of the nodes of a partition since its generation was made.
+
+    ``nodes`` is how many it got, ``removed`` how many of them are gone or have left the graph, and
+    ``changed`` how many have another text, weight, or embedding.
+    """
+
+    partition: int
+    nodes: int
+    removed: int
+    changed: int
+
+    @property
+    def fraction(self) -> float:
+        """The share of its nodes that are gone or changed."""
+        return (self.removed + self.changed) / max(self.nodes, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphDrift:
+    """The drift of each current partition; ``added`` nodes are in none of them yet."""
+
+    generation: str
+    added: int
+    partitions: tuple[PartitionDrift, ...]

@@ -16,7 +16,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.graph.sketch import difference
-from pgs_neo4j.model import Drift, Generation, Origin
+from pgs_neo4j.model import Drift, Generation, GraphDrift, GraphMapping, Origin, PartitionDrift
 from pgs_neo4j.partitioning import generation, membership
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
@@ -63,6 +63,58 @@ async def check_drift(
     if await confirm_generation(db, current, view.fingerprint(settings), token):
         return unchanged_drift(current, committed=True)
     return (await compare_scan(db, current, view, settings)).drift
+
+
+async def measure_partitions(
+    tools: PartitionTools, mapping: GraphMapping, current: Generation
+) -> GraphDrift:
+    """Measure how far each partition of the current generation has moved, and write nothing.
+
+    The graph is scanned, unless no other program has committed since. Raises DatabaseError.
+    """
+    token = await read_change_token(tools.db)
+    if token is not None and token == current.token:
+        still = (
+            PartitionDrift(partition=place, nodes=size, removed=0, changed=0)
+            for place, size in enumerate(current.sizes, 1)
+        )
+        return GraphDrift(generation=current.id, added=0, partitions=tuple(still))
+    view = await scanner.scan(tools.db, mapping, tools.on_event)
+    return count_changes(current, await membership.read_members(tools.db, current), view)
+
+
+def count_changes(current: Generation, members: Membership, view: View) -> GraphDrift:
+    """Count by partition the nodes that are gone from a scan, and those that it shows changed."""
+    remaining, at = _places(members, view)
+    ids = members.partition_ids[remaining]
+    changed = (view.text_hash[at] != members.hash[remaining]) | (
+        view.facts[at] != members.facts[remaining]
+    )
+    most = len(current.sizes) + 1
+    left = np.bincount(ids, minlength=most)
+    altered = np.bincount(ids[changed], minlength=most)
+    return GraphDrift(
+        generation=current.id,
+        added=len(view.ids) - len(at),
+        partitions=tuple(
+            PartitionDrift(
+                partition=place,
+                nodes=size,
+                removed=size - int(left[place]),
+                changed=int(altered[place]),
+            )
+            for place, size in enumerate(current.sizes, 1)
+        ),
+    )
+
+
+def _places(members: Membership, view: View) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which members a scan shows ``(m,)``, and their places in it ``(k,)``."""
+    place = np.searchsorted(view.ids, members.nodes)
+    place[place == len(view.ids)] = 0
+    place[view.ids[place] != members.nodes] = -1
+    remaining = place >= 0
+    return remaining, place[remaining]
 
 
 def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
@@ -140,11 +192,7 @@ def compare_arrays(
 
     Members may be in any order; those whose node is gone count as removed.
     """
-    place = np.searchsorted(view.ids, members.nodes)
-    place[place == len(view.ids)] = 0
-    place[view.ids[place] != members.nodes] = -1
-    remaining = place >= 0
-    at = place[remaining]
+    remaining, at = _places(members, view)
     texts = view.text_hash[at] != members.hash[remaining]
     facts = (view.facts[at] != members.facts[remaining]) & ~texts
     drift = Drift(

@@ -30,7 +30,8 @@ class Serving:
     """The engine, the runs in progress, and the tokens of one server.
 
     ``cookie`` is the name of the cookie. ``secure``: it travels over TLS only. ``stopped`` is set
-    when no run will begin any more. ``maps`` are those drawn last, by generation and unit.
+    when no run will begin any more. ``maps`` are those drawn last, by generation and unit. Graphs
+    are scanned by the holder of ``scanning``, one at a time, which leaves room for other requests.
     """
 
     pgs: PGS
@@ -45,6 +46,7 @@ class Serving:
     maps: dict[tuple[str, int | None], PartitionMap] = field(default_factory=dict, repr=False)
     jobs: JobBoard = field(default_factory=JobBoard, repr=False)
     uploads: UploadStore = field(default_factory=UploadStore, repr=False)
+    scanning: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     streams: int = 0
     graph_metrics: GraphMetrics = field(init=False)
     lookups: GraphLookups = field(init=False)

@@ -26,6 +26,17 @@ VIEWS = (
     *("/", "/map", "/map?as=network", "/runs", "/sessions", "/graphs"),
     *("/search?q=orbital+debris", "/generations", "/documents", "/jobs", "/cost", "/doctor"),
 )
+FLAGGED = """
+MATCH (:PgsGraph {name: 'papers'})-[:PGS_CURRENT]->(g)<-[:PGS_PART_OF]-(p:PgsPartition {id: 1})
+MATCH (w:PgsSweep)-[:PGS_READ]->(p)
+CREATE (:PgsFlag {id: 'x', text: 'look over there', place: 0, target: 2})-[:PGS_FROM]->(w)
+CREATE (:PgsAnalogies {graph: 'papers', making: 'm'})
+WITH p, g MATCH (p)<-[:PGS_IN {rank: 0}]-(a)
+MATCH (b)-[:PGS_IN {rank: 0}]->(:PgsPartition {id: 3})-[:PGS_PART_OF]->(g)
+CREATE (a)-[:PGS_ISOMORPHIC {
+  delta: 0.5, skeleton: 0.9, raw: 0.1, graph: 'papers', making: 'm'
+}]->(b)
+"""
 MANUAL = ("/manual", "/manual/settings", "/manual/server")
 
 
@@ -111,6 +122,61 @@ async def test_a_click_on_the_canvas_opens_the_partition_under_it(window: Window
         await board.focus()
         for key in ("+", "ArrowLeft", "-", "0"):
             await page.keyboard.press(key)
+
+
+async def test_the_map_has_arcs_and_other_colors_and_the_list_says_the_same(
+    window: Window, db: Database
+) -> None:
+    page = window.page
+    await ask(window)
+    await db.call(FLAGGED, {}, "write")
+    await window.open("/map")
+    await page.get_by_role("checkbox", name="Analogies").check()
+    await page.get_by_role("table", name="Analogies").wait_for()
+    linked = await page.get_by_role("table", name="Analogies").inner_text()
+    assert re.search(r"P1\s+P3\s+1\s+Paper \d+ ↔ Paper \d+", linked)
+    await page.get_by_role("checkbox", name="Flags").focus()
+    await page.keyboard.press("Space")
+    flags = page.get_by_role("table", name="Flags")
+    await flags.get_by_text("look over there").wait_for()
+    assert "followed up" in await flags.inner_text()
+    assert await page.locator(".legend .line").count() == 3
+    assert await window.violations() == []
+    await page.reload()
+    await flags.get_by_text("look over there").wait_for()
+    await page.get_by_role("checkbox", name="Flags").uncheck()
+    await flags.wait_for(state="detached")
+    await db.call("MATCH (p:Paper {doi: 'doi/1'}) DETACH DELETE p", {}, "write")
+    await page.get_by_label("Colors").select_option("what changed since")
+    await page.get_by_role("columnheader", name="Changed or gone").wait_for()
+    shares = await page.locator("main table").first.inner_text()
+    assert (shares.count("0 %"), shares.count("2.5 %")) == (3, 1)
+    assert await window.violations() == []
+    await page.get_by_label("Colors").select_option("their size")
+    await page.get_by_role("columnheader", name="Of the largest").wait_for()
+
+
+async def test_a_moved_map_is_the_same_picture_until_it_stands_still(window: Window) -> None:
+    page = window.page
+    await window.open("/map")
+    canvas = page.locator(".board canvas")
+    box = await canvas.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    await page.mouse.move(x, y)
+    await page.mouse.wheel(0, -300)
+    still = page.locator(".board canvas[style*='none']")
+    await still.wait_for()
+    await page.mouse.move(x, y)
+    title = await page.locator(".board .tip").inner_text()
+    await page.mouse.down()
+    await page.mouse.move(x + 60, y + 20)
+    await page.mouse.move(x + 61, y + 21)
+    await page.mouse.up()
+    await still.wait_for()
+    assert await page.locator("#panel").is_hidden(), "a drag opens nothing"
+    await page.mouse.move(x + 61, y + 21)
+    assert await page.locator(".board .tip").inner_text() == title, "what was held moved along"
 
 
 async def test_every_view_survives_a_reload(window: Window) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
-from pgs_neo4j.model import PartitionMap
+from pgs_neo4j.model import GraphDrift, PartitionAnalogy, PartitionFlag, PartitionMap
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow, visible_graph
@@ -48,6 +48,35 @@ async def list_read(
     name = await visible_graph(serving, caller, graph)
     counts = await serving.pgs.browse.nodes_read(name, caller.stored_session(session))
     return [ReadNodes(partition=id_, nodes_read=read) for id_, read in sorted(counts.items())]
+
+
+@router.get("/graphs/{graph}/analogies")
+async def list_analogies(
+    graph: GraphName, serving: ServingNow, caller: CallerNow
+) -> list[PartitionAnalogy]:
+    """Return the pairs of current partitions that analogies link, most links first."""
+    return list(await serving.pgs.browse.analogies(await visible_graph(serving, caller, graph)))
+
+
+@router.get("/graphs/{graph}/flags")
+async def list_flags(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    session: Annotated[str, Query(min_length=1, max_length=120)] = "default",
+) -> list[PartitionFlag]:
+    """Return the flags of a session of the caller between current partitions."""
+    name = await visible_graph(serving, caller, graph)
+    return list(await serving.pgs.browse.flags(name, caller.stored_session(session)))
+
+
+@router.get("/graphs/{graph}/drift")
+async def show_drift(graph: GraphName, serving: ServingNow, caller: CallerNow) -> GraphDrift:
+    """Return how far each current partition has moved. The graph may have to be scanned."""
+    caller.require("asker")
+    name = await visible_graph(serving, caller, graph)
+    async with serving.scanning:
+        return await serving.pgs.browse.drift(name)
 
 
 async def _drawn(serving: Serving, graph: str, within: int | None) -> PartitionMap:

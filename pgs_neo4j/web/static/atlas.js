@@ -2,7 +2,9 @@
 /** The map of a graph: its partitions, what a session has read of them, and their members. */
 
 import { get, path } from "./api.js";
-import { READ_SHADES, drawBoard, readState, title } from "./canvas.js";
+import { mapArcs } from "./arcs.js";
+import { drawBoard, title } from "./canvas.js";
+import { COLORS, coloring } from "./coloring.js";
 import { counted, figure, fill, h, legend, table } from "./dom.js";
 import { openNode } from "./panel.js";
 
@@ -33,8 +35,6 @@ export async function mapView(page) {
   /** @param {import("./canvas.js").Place} place */
   const readOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id) || 0), 0);
   /** @param {import("./canvas.js").Place} place */
-  const stateOf = (place) => readState(place, readOf(place));
-  /** @param {import("./canvas.js").Place} place */
   const pick = (place) => {
     if (atlas.level) page.go(way({ within: String(place.id) }));
     else openPartition(page, place.partitions[0], about.get(place.partitions[0]));
@@ -52,33 +52,51 @@ export async function mapView(page) {
 
   const board = h("div", { class: "board tall" });
   const network = query.get("as") === "network";
+  const wish = query.get("color") || "read";
+  const shown = await coloring(graph, wish, atlas, readOf);
+  const keys = h("div");
+  const arcs = mapArcs(page, atlas, session, (name, on) => {
+    if (on) query.set(name, "on");
+    else query.delete(name);
+    history.replaceState(null, "", way({}));
+    fill(keys, arcs.legend());
+    drawn.redraw();
+  });
+  await arcs.load();
   const drawn = drawBoard(board, atlas, {
-    drawing: network ? "network" : "areas", stateOf, onPick: pick,
+    drawing: network ? "network" : "areas", stateOf: shown.stateOf, onPick: pick, arcs: arcs.drawn,
   });
   page.leave(drawn.stop);
   const names = [...new Set(["default", session, ...sessions.map((/** @type {any} */ one) => one.session)])];
   const choice = h("select", { id: "of", onchange: () => page.go(way({ session: choice.value })) },
     names.map((name) => h("option", { value: name, selected: name === session }, name)));
+  const colors = h("select", { id: "by", onchange: () => page.go(way({ color: colors.value })) },
+    Object.entries(COLORS).filter(([name]) => name !== "drift" || page.me.role !== "reader").map(([name, means]) =>
+      h("option", { value: name, selected: name === wish }, means)));
   const total = atlas.places.reduce((sum, place) => sum + place.nodes, 0);
   const done = atlas.places.reduce((sum, place) => sum + readOf(place), 0);
+  fill(keys, arcs.legend());
   fill(view,
     h("h1", {}, `Map of ${graph}`),
     h("div", { class: "tools" },
-      h("label", { for: "of" }, "Colors: what a session has read", choice),
+      h("label", { for: "by" }, "Colors", colors),
+      h("label", { for: "of" }, "Session", choice),
+      arcs.tools,
       h("a", { class: "act", href: way({ as: network ? null : "network" }) }, network ? "Show areas" : "Show the network"),
       within ? h("a", { class: "act", href: way({ within: null }) }, "All of the graph") : null),
     h("p", { class: "note" },
       `${counted(atlas.places.length, atlas.level ? "group of partitions" : "partition")}, `,
-      `${figure(done)} of ${counted(total, "node")} read in session ${session}.`,
+      `${figure(done)} of ${counted(total, "node")} read in session ${session}.`, shown.note,
       atlas.level ? " The graph is large, so partitions are in groups; open one to see them." : ""),
     board,
-    legend(READ_SHADES),
+    legend(shown.shades), keys,
     h("h2", {}, "As a list"),
-    table("Places of the map", ["Partition", "Nodes", "Read", "Keywords"], atlas.places.map((place) => [
+    table("Places of the map", ["Partition", "Nodes", shown.head, "Keywords"], atlas.places.map((place) => [
       h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
-      figure(place.nodes), figure(readOf(place)),
+      figure(place.nodes), shown.told(place),
       (about.get(place.partitions[0])?.keywords || []).slice(0, 8).join(", "),
-    ]), [1, 2]));
+    ]), [1, 2]),
+    arcs.lists);
   const wanted = Number(query.get("partition"));
   if (wanted && about.has(wanted)) await openPartition(page, wanted, about.get(wanted));
 }

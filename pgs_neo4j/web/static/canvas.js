@@ -1,7 +1,7 @@
 // @ts-check
 /** Draws partitions on a canvas, as areas or as a network; moved, zoomed, and picked. */
 
-import { h } from "./dom.js";
+import { h, short } from "./dom.js";
 
 /**
  * A place as the server gives it; `area` is left, top, width, and height in a frame of 1.6 by 1.
@@ -10,10 +10,24 @@ import { h } from "./dom.js";
  *   x: number, y: number, area: [number, number, number, number]}} Place
  * @typedef {{generation: string, level: number, places: Place[], links: [number, number, number][]}} Atlas
  * @typedef {"areas" | "network"} Drawing
+ * @typedef {{from: number, to: number, kind: "analogy" | "chased" | "open"}} Arc between places, by
+ *   their positions; the last two are flags, which point to `to`
  */
 
 const WIDTH = 1.6;
 const MOST_ZOOM = 40;
+/** Pixels that a narrow letter takes. */
+const LETTER = 5.5;
+/** Milliseconds without a move after which a picture that was moved is drawn anew. */
+const STILL_MS = 100;
+/** Milliseconds after which it is also drawn anew while it is moved. */
+const OLD_MS = 500;
+/** How arcs are drawn: a color of the style sheet, and dashes in pixels. */
+const ARCS = {
+  analogy: { color: "--accent", dash: [], points: false },
+  chased: { color: "--warn", dash: [], points: true },
+  open: { color: "--warn", dash: [5, 4], points: true },
+};
 /** Shades by state, as names of the style sheet's colors. */
 const SHADES = {
   unread: "--unread", routed: "--tint", reading: "--partial", partial: "--partial",
@@ -23,12 +37,14 @@ const SHADES = {
 
 /**
  * Puts a canvas into an element. `stateOf` says how a place is colored, `onPick` gets the place that
- * was clicked. Call `redraw` when a state has changed.
+ * was clicked, and `arcs` are drawn over the places. Call `redraw` when one of these has changed.
+ *
+ * A moved map is the same picture moved by the browser, and drawn anew when it stands still.
  *
  * @param {HTMLElement} board
  * @param {Atlas} atlas
  * @param {{drawing: Drawing, stateOf: (place: Place) => State, onPick: (place: Place) => void,
- *   arcs?: () => [number, number][]}} options
+ *   arcs?: () => Arc[]}} options
  */
 export function drawBoard(board, atlas, options) {
   const canvas = h("canvas", {
@@ -46,6 +62,10 @@ export function drawBoard(board, atlas, options) {
   let view = { x: 0, y: 0, zoom: 1 };
   let size = { width: 0, height: 0, ratio: 1 };
   let asked = 0;
+  let drawnFrame = { scale: 1, left: 0, top: 0 };
+  let drawnAt = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let still;
   /** @type {Path2D[]} */
   let lines = [];
 
@@ -59,6 +79,17 @@ export function drawBoard(board, atlas, options) {
 
   function redraw() {
     if (!asked) asked = requestAnimationFrame(draw);
+  }
+
+  /** Moves the picture to where the view is now. */
+  function shift() {
+    const { scale, left, top } = frame();
+    const factor = scale / drawnFrame.scale;
+    const [x, y] = [left - drawnFrame.left * factor, top - drawnFrame.top * factor];
+    canvas.style.transform = `translate(${x}px, ${y}px) scale(${factor})`;
+    clearTimeout(still);
+    if (performance.now() - drawnAt > OLD_MS) redraw();
+    else still = setTimeout(redraw, STILL_MS);
   }
 
   /** Pixels per unit of the frame, and where the frame begins. */
@@ -91,7 +122,11 @@ export function drawBoard(board, atlas, options) {
   function draw() {
     asked = 0;
     colors = readColors(board); // a theme may have changed, and before it is shown, it has none
-    const { scale, left, top } = frame();
+    clearTimeout(still);
+    drawnFrame = frame();
+    drawnAt = performance.now();
+    canvas.style.transform = "none";
+    const { scale, left, top } = drawnFrame;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     context.setTransform(size.ratio * scale, 0, 0, size.ratio * scale, size.ratio * left, size.ratio * top);
@@ -156,16 +191,38 @@ export function drawBoard(board, atlas, options) {
   /** @param {number} scale */
   function drawArcs(scale) {
     const arcs = options.arcs?.() || [];
-    if (!arcs.length) return;
-    context.strokeStyle = colors["--warn"];
-    context.lineWidth = 1.5 / scale;
-    context.beginPath();
-    for (const [one, other] of arcs) {
-      const [a, b] = [center(atlas.places[one]), center(atlas.places[other])];
-      context.moveTo(a.x, a.y);
-      context.quadraticCurveTo((a.x + b.x) / 2 + (b.y - a.y) / 4, (a.y + b.y) / 2 - (b.x - a.x) / 4, b.x, b.y);
+    for (const [kind, { color, dash, points }] of Object.entries(ARCS)) {
+      context.strokeStyle = context.fillStyle = colors[color];
+      context.lineWidth = 2 / scale;
+      context.setLineDash(dash.map((length) => length / scale));
+      const heads = new Path2D();
+      context.beginPath();
+      for (const arc of arcs) {
+        if (arc.kind !== kind) continue;
+        const [a, b] = [center(atlas.places[arc.from]), center(atlas.places[arc.to])];
+        const bend = { x: (a.x + b.x) / 2 + (b.y - a.y) / 5, y: (a.y + b.y) / 2 - (b.x - a.x) / 5 };
+        context.moveTo(a.x, a.y);
+        context.quadraticCurveTo(bend.x, bend.y, b.x, b.y);
+        if (points) addHead(heads, b, Math.atan2(b.y - bend.y, b.x - bend.x), 9 / scale);
+      }
+      context.stroke();
+      context.fill(heads);
     }
-    context.stroke();
+    context.setLineDash([]);
+  }
+
+  /**
+   * @param {Path2D} heads
+   * @param {{x: number, y: number}} tip
+   * @param {number} angle
+   * @param {number} length
+   */
+  function addHead(heads, tip, angle, length) {
+    heads.moveTo(tip.x, tip.y);
+    for (const side of [-0.4, 0.4]) {
+      heads.lineTo(tip.x - length * Math.cos(angle + side), tip.y - length * Math.sin(angle + side));
+    }
+    heads.closePath();
   }
 
   /** @param {Place} place */
@@ -197,18 +254,21 @@ export function drawBoard(board, atlas, options) {
       const state = options.stateOf(place);
       const dark = drawing === "network" || state === "unread" || state === "routed";
       context.fillStyle = dark ? colors["--ink"] : colors["--on"];
-      context.fillText(cut(title(place), room), at.x, at.y);
+      context.fillText(fitting(title(place), room), at.x, at.y);
       drawn += 1;
     }
   }
 
   /**
+   * Returns as much of a text as there is room for.
+   *
    * @param {string} text
-   * @param {number} room
+   * @param {number} room in pixels
    */
-  function cut(text, room) {
-    const letters = Math.floor(room / 6.4);
-    return text.length <= letters ? text : `${text.slice(0, Math.max(1, letters - 1))}…`;
+  function fitting(text, room) {
+    let most = Math.max(2, Math.ceil(room / LETTER));
+    while (most > 2 && context.measureText(short(text, most)).width > room) most -= 1;
+    return short(text, most);
   }
 
   /**
@@ -246,7 +306,7 @@ export function drawBoard(board, atlas, options) {
     const after = frame();
     view.x += (x - (after.left + px * after.scale)) / after.scale;
     view.y += (y - (after.top + py * after.scale)) / after.scale;
-    redraw();
+    shift();
   }
 
   /**
@@ -257,36 +317,46 @@ export function drawBoard(board, atlas, options) {
     const { scale } = frame();
     view.x += dx / scale;
     view.y += dy / scale;
-    redraw();
+    shift();
   }
 
   /** @type {{x: number, y: number, far: boolean} | null} */
   let held = null;
+
+  /** @param {MouseEvent} event where the canvas would be if it were not moved */
+  function spotOf(event) {
+    const box = board.getBoundingClientRect();
+    return { x: event.clientX - box.left - board.clientLeft, y: event.clientY - box.top - board.clientTop };
+  }
+
   canvas.addEventListener("pointerdown", (event) => {
-    held = { x: event.offsetX, y: event.offsetY, far: false };
+    held = { ...spotOf(event), far: false };
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
+    const at = spotOf(event);
     if (held) {
-      const [dx, dy] = [event.offsetX - held.x, event.offsetY - held.y];
+      const [dx, dy] = [at.x - held.x, at.y - held.y];
       if (held.far || Math.hypot(dx, dy) > 4) {
-        held = { x: event.offsetX, y: event.offsetY, far: true };
+        held = { ...at, far: true };
         move(dx, dy);
       }
       return;
     }
-    const over = placeAt(event.offsetX, event.offsetY);
+    const over = placeAt(at.x, at.y);
     tip.hidden = !over;
     if (over) tip.textContent = `${title(over)}: ${over.nodes.toLocaleString("en-US")} nodes`;
   });
   canvas.addEventListener("pointerup", (event) => {
-    const picked = held && !held.far ? placeAt(event.offsetX, event.offsetY) : undefined;
+    const at = spotOf(event);
+    const picked = held && !held.far ? placeAt(at.x, at.y) : undefined;
     held = null;
     if (picked) options.onPick(picked);
   });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
-    zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY);
+    const at = spotOf(event);
+    zoom(Math.exp(-event.deltaY / 400), at.x, at.y);
   }, { passive: false });
   canvas.addEventListener("keydown", (event) => {
     const step = 40;
@@ -322,6 +392,7 @@ export function drawBoard(board, atlas, options) {
     },
     stop() {
       cancelAnimationFrame(asked);
+      clearTimeout(still);
       dark.removeEventListener("change", redraw);
       sized.disconnect();
     },

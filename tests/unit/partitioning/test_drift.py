@@ -13,6 +13,7 @@ from pgs_neo4j.partitioning.drift import (
     choose_origin,
     compare_arrays,
     confirm_generation,
+    count_changes,
     is_valid,
     unchanged_drift,
 )
@@ -64,6 +65,18 @@ def test_members_deleted_since_count_as_removed() -> None:
     assert comparison.drift.nodes_removed == 1
     assert comparison.drift.nodes_added == 1
     assert comparison.labels.tolist() == [0, -1, 1, 1]
+
+
+def test_what_moved_is_counted_by_partition() -> None:
+    view = view_of([1, 4, 6, 7], PAIRS, text_hash=ints(10, 41, 60, 70), facts=ints(0, 5, 0, 0))
+    drift = count_changes(CURRENT, MEMBERS, view)
+    assert (drift.generation, drift.added) == (CURRENT.id, 1)
+    told = [(one.partition, one.nodes, one.removed, one.changed) for one in drift.partitions]
+    assert told == [(1, 2, 0, 1), (2, 2, 1, 0)]
+    assert [one.fraction for one in drift.partitions] == [0.5, 0.5]
+    deleted = count_changes(CURRENT, MEMBERS.of(ints(0, 2)), SAME)
+    assert [one.removed for one in deleted.partitions] == [2, 0]
+    assert deleted.added == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,33 @@
+// Pairs of partitions of a graph's current generation that analogies link: how many, and the ends
+// of the one with the largest difference. Only the current analogies of the graph count, and only
+// nodes that are still in its view. Most links first. What a title is made of is cut to `head`
+// characters.
+// params: graph: str, labels: list[str], text: list[str], title: str, key: str, head: int,
+//   limit: int
+// returns: first: int, second: int, links: int, ends: list[dict]
+// mode: read
+// language: 5, 25
+MATCH (a:PgsAnalogies {graph: $graph})
+MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(g:PgsGeneration)
+MATCH (n)-[r:PGS_ISOMORPHIC]->(m)
+WHERE r.making = a.making
+  AND all(x IN [n, m] WHERE CASE size($labels)
+        WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
+        ELSE any(label IN labels(x) WHERE label IN $labels)
+      END)
+MATCH (n)-[i:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(g)
+MATCH (m)-[j:PGS_IN]->(q:PgsPartition)-[:PGS_PART_OF]->(g)
+WHERE p.level = 0 AND q.level = 0 AND p.id <> q.id
+WITH r, i, j, CASE WHEN p.id < q.id THEN [p.id, q.id] ELSE [q.id, p.id] END AS pair,
+     CASE WHEN p.id < q.id THEN [n, m] ELSE [m, n] END AS ends
+ORDER BY r.delta DESC, i.rank, j.rank
+WITH pair, count(*) AS links, collect(ends)[0] AS ends
+ORDER BY links DESC, pair[0], pair[1] LIMIT $limit
+RETURN pair[0] AS first, pair[1] AS second, links, [x IN ends | {
+    element_id: elementId(x),
+    labels: [label IN labels(x) WHERE NOT label STARTS WITH 'Pgs'],
+    title: CASE WHEN x[$title] IS :: STRING NOT NULL THEN left(x[$title], $head) ELSE x[$title] END,
+    key: CASE WHEN x[$key] IS :: STRING NOT NULL THEN left(x[$key], $head) ELSE x[$key] END,
+    text: [property IN $text |
+      CASE WHEN x[property] IS :: STRING NOT NULL THEN left(x[property], $head) ELSE x[property] END]
+  }] AS ends

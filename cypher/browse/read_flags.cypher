@@ -1,0 +1,19 @@
+// Flags that sweeps of a session raised, between partitions of a graph's current generation, those
+// of the latest run first. Only flags of accepted passes are stored. `chased`: the session has read
+// the partition that a flag points to, or a part of it.
+// params: graph: str, session: str, limit: int
+// returns: source: int, target: int, text: str, run: str, chased: bool
+// mode: read
+// language: 5, 25
+MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(g:PgsGeneration)
+MATCH (s:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
+MATCH (w)-[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(g)
+MATCH (f:PgsFlag)-[:PGS_FROM]->(w)
+MATCH (q:PgsPartition {id: f.target})-[:PGS_PART_OF]->(g)
+WHERE w.status IN ['accepted', 'partial'] AND p.level = 0 AND q.level = 0 AND p.id <> q.id
+WITH r, p, q, f, EXISTS {
+  (s)<-[:PGS_RAN_IN]-(:PgsRun)-[:PGS_SWEPT]->(other:PgsSweep)-[:PGS_READ]->(q)
+  WHERE other.status IN ['accepted', 'partial']
+} AS chased
+ORDER BY r.started_at DESC, r.id, p.id, f.place LIMIT $limit
+RETURN p.id AS source, q.id AS target, f.text AS text, r.id AS run, chased
