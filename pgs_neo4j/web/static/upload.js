@@ -29,7 +29,7 @@ export async function uploadArea(page, fixed, onDone) {
     carry([...files.files || []].map((file) => ({ name: file.name, file })));
   } });
   const box = h("section", { class: "drop", "aria-label": "Add documents" },
-    h("div", { class: "row" },
+    h("div", { class: "tools" },
       fixed ? null : h("label", { for: "into" }, "Graph to make of them", graph),
       h("label", { for: "files" }, "Drop files or folders here, or choose files", files)),
     h("p", { class: "note" }, `${rules.endings.length ? `${rules.endings.join(", ")}; at` : "At"} most ${figure(rules.most_bytes / 1e6, 3)} MB each. `,
