@@ -164,6 +164,6 @@ def _heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> dict[
     return heads
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)  # more than a publication has names
 def _blocks(name: PresentName) -> tuple[str | None, ...]:
     return blocks_of(name)

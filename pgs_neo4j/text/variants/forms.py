@@ -52,7 +52,7 @@ class NameForm:
         return self.letters == other.letters and parted <= self.joints | other.joints
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)  # more than a publication has names
 def name_form(key: str, kind: str) -> NameForm:
     """Return the form of a normalized name of a type.
 

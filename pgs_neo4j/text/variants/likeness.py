@@ -94,7 +94,7 @@ def present_name(
     )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def variant_kind(one: PresentName, other: PresentName) -> VariantKind | None:
     """Return in which way two names are variants of one; None if they are not.
 
