@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from copy import copy
 from typing import Any
 
 from pgs_neo4j.database.queries import Query
@@ -28,6 +29,7 @@ class FakeDatabase:
         self.sent: list[tuple[str, Row]] = []
         self.text_answer: Callable[[str, Row], list[Row]] = lambda text, params: []
         self.metadata: list[Row | None] = []
+        self.begin: Callable[[], Callable[[], None]] = lambda: lambda: None
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)
@@ -40,7 +42,12 @@ class FakeDatabase:
         return self._answer(query, params)
 
     async def transact(self, work: Callable[[Any], Awaitable[Any]], timeout_s: float) -> Any:
-        return await work(self)
+        undo = self.begin()
+        try:
+            return await work(copy(self))
+        except BaseException:
+            undo()
+            raise
 
     async def call(
         self,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from copy import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +60,16 @@ class Documents:
             ],
         )
 
-        self.database.transact = self.transact
+        self.database.begin = self.begin
 
-    async def transact(self, work: Callable[[Any], Awaitable[Any]], timeout_s: float) -> Any:
-        """Do all that is written, or nothing."""
+    def begin(self) -> Callable[[], None]:
+        """Return what undoes all that is written from now on."""
         documents, chunks = {**self.documents}, {**self.chunks}
-        try:
-            return await work(copy(self.database))
-        except BaseException:
+
+        def undo() -> None:
             self.documents, self.chunks = documents, chunks
-            raise
+
+        return undo
 
     @property
     def published(self) -> list[list[str]]:
