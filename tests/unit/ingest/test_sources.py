@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,6 +205,24 @@ async def test_a_line_of_ten_megabytes_is_read() -> None:
     ]
     assert isinstance(loaded, LoadedDocument)
     assert (loaded.size, len(loaded.text.text)) == (10_000_000, 10_000_000)
+
+
+async def test_a_file_that_may_not_be_read_is_told_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("shut.txt", "open.txt"):
+        (tmp_path / name).write_text("text")
+    opened = os.open
+
+    def refuse(path: Any, *given: Any, **more: Any) -> int:
+        if str(path).endswith("shut.txt"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *given, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(InputFileError, match="it cannot be read: Permission denied"):
+        await load(one(tmp_path / "shut.txt"))
+    assert (await load(one(tmp_path / "open.txt"))).text.text == "text"
 
 
 @pytest.mark.parametrize("pattern", [".", "**/*.md"])
