@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pgs_neo4j.model import GraphDrift, PartitionAnalogy, PartitionFlag, PartitionMap
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.router import api_router
-from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow, visible_graph
+from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("partitions")
 
@@ -71,9 +71,8 @@ async def list_flags(
 
 
 @router.get("/graphs/{graph}/drift")
-async def show_drift(graph: GraphName, serving: ServingNow, caller: CallerNow) -> GraphDrift:
+async def show_drift(graph: GraphName, serving: ServingNow, caller: AskerNow) -> GraphDrift:
     """Return how far each current partition has moved. The graph may have to be scanned."""
-    caller.require("asker")
     name = await visible_graph(serving, caller, graph)
     async with serving.scanning:
         return await serving.pgs.browse.drift(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgs_neo4j.engine import PGS
-from tests.bench import panel
+from tests.bench import panel, place
 from tests.bench.place import emptied
 from tests.bench.store import Server
 from tests.conftest import Endpoint
@@ -12,7 +12,7 @@ from tests.serving import served
 
 async def test_panels_of_a_hub_are_timed_whole_and_by_part(endpoint: Endpoint, db) -> None:
     server = Server(endpoint.uri, endpoint.user, endpoint.password)
-    async with PGS.connect_without_models(**panel.place.connection(server)) as pgs:
+    async with PGS.connect_without_models(**place.connection(server)) as pgs:
         await pgs.add_graph(panel.GRAPH, panel.MAPPING)
         hub, degree = await panel.filled(db, 1000, 500)
         assert degree == 500 + panel.CITING + 1  # with its own place in a partition
