@@ -38,7 +38,6 @@ Loading a file fails if its header does not match the parameters of its statemen
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -96,41 +95,26 @@ class Query:
 
 
 def folder() -> Path:
-    """Return the folder of the statements in a checkout."""
-    return Path(__file__).parents[2] / "cypher"
-
-
-def archive() -> Path:
-    """Return the file that has the statements of an installed package."""
-    return Path(__file__).parents[1] / "_cypher.zip"
+    """Return the folder of the statements, installed or in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "_cypher"
+    return installed if installed.is_dir() else package.parent / "cypher"
 
 
 def names() -> tuple[str, ...]:
     """Return the names of all statements, sorted."""
     root = folder()
-    paths = (path.relative_to(root).as_posix() for path in root.rglob("*.cypher"))
-    return tuple(sorted(name.removesuffix(".cypher") for name in _packed() or paths))
+    paths = root.rglob("*.cypher")
+    return tuple(sorted(path.relative_to(root).with_suffix("").as_posix() for path in paths))
 
 
 @cache
 def get(name: str) -> Query:
     """Return the named statement; ValueError if it is missing or malformed."""
-    path = f"{name}.cypher"
-    text = _packed().get(path)
-    if text is None and (folder() / path).is_file() and not _packed():
-        text = (folder() / path).read_text(encoding="utf-8")
-    if text is None:
-        raise ValueError(f"there is no statement {name} in {archive() if _packed() else folder()}")
-    return parse(name, text)
-
-
-@cache
-def _packed() -> Mapping[str, str]:
-    """Return the statements of an installed package by path; none in a checkout."""
-    if not archive().is_file():
-        return {}
-    with zipfile.ZipFile(archive()) as opened:
-        return {path: opened.read(path).decode() for path in opened.namelist()}
+    path = folder() / f"{name}.cypher"
+    if not path.is_file():
+        raise ValueError(f"there is no statement {name} in {folder()}")
+    return parse(name, path.read_text(encoding="utf-8"))
 
 
 def parse(name: str, text: str) -> Query:
