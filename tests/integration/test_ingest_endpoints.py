@@ -1,4 +1,4 @@
-"""An ingestion with an endpoint that refuses some texts."""
+"""An ingestion with an endpoint that fails, stalls, refuses, and cuts its replies off."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from tests.engines import with_model
 from tests.fakes.openai_server import (
     Answer,
     Body,
+    Drop,
     FakeOpenAI,
+    Hang,
     Recorded,
     Scripted,
+    Status,
 )
+from tests.killed_ingest import graph_without_name
 
+PASSING = (
+    *(Status(429, {"Retry-After": "0"}), Status(500), Drop()),
+    *(Answer("entity<|#|>Marie Cur", finish_reason="length"), Answer("I would rather not.")),
+)
 NAMES = ("Marie Curie", "Pierre Curie", "Irene Curie")
 
 
@@ -29,6 +37,38 @@ def extract(body: Body) -> str:
         if name in text
     ]
     return "\n".join([*lines, "<|COMPLETE|>", ""])
+
+
+async def test_faults_that_pass_leave_no_trace(
+    endpoint: Endpoint, db: Database, tmp_path: Path
+) -> None:
+    """One before each document, and all documents at once without any."""
+    with FakeOpenAI(default=Answer(extract)) as fake:
+        async with with_model(endpoint, fake, model_timeout_s=10.0) as pgs:
+            for number, fault in enumerate(PASSING):
+                text = f"In {1890 + number} {NAMES[number % 3]} met {NAMES[(number + 1) % 3]}.\n"
+                (tmp_path / f"{number}.txt").write_text(text)
+                asked = len(fake.chats)
+                fake.script(fault)
+                done = await pgs.ingest(tmp_path, "faulty")
+                assert (done.complete, done.count("added")) == (True, 1), (fault, done.outcomes)
+                assert len(fake.chats) > asked + 1, fault
+            assert (await pgs.ingest(tmp_path, "whole")).count("added") == len(PASSING)
+    assert await graph_without_name(db, "faulty") == await graph_without_name(db, "whole")
+
+
+async def test_an_endpoint_that_stalls_is_told_and_asked_again_the_next_time(
+    endpoint: Endpoint, db: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("Marie Curie met Pierre Curie.\n")
+    with FakeOpenAI(default=Answer(extract)) as fake:
+        async with with_model(endpoint, fake, model_timeout_s=1.0) as pgs:
+            fake.script(Hang())
+            done = await pgs.ingest(tmp_path, "docs")
+            (outcome,) = done.outcomes
+            assert (outcome.state, done.complete) == ("failed", False)
+            assert "1 s" in outcome.reason
+            assert (await pgs.ingest(tmp_path, "docs")).count("added") == 1
 
 
 async def test_what_an_endpoint_refuses_is_told_and_the_rest_goes_on(

@@ -14,6 +14,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.partitioning import build
 from tests.conftest import Endpoint
 from tests.engines import KNOBS
+from tests.killed_ingest import graph_without_name
 
 TEXT = "{name} Curie carried radium across the Seine. {name} Curie sold radium in Paris.\n"
 
@@ -53,3 +54,7 @@ async def test_an_ingestion_between_the_steps_of_a_partitioning_loses_nothing(
     _, rows = await db.call("MATCH (n:Docs) RETURN count(n) AS nodes", {}, "read")
     coverage = answer.coverage
     assert coverage.nodes_read == coverage.nodes_total == rows[0]["nodes"] > 3
+    await pgs.ingest(tmp_path, "whole")
+    found, wanted = [await graph_without_name(db, graph) for graph in ("docs", "whole")]
+    found["links"] = [one for one in found["links"] if not one["type"].startswith("PGS")]
+    assert found == wanted
