@@ -51,8 +51,10 @@ async def job_of(own: httpx2.AsyncClient, started: dict[str, str]) -> dict[str, 
     """The record of a job, as soon as it has ended."""
     async with asyncio.timeout(120):
         while True:
-            job: dict[str, Any] = (await own.get(started["record"])).raise_for_status().json()
-            assert job["id"] == started["job"]
+            job: dict[str, Any] = (
+                (await own.get(f"/api/jobs/{started['record']}")).raise_for_status().json()
+            )
+            assert job["id"] == started["record"]
             if job["finished_at"]:
                 return job
             await asyncio.sleep(0.1)

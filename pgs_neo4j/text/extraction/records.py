@@ -78,7 +78,7 @@ def neutral_text(text: str) -> str:
     So a place in it is a place in the document. The text has no line break but ``\\n``.
     """
     plain = clean_text(text)
-    if "<" in plain or "|" in plain:  # else there is none, which most sentences show at once
+    if "<" in plain or "|" in plain:  # most sentences have neither
         for pattern in (BROKEN_DELIMITER, BROKEN_COMPLETE):
             plain = pattern.sub(lambda match: match[0].translate(_SAME_LENGTH), plain)
     return _LINE_BREAK.sub(" ", plain)

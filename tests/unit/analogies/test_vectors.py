@@ -24,6 +24,8 @@ DIMENSIONS = 8
 class Embedder:
     """Turns a text into the vector that its number seeds."""
 
+    name = "seeded"
+
     def __init__(self) -> None:
         self.embedded: list[str] = []
 

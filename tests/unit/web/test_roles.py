@@ -21,7 +21,11 @@ from pgs_neo4j.web.shared import Serving
 
 DESCRIBED = described()
 CALLING: tuple[Role, ...] = ("reader", "asker", "operator")
-PLACES = {"run": "r0123456789ab", "kind": "html", "partition": "1"}
+PLACES = {
+    **{"run": "r0123456789ab", "kind": "html", "partition": "1"},
+    **{"upload": "0123456789abcdef", "live": "b0123456789ab"},
+}
+FILE = "application/octet-stream"
 
 
 class Refusing:
@@ -51,7 +55,13 @@ def least_body(told: Json) -> Json | None:
         return {}
     schema = DESCRIBED["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
     needed = schema.get("required", ())
-    return {name: schema["properties"][name].get("enum", ["papers"])[0] for name in needed}
+    return {name: least_value(schema["properties"][name]) for name in needed}
+
+
+def least_value(field: Json) -> object:
+    if field.get("type") == "array":
+        return [PLACES["upload"]]
+    return field.get("enum", ["papers"])[0]
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +82,11 @@ async def answer_of(app: Guard, role: Role, method: str, path: str, told: Json) 
     async with httpx2.AsyncClient(
         transport=transport, base_url="http://127.0.0.1:7475", headers=headers
     ) as client:
+        if FILE in told.get("requestBody", {}).get("content", {}):
+            headers = {"Content-Type": FILE}
+            return await client.post(
+                path.format(**given), params=asked, content=b"A file.", headers=headers
+            )
         body = least_body(told) if method == "post" else None
         return await client.request(method, path.format(**given), params=asked, json=body)
 
@@ -86,7 +101,7 @@ async def test_a_request_is_refused_to_lower_roles_only(
         enough = needed is None or ROLES.index(role) >= ROLES.index(needed)
         assert (answer.status_code != 403) == enough, (role, needed, answer.text)
         assert enough or f"this needs the role {needed}" in answer.json()["error"]
-        assert answer.status_code != 422, answer.text
+        assert '"code":"invalid"' not in answer.text
 
 
 def test_requests_without_a_role_are_those_that_need_no_token() -> None:
