@@ -65,6 +65,11 @@ class Candidate:
     forms: dict[str, int] = field(default_factory=dict)
     sentences: list[int] = field(default_factory=list)
 
+    @property
+    def mostly_proper(self) -> bool:
+        """Whether most of its places have capitals that begin no sentence."""
+        return 2 * self.proper >= self.count > 0
+
 
 class _Places:
     """The places of words and phrases as written, and the key of each."""

@@ -29,7 +29,7 @@ def missed_names(chunks: Sequence[Chunk], found: Iterable[str]) -> list[str]:
             key = f"_{normalize_name(one.name)}_"
             if _holds(known, one.name) or any(other in key for other in known):
                 known.append(key)
-            elif _is_proper(one) and not any(key in other for other in missed):
+            elif one.mostly_proper and _is_name(one) and not any(key in other for other in missed):
                 missed[key] = one.name
     return list(missed.values())[:MOST_MISSED]
 
@@ -39,6 +39,5 @@ def _holds(known: Iterable[str], name: str) -> bool:
     return any(key in other for other in known)
 
 
-def _is_proper(one: Candidate) -> bool:
-    """Whether most of its places have capitals that begin no sentence."""
-    return 2 * one.proper >= one.count > 0 and not one.part and name_fault(one.name) is None
+def _is_name(one: Candidate) -> bool:
+    return not one.part and name_fault(one.name) is None

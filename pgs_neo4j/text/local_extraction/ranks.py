@@ -54,7 +54,7 @@ def best_terms(candidates: dict[str, Candidate], most: int) -> list[Candidate]:
 
 def specificity(one: Candidate) -> float:
     """Return how much a term counts in a pair, 0 to 1: words that stand anywhere count less."""
-    if one.words > 1 or 2 * one.proper >= one.count:
+    if one.words > 1 or one.mostly_proper:
         return 1.0
     return SPECIFIC_COMMON if one.key in COMMON else SPECIFIC_WORD
 

@@ -19,7 +19,7 @@ from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.access.callers import Caller, UnknownJobError
 from pgs_neo4j.web.failures import failure_of
 from pgs_neo4j.web.jobs.served_jobs import JobKind, ServedJob, ServedJobEnd
-from pgs_neo4j.web.runs.board import STOPPING
+from pgs_neo4j.web.runs.board import KEEP_S, STOP_S, STOPPING
 from pgs_neo4j.web.runs.log import EventLog
 from pgs_neo4j.web.runs.told import told_data
 
@@ -27,10 +27,6 @@ logger = logging.getLogger(__name__)
 
 JobState = Literal["running", "ended", "failed", "cancelled"]
 JobWork = Callable[[OnEvent], Awaitable[ServedJobEnd]]
-
-KEEP_S = 900.0
-"""Seconds for which the events of a job that ended are kept."""
-STOP_S = 3.0
 
 
 @dataclass(slots=True, eq=False)
