@@ -32,12 +32,10 @@ from pgs_neo4j.web.serve import settle_memory
 from tests.bench import place, program
 from tests.bench.engine import ROOT
 from tests.bench.lag import MOST_P99_S, LagMeter
-from tests.bench.loaded import physics2
 from tests.bench.memory import MIB
-from tests.bench.soak import slow_endpoint
+from tests.bench.soak import GRAPH, slow_engine
 from tests.serving import events, served
 
-GRAPH = "soak"
 QUESTION = "How does the central charge constrain the spectrum?"
 MINUTES, CLIENTS, IDLE, PAIRS, PARTITIONS = 3.0, 50, 20, 5, 15
 WARM_S = 60.0  # after which the memory should not grow any more
@@ -80,38 +78,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Load, partition, serve, and call."""
-    async with place.opened(options.uri) as (server, database), slow_endpoint() as base_url:
-        loaded = await physics2(database)
-        async with PGS.connect(
-            llm_provider="openai",
-            llm_base_url=base_url,
-            llm_api_key="bench",
-            cache=False,
-            **place.connection(server),
-            **dict(options.knob),
-        ) as pgs:
-            await pgs.add_graph(GRAPH, loaded.mapping)
-            await pgs.partition(GRAPH)
-            settle_memory()
-            program.say("first events, one client, then all at once")
-            document: dict[str, Any] = {
-                "idle": await _called(pgs, IDLE, "--in-turn"),
-                "at_once": await _called(pgs, options.clients),
-                "light": await _called(pgs, options.clients, program="light_callers"),
-            }
-            program.say(f"{options.clients} clients for {options.minutes:g} minutes")
-            watch = Watch()
-            watching = [asyncio.create_task(work) for work in (watch.look(), watch.meter.watch())]
-            document["crowd"] = await _called(
-                pgs, options.clients, "--minutes", str(options.minutes)
-            )
-            for task in watching:
-                task.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
-            document |= {"growth": watch.growth(), "mib": watch.looks[-1][1]}
-            document["lag"] = asdict(watch.meter.lag())
-            program.say(f"{options.pairs} questions over HTTP and in process, in turn")
-            document |= await _ratio(pgs, options.pairs)
+    async with (
+        place.opened(options.uri) as (server, database),
+        slow_engine(server, database, **dict(options.knob)) as pgs,
+    ):
+        settle_memory()
+        program.say("first events, one client, then all at once")
+        document: dict[str, Any] = {
+            "idle": await _called(pgs, IDLE, "--in-turn"),
+            "at_once": await _called(pgs, options.clients),
+            "light": await _called(pgs, options.clients, program="light_callers"),
+        }
+        program.say(f"{options.clients} clients for {options.minutes:g} minutes")
+        watch = Watch()
+        watching = [asyncio.create_task(work) for work in (watch.look(), watch.meter.watch())]
+        document["crowd"] = await _called(pgs, options.clients, "--minutes", str(options.minutes))
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+        document |= {"growth": watch.growth(), "mib": watch.looks[-1][1]}
+        document["lag"] = asdict(watch.meter.lag())
+        program.say(f"{options.pairs} questions over HTTP and in process, in turn")
+        document |= await _ratio(pgs, options.pairs)
     return document | {"clients": options.clients, "minutes": options.minutes}
 
 

@@ -37,6 +37,7 @@ from tests.bench.engine import ROOT
 from tests.bench.lag import MOST_P99_S, LagMeter
 from tests.bench.loaded import physics2
 from tests.bench.memory import MIB
+from tests.bench.store import Server
 
 GRAPH = "soak"
 QUESTION = "How does the central charge constrain the spectrum? (question {})"
@@ -125,9 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return program.told(lambda: program.run(lambda: measured(options)), table, options.json)
 
 
-async def measured(options: argparse.Namespace) -> dict[str, Any]:
-    """Load, partition, and ask."""
-    async with place.opened(options.uri) as (server, database), slow_endpoint() as base_url:
+@asynccontextmanager
+async def slow_engine(server: Server, database: Database, **knobs: int) -> AsyncIterator[PGS]:
+    """An engine on a partitioned graph, with an endpoint that takes its time."""
+    async with slow_endpoint() as base_url:
         loaded = await physics2(database)
         async with PGS.connect(
             llm_provider="openai",
@@ -135,9 +137,17 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
             llm_api_key="bench",
             cache=False,
             **place.connection(server),
+            **knobs,
         ) as pgs:
             await pgs.add_graph(GRAPH, loaded.mapping)
             await pgs.partition(GRAPH)
+            yield pgs
+
+
+async def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Load, partition, and ask."""
+    async with place.opened(options.uri) as (server, database):
+        async with slow_engine(server, database) as pgs:
             soak = Soak(pgs, database)
             program.say(f"{options.questions} questions at a time for {options.minutes:g} minutes")
             await soak.run(options.minutes, options.questions)
