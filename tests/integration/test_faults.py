@@ -1,8 +1,6 @@
 """The database disappears, stalls, or returns while a question is under way."""
 
 import asyncio
-import gc
-import warnings
 from urllib.parse import urlparse
 
 import pytest
@@ -36,10 +34,6 @@ async def faulty(endpoint, db):
     address = urlparse(endpoint.uri)
     async with proxy(address.hostname, address.port or 7687) as running:
         yield running
-    with warnings.catch_warnings():
-        # The driver does not close a socket if it is canceled while it connects.
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 async def silence(db):
