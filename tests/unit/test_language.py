@@ -65,6 +65,7 @@ DATA = {
     "tests/unit/text/test_words.py": "British endings that the stemmer knows",
     "pgs_neo4j/text/stopwords.py": "words that users' texts hold, in any spelling",
     "pgs_neo4j/text/extraction/names.py": "words that users' texts hold, in any spelling",
+    "pgs_neo4j/text/local_extraction/small_words.py": "words that users' texts hold",
     "pgs_neo4j/text/gist.py": "words that users' texts hold, in any spelling",
     "pgs_neo4j/runs/details.py": "a value that 0.1.0 stored",
     "tests/unit/runs/test_details.py": "a value that 0.1.0 stored",

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from pgs_neo4j.model.documents import Chunk
+from pgs_neo4j.text.local_extraction.small_words import within_name
 from pgs_neo4j.text.local_extraction.tokens import (
     CAPITAL,
     DETERMINER,
     LINK,
     NAME,
     NUMBER,
-    QUALIFIERS,
     STOP,
     TOKEN,
     WORD,
@@ -162,7 +162,7 @@ def _read(text: str, flags: int, places: _Places) -> None:
     for place in range(1, len(pieces), 2):
         word = word_of(pieces[place])
         if word[1] <= DETERMINER:
-            word = _within_name(word, stretch, pieces, place)
+            word = within_name(word, stretch, pieces, place)
         kind = word[1]
         if stretch:
             between = pieces[place - 1]
@@ -186,18 +186,6 @@ def _read(text: str, flags: int, places: _Places) -> None:
         noun = kind != STOP
     if stretch:
         _count(stretch, flags, places, initial=initial, noun=noun)
-
-
-def _within_name(word: Word, stretch: list[Word], pieces: list[str], place: int) -> Word:
-    """Return a small word as part of a name if the next word has a capital."""
-    text, kind, key, _ = word
-    qualifies = key in QUALIFIERS and text[0].isupper()
-    if not qualifies and not (kind == DETERMINER and stretch and stretch[-1].kind == LINK):
-        return word
-    following = pieces[place + 1 : place + 3]
-    if len(following) < 2 or following[0] != " " or word_of(following[1]).kind < CAPITAL:
-        return word
-    return Word(text, CAPITAL if qualifies else LINK, key)
 
 
 def _count(stretch: list[Word], flags: int, places: _Places, *, initial: bool, noun: bool) -> None:

@@ -24,8 +24,8 @@ _PLAIN = re.compile(r"\w[a-z ,;:\n'-]*[.!?]?\s*")
 def capital_runs(chunk: Chunk) -> Iterator[str]:
     """Yield each longest row of words with capitals, with the small words and numbers inside.
 
-    Every proper name of the chunk stands inside of one. A capital that only begins a sentence
-    makes none.
+    Every proper name of the chunk stands inside of one, or is made of some and of small words
+    between them. A capital that only begins a sentence makes none.
     """
     for sentence in chunk.sentences:
         raw = chunk.text[sentence.start : sentence.end]

@@ -74,7 +74,8 @@ def extract_terms(chunk: Chunk, most: int = MOST_TERMS) -> Extraction:
     A relation is stated by a sentence, a heading, or a link, or two terms share ``SHARED``
     sentences.
     """
-    terms = [one for one in best_terms(count_candidates(chunk), most) if _is_name(one.name)]
+    candidates = count_candidates(chunk)
+    terms = best_terms({key: one for key, one in candidates.items() if _is_name(one.name)}, most)
     stated = [*find_headings(chunk), *islice(find_links(chunk), MOST_STATED)]
     named = dict.fromkeys(
         normalize_name(name)
