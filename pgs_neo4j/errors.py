@@ -23,6 +23,7 @@
     │   ├── DatabaseAuthError
     │   ├── DatabaseTimeoutError
     │   ├── DatabaseMemoryError     a statement needs more memory than the server has
+    │   ├── DatabaseFullError       the disk of the local server is nearly full
     │   ├── DatabaseHaltedError     the database stopped, as on a full disk, until it is restarted
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
@@ -157,6 +158,10 @@ class DatabaseAuthError(DatabaseError):
 
 class DatabaseTimeoutError(DatabaseError):
     """The database did not answer within the deadline."""
+
+
+class DatabaseFullError(DatabaseError):
+    """The disk of the local server has too little room for a write."""
 
 
 class DatabaseHaltedError(DatabaseError):

@@ -14,7 +14,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.database.polling import poll_pauses
+from pgs_neo4j.database.tasks import poll_pauses
 
 FIRST_POLL_S = 0.1
 

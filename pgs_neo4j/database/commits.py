@@ -1,12 +1,12 @@
-"""Transactions of the driver: one that reads nothing, and one whose commit is acknowledged."""
+"""Transactions of the driver: those that only read, and one whose commit is acknowledged."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from neo4j import AsyncManagedTransaction
+from neo4j import AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import IncompleteCommit
 
 from pgs_neo4j.database import queries
@@ -31,3 +31,11 @@ async def run_to_commit(
 async def read_nothing(transaction: AsyncManagedTransaction) -> None:
     """Let the server say what it committed last."""
     await (await transaction.run(queries.get("database/read_nothing").text)).consume()
+
+
+async def read_once(
+    session: AsyncSession, text: str, params: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the rows of a read statement, which is not tried again."""
+    result = await session.run(text, params)
+    return [dict(record) async for record in result]

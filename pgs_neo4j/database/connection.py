@@ -18,13 +18,13 @@ import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import DriverError, Neo4jError
 
-from pgs_neo4j.database import queries
+from pgs_neo4j.database import queries, room
 from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.commits import Result, read_nothing, run_to_commit
+from pgs_neo4j.database.commits import Result, read_nothing, read_once, run_to_commit
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.queries import Query, QueryMode
-from pgs_neo4j.database.version import check_version
+from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
@@ -46,6 +46,7 @@ class Database:
     version: str = ""
     edition: str = ""
     languages: tuple[str, ...] = ("5",)
+    require_room: room.RequireRoom = field(default=room.allow, repr=False)
 
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
@@ -67,14 +68,20 @@ class Database:
             return await self._managed(query.mode, query.text, params)
 
     async def transact(
-        self, work: Callable[[Database], Awaitable[Result]], timeout_s: float
+        self,
+        work: Callable[[Database], Awaitable[Result]],
+        timeout_s: float,
+        room_mb: int = room.BULK_MB,
     ) -> Result:
         """Return what ``work`` returns: all that it writes becomes visible at once, at its end.
 
         It gets a database whose reads see its own writes, and must be harmless to repeat. Its
-        errors undo all. ``timeout_s`` applies to all of it.
+        errors undo all. ``timeout_s`` applies to all of it, and so does the disk that it needs,
+        ``room_mb``.
         """
         own = {one.name: getattr(self, one.name) for one in fields(Database)}
+
+        self.require_room(room_mb)
 
         @neo4j.unit_of_work(timeout=timeout_s)
         async def run(transaction: AsyncManagedTransaction) -> Result:
@@ -136,6 +143,8 @@ class Database:
 
         Used for ``gds`` and batches. The server lists ``metadata`` with it; ``name`` is its span's.
         """
+        if access == "write":
+            self.require_room(room.BULK_MB)
         with self._span(name), self._translate_errors():
             async with (
                 asyncio.timeout(timeout_s or self.timeout_s),
@@ -182,12 +191,14 @@ class Database:
             return rows
 
         access: Access = "read" if mode == "read" else "write"
+        if access == "write":
+            self.require_room(room.RECORD_MB if mode == "write" else room.BULK_MB)
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
                 if access == "read":
                     # A transaction of its own takes three round trips, and this takes one.
                     try:
-                        return await _read_once(session, text, params)
+                        return await read_once(session, text, params)
                     except (Neo4jError, DriverError) as error:
                         if not error.is_retryable():
                             raise
@@ -248,12 +259,13 @@ async def connect(
     connect_timeout_s: float = 15.0,
     *,
     ca: Path | None = None,
+    require_room: room.RequireRoom = room.allow,
 ) -> AsyncIterator[Database]:
     """Open a pool, check the server, and finally close the pool.
 
     The server must answer and be new enough. With ``ca``, its certificate must come from one in
-    that file. Raises ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError,
-    DatabaseVersionError.
+    that file. ``require_room`` gets the megabytes of disk that each write must find. Raises
+    ConfigError (malformed URI), DatabaseAuthError, DatabaseUnavailableError, DatabaseVersionError.
     """
     check_address(uri)
     address, options = secured(uri, ca)
@@ -276,25 +288,13 @@ async def connect(
         name=database,
         timeout_s=timeout_s,
         bookmarks=AsyncGraphDatabase.bookmark_manager(),
+        require_room=require_room,
     )
     try:
         with translate_errors(shown, 2 * connect_timeout_s):
             async with asyncio.timeout(2 * connect_timeout_s):
                 await driver.verify_connectivity()
-        await _read_server(opened)
+        opened.version, opened.edition, opened.languages = await read_server(opened)
         yield opened
     finally:
         await driver.close()
-
-
-async def _read_server(database: Database) -> None:
-    """Note the server's version, edition, and languages, or refuse it."""
-    row = (await database.read(queries.get("database/read_components")))[0]
-    database.version, database.edition = str(row["version"]), str(row["edition"])
-    database.languages = tuple(row["languages"]) or database.languages
-    check_version(database.uri, database.version, database.languages)
-
-
-async def _read_once(session: AsyncSession, text: str, params: Row) -> list[Row]:
-    result = await session.run(text, params)
-    return [dict(record) async for record in result]

@@ -1,13 +1,15 @@
-"""Runs work concurrently, and cleanup to its end despite cancellation."""
+"""Runs work concurrently, cleanup to its end despite cancellation, and looks at a growing pace."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Iterator
 from typing import TypeVar, overload
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")
+
+GROWTH, LONGEST_S = 1.6, 2.0
 
 
 async def to_the_end(work: Coroutine[object, None, Result]) -> Result:
@@ -53,3 +55,14 @@ async def together(*works: Awaitable[object]) -> tuple[object, ...]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def poll_pauses(first_s: float) -> Iterator[float]:
+    """Yield pauses between looks at something that another process may change, without end.
+
+    They are seconds, and grow from ``first_s`` to ``LONGEST_S``.
+    """
+    pause = first_s
+    while True:
+        yield pause
+        pause = min(pause * GROWTH, LONGEST_S)

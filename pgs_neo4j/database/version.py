@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.errors import DatabaseVersionError
 
+if TYPE_CHECKING:
+    from pgs_neo4j.database.connection import Database
+
 MINIMUM_VERSION = (5, 26)
+
+
+async def read_server(db: Database) -> tuple[str, str, tuple[str, ...]]:
+    """Return the server's version, edition, and languages. Raises DatabaseVersionError."""
+    row = (await db.read(queries.get("database/read_components")))[0]
+    version, languages = str(row["version"]), tuple(row["languages"]) or db.languages
+    check_version(db.uri, version, languages)
+    return version, str(row["edition"]), languages
 
 
 def parse_version(text: str) -> tuple[int, ...]:

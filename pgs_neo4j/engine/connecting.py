@@ -18,7 +18,7 @@ from pgs_neo4j.config import (
     model_access,
     server_access,
 )
-from pgs_neo4j.database import connection
+from pgs_neo4j.database import connection, room
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent, Warned, ignore
@@ -81,6 +81,7 @@ async def _open_database(
     settings: Settings, knobs: PGSConfig, on_event: OnEvent
 ) -> AsyncIterator[Database]:
     access = server_access(settings)
+    require_room: room.RequireRoom = room.allow
     if access is None:
         # Imported here: only the managed local server needs the extra [local].
         from pgs_neo4j.local.options import options_from_environment
@@ -88,6 +89,7 @@ async def _open_database(
 
         server = await ensure_running(options_from_environment(), on_event)
         hide([server.password])
+        require_room = room.room_guard(server.data_dir)
         password = SecretStr(server.password)
         access = ServerAccess(uri=server.uri, user=server.user, password=password)
     async with connection.connect(
@@ -97,5 +99,6 @@ async def _open_database(
         access.database,
         knobs.query_timeout_s,
         ca=access.ca,
+        require_room=require_room,
     ) as database:
         yield database

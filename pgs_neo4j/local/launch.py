@@ -15,7 +15,7 @@ from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.local import artifacts, config_files, credentials, java, lockfile, memory, process
 from pgs_neo4j.local.lockfile import Release
-from pgs_neo4j.local.logs import quote_failure, size_of
+from pgs_neo4j.local.logs import LogSizes, log_sizes, quote_failure
 from pgs_neo4j.local.options import LocalOptions, LocalPaths, choose_release
 from pgs_neo4j.local.process import ServerState
 from pgs_neo4j.local.readiness import wait_until_ready
@@ -62,7 +62,7 @@ def start(
     port = process.choose_port(options.bolt_port, last.port if last else None)
     write_home(paths, jars, config_files.neo4j_conf(port, size), release)
     password = credentials.ensure_password(paths, runtime.executable, jars, renew=failed_before)
-    logged = size_of(paths.server_log)
+    logged = log_sizes(paths)
     spawned = _spawn(paths, jars, release, runtime, size, port)
     if spawned is None:
         raise _start_error(paths, options, logged, still_running=False)
@@ -124,7 +124,7 @@ def write_home(paths: LocalPaths, jars: Path, conf: str, release: Release) -> No
 
 
 def _start_error(
-    paths: LocalPaths, options: LocalOptions, logged: int, still_running: bool
+    paths: LocalPaths, options: LocalOptions, logged: LogSizes, still_running: bool
 ) -> ServerStartError:
     excerpt = quote_failure(paths, logged)
     what = (

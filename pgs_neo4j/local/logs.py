@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pgs_neo4j.local.options import LocalOptions, LocalPaths, paths_of
 
+LogSizes = tuple[int, int]
 TAIL_BYTES = 256 * 1024
 QUOTED_LINES = 3
 QUOTED_CAUSES = 2
@@ -42,21 +43,23 @@ def tail(path: Path, lines: int, since: int = 0) -> list[str]:
     return text.splitlines()[-lines:] if lines > 0 else []
 
 
-def size_of(path: Path) -> int:
-    """Return the bytes of a file; 0 if it is absent."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+def log_sizes(paths: LocalPaths) -> LogSizes:
+    """Return the bytes of Neo4j's log for people and of its long one; 0 for one that is absent."""
+    return _size_of(paths.server_log), _size_of(paths.debug_log)
 
 
-def quote_failure(paths: LocalPaths, since: int = 0) -> str:
+def quote_failure(paths: LocalPaths, since: LogSizes = (0, 0)) -> str:
     """Return the joined lines that explain a failed start; may be empty.
 
-    ``since`` is the size of Neo4j's log before the start. The quotation has the first line with an
-    error, the next line, and the last causes.
+    ``since`` are the sizes of Neo4j's logs before the start. The quotation has the first line with
+    an error, the next line, and the last causes. Only the long log tells why a database failed to
+    start, and it warns of much else.
     """
-    written = tail(paths.console, 400) + tail(paths.server_log, 400, since)
+    written = tail(paths.console, 400) + tail(paths.server_log, 400, since[0])
+    if not any(map(_ERROR.search, written)):
+        long = tail(paths.debug_log, 2000, since[1])
+        failed = next((at for at, line in enumerate(long) if " ERROR " in line), len(long))
+        written += long[failed:]
     lines = [line.strip() for line in written if line.strip()]
     first = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
     if first is None:
@@ -65,3 +68,10 @@ def quote_failure(paths: LocalPaths, since: int = 0) -> str:
         rest = [line for line in lines[first + 2 :] if line.startswith("Caused by")]
         chosen = lines[first : first + 2] + rest[-QUOTED_CAUSES:]
     return " | ".join(line[:QUOTED_CHARACTERS] for line in dict.fromkeys(chosen))
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

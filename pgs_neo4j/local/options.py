@@ -112,6 +112,11 @@ class LocalPaths:
         return self.logs / "neo4j.log"
 
     @property
+    def debug_log(self) -> Path:
+        """Neo4j's long log, which tells why a database does not start."""
+        return self.logs / "debug.log"
+
+    @property
     def run(self) -> Path:
         """Neo4j's folder for files that last as long as its process."""
         return self.data_dir / "run"

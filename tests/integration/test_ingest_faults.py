@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections import namedtuple
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from pgs_neo4j.database import room
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import BusyError, DatabaseUnavailableError
+from pgs_neo4j.errors import BusyError, DatabaseFullError, DatabaseUnavailableError
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Prompt
+from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
 from tests.integration.test_ingest import reader
@@ -29,6 +32,7 @@ AFTER = {
     "curie.md": "Marie Curie found radium in Paris.\n",
     "radium.txt": "Pierre Curie carried radium across the Seine.\n",
 }
+Usage = namedtuple("Usage", "free")
 OWN = ("take_ingest", "keep_extractions", "publish", "delete_extractions", "release_ingest")
 FAULTS = [("dead", name) for name in OWN] + [("lost", name) for name in OWN[1:4]]
 """It goes before a write, or after it and before it tells."""
@@ -85,6 +89,36 @@ async def test_a_database_that_goes_at_any_write_loses_and_doubles_nothing(
         assert (await read_documents(db, "faulty")).keys() <= {*BEFORE, *AFTER}
         await change(pgs, path, "faulty")
         assert await graph_without_name(db, "faulty") == undisturbed, (how, write)
+
+
+async def test_a_disk_that_fills_up_stops_an_ingestion_which_is_resumed_without_a_new_call(
+    pgs: PGS, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder_of(tmp_path / "docs", BEFORE | AFTER)
+    await pgs.ingest(path, "whole")
+    prompts, free_mb = model(pgs).prompts, 1000
+    bought = len(prompts)
+    prompts.clear()
+
+    def fill(prompt: Prompt) -> Reply:
+        nonlocal free_mb
+        free_mb = 100
+        return reader(prompt)
+
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: Usage(free_mb * 1_000_000))
+    pgs.db.require_room = room.room_guard(tmp_path)
+    model(pgs)._answer = fill
+    with pytest.raises(DatabaseFullError, match="has 100 MB left, and Neo4j needs 256 MB"):
+        await pgs.ingest(path, "full")
+    assert await read_documents(db, "full") == {}
+    assert len(prompts) == bought
+    free_mb = 1000
+    (job,) = await list_jobs(db, "full", limit=2)
+    assert job.outcome == "failed"
+    done = await pgs.ingest.resume(job.id)
+    assert done.complete
+    assert len(prompts) == bought, "what was bought is not bought again"
+    assert await graph_without_name(db, "full") == await graph_without_name(db, "whole")
 
 
 async def test_the_second_of_two_ingestions_is_told_and_changes_nothing(

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import partial
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.room import BULK_MB
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseMemoryError, QueryError, StoppedError
 from pgs_neo4j.ingest.assemble import assemble
@@ -20,6 +21,9 @@ from pgs_neo4j.ingest.writer import Writer
 
 PART_S = 300.0
 """Most seconds for a part of a transaction."""
+
+PART_MB = 64
+"""Room on disk for a part: store and log of a made-up corpus took 46 times the size of its text."""
 
 
 async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocument) -> str:
@@ -60,7 +64,9 @@ async def write_large(
     write = partial(_write_parts, order, tools, writer, large)
     try:
         try:
-            written.dropped = await tools.db.transact(write, PART_S * len(large.pieces))
+            count = len(large.pieces)
+            room_mb = BULK_MB + PART_MB * count
+            written.dropped = await tools.db.transact(write, PART_S * count, room_mb)
         except DatabaseMemoryError:
             written.dropped = await write(tools.db)
     except (QueryError, DatabaseMemoryError) as error:

@@ -6,7 +6,7 @@ from pgs_neo4j.local.options import LocalOptions
 
 def test_the_log_is_quoted_by_the_lines_of_the_error(paths):
     paths.server_log.write_text("2026 ERROR of an earlier start\n")
-    since = logs.size_of(paths.server_log)
+    since = logs.log_sizes(paths)
     paths.console.write_text("noise\nError: no room\n\tat x.y(z)\nCaused by: disk\nmore noise\n")
     with paths.server_log.open("a") as stream:
         stream.write("2026 INFO fine\nCaused by: bind failed\n")
@@ -60,5 +60,23 @@ def test_bytes_that_are_not_utf8_are_replaced(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(b"caf\xe9\n")
     assert logs.tail(path, 1) == ["caf\N{REPLACEMENT CHARACTER}"]
-    assert logs.size_of(path) == 5
-    assert logs.size_of(tmp_path / "absent") == 0
+
+
+def test_sizes_of_logs_are_0_where_there_is_none(paths):
+    assert logs.log_sizes(paths) == (0, 0)
+    paths.debug_log.write_text("12345")
+    assert logs.log_sizes(paths) == (0, 5)
+
+
+def test_a_database_that_does_not_start_is_told_by_the_long_log(paths):
+    paths.server_log.write_text("2026 INFO Started.\n")
+    paths.debug_log.write_text("2026 ERROR of an earlier start\n")
+    since = (0, logs.log_sizes(paths)[1])
+    with paths.debug_log.open("a") as stream:
+        stream.write("2026 WARN Failed to load a class\n2026 ERROR Failed to start neo4j\n")
+        stream.write("java.lang.RuntimeException\n\tat x.y(z)\nCaused by: unreadable log\n")
+    assert logs.quote_failure(paths, since) == (
+        "2026 ERROR Failed to start neo4j | java.lang.RuntimeException | Caused by: unreadable log"
+    )
+    paths.console.write_text("Error: no room\n")
+    assert logs.quote_failure(paths, since) == "Error: no room | 2026 INFO Started."

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from pgs_neo4j.database.polling import LONGEST_S, poll_pauses
+from pgs_neo4j.database.tasks import LONGEST_S, poll_pauses
 
 
 def test_pauses_grow_to_the_longest() -> None:
