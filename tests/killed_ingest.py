@@ -32,6 +32,7 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.embed import waiting
+from pgs_neo4j.ingest.transactions import parts
 from pgs_neo4j.model import Completion, Effort, Prompt
 from tests.bench.ingestion.replies import FaithfulLLM
 from tests.documents import stored_graph
@@ -57,6 +58,7 @@ class Order:
 
     ``when``: ``before``, ``during``, or ``after`` it is sent for the ``count``-th time. With
     ``after_s``, it is killed so long after the first call of the model. A call takes ``model_s``.
+    Larger documents than ``part_bytes`` are published in parts, if it is given.
     """
 
     folder: str
@@ -67,6 +69,7 @@ class Order:
     count: int = 1
     after_s: float = 0.0
     model_s: float = 0.0
+    part_bytes: int = 0
 
 
 class LoggedLLM(FaithfulLLM):
@@ -143,6 +146,8 @@ async def ingest(order: Order) -> None:
     llm = LoggedLLM(order)
     embedder = LoggedEmbedder(order)
     waiting.BATCH_TEXTS = BATCH_TEXTS
+    if order.part_bytes:
+        patch.multiple(parts, GROUP_BYTES=order.part_bytes, PART_BYTES=order.part_bytes).start()
     async with PGS.connect(sweep_llm=llm, synthesis_llm=llm, embedder=embedder) as pgs:
         done = await pgs.ingest(order.folder, order.graph, embed=True)
         assert done.complete, done

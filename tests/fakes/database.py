@@ -41,7 +41,9 @@ class FakeDatabase:
     async def write(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)
 
-    async def transact(self, work: Callable[[Any], Awaitable[Any]], timeout_s: float) -> Any:
+    async def transact(
+        self, work: Callable[[Any], Awaitable[Any]], timeout_s: float, room_mb: int = 0
+    ) -> Any:
         undo = self.begin()
         try:
             return await work(copy(self))

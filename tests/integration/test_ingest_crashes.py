@@ -67,6 +67,33 @@ async def test_a_killed_ingestion_is_continued_without_duplicates_and_losses(
             assert calls.embedded <= landed * AT_ONCE * BATCH_TEXTS, kills
 
 
+async def test_a_document_killed_within_its_transaction_is_old_or_new(
+    endpoint: Endpoint, db: Database, tmp_path: Path
+) -> None:
+    """What has been sent of it goes with the connection, and the next ingestion need not wait."""
+    folder, log = tmp_path / "docs", tmp_path / "log"
+    folder.mkdir()
+    facts = make_world(40, 60).facts
+    (text,) = write_texts(facts, 60, 20_000)
+    whole = Order(str(folder), "whole", str(tmp_path / "other log"))
+    killed = replace(whole, graph="killed", log=str(log), part_bytes=4000)
+    changed = text[:3000] + "Quix River joined Meridian Institute. " + text[3000:]
+    async with ingestions(endpoint.environment()) as own:
+        former = await graph_without_name(db, "killed")
+        for version, count, when in ((text, 2, "during"), (changed, 3, "after")):
+            (folder / "large.txt").write_text(version)
+            assert await own.run(whole) == 0
+            latter = await graph_without_name(db, "whole")
+            assert latter != former
+            at = replace(killed, statement="publish", count=count, when=when)
+            assert await own.run(at) == KILLED
+            assert await graph_without_name(db, "killed") == former
+            assert await own.run(killed) == 0
+            assert await graph_without_name(db, "killed") == latter
+            former = latter
+    assert LoggedCalls.read(str(log)).repeated == 0
+
+
 def moments(order: Order) -> Iterator[Order]:
     """Yield an ingestion as often as it is to be killed, each time at another moment."""
     random = Random(1)

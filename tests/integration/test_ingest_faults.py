@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import namedtuple
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -105,7 +106,7 @@ async def test_a_disk_that_fills_up_stops_an_ingestion_which_is_resumed_without_
         free_mb = 100
         return reader(prompt)
 
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: Usage(free_mb * 1_000_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free_mb * 1_000_000))
     pgs.db.require_room = room.room_guard(tmp_path)
     model(pgs)._answer = fill
     with pytest.raises(DatabaseFullError, match="has 100 MB left, and Neo4j needs 256 MB"):

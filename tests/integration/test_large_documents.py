@@ -25,7 +25,7 @@ PUBLISH = "ingest/documents/publish"
 FAULTS = [("dead", 1), ("lost", 1), ("lost", 2), ("lost", 3), ("commit", 0)]
 """What fails after which write: before the first one, between any two, and at the commit."""
 Work = Callable[[Database], Awaitable[Any]]
-Transact = Callable[[Database, Work, float], Awaitable[Any]]
+Transact = Callable[[Database, Work, float, int], Awaitable[Any]]
 
 
 @pytest.fixture
@@ -133,8 +133,8 @@ def faulty_commits(patch: pytest.MonkeyPatch) -> Callable[[], None]:
     transact: Transact = Database.transact
     armed: list[bool] = []
 
-    async def commit(db: Database, work: Work, timeout_s: float) -> Any:
-        done = await transact(db, work, timeout_s)
+    async def commit(db: Database, work: Work, timeout_s: float, room_mb: int) -> Any:
+        done = await transact(db, work, timeout_s, room_mb)
         if armed:
             armed.clear()
             raise DatabaseUnavailableError("gone after the commit")
@@ -149,14 +149,14 @@ def no_memory(patch: pytest.MonkeyPatch, told: Callable[[], None]) -> None:
     transact: Transact = Database.transact
     first = [told]
 
-    async def fail(db: Database, work: Work, timeout_s: float) -> Any:
+    async def fail(db: Database, work: Work, timeout_s: float, room_mb: int) -> Any:
         async def run(own: Database) -> None:
             await work(own)
             if first:
                 first.pop()()
             raise DatabaseMemoryError("too large")
 
-        return await transact(db, run, timeout_s)
+        return await transact(db, run, timeout_s, room_mb)
 
     patch.setattr(Database, "transact", fail)
 
