@@ -138,11 +138,11 @@ async def _relations(
     ]
     for place, tally in (await read_relations(db, graph, grown, near.former)).items():
         tallies[place].merge(tally)
-    shared = await read_shared(db, graph, lost, {*leaving, *coming}, near.former)
-    known = [_within(one, new) for one in shared.values()]
-    for place, tally in tally_relations(known, new).items():
-        if place in lost:
-            tallies[place].merge(tally)
+    async for shared in read_shared(db, graph, lost, {*leaving, *coming}, near.former):
+        known = [_within(one, new) for one in shared.values()]
+        for place, tally in tally_relations(known, new).items():
+            if place in lost:
+                tallies[place].merge(tally)
     rows = relation_rows(tallies)
     return rows, tuple(sorted(lost - rows.keys()))
 

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.ingest.fold.contribution import (
     WEIGHT_UNIT,
     Contribution,
@@ -150,13 +151,8 @@ async def read_mentioning(
         for (_, kind), (entity, spellings) in sorted(mentions.items())
     ]
     query = queries.get("ingest/documents/read_mentioning_chunks")
-    given = {"graph": graph, "rows": rows, "limit": READ_CHUNKS}
-    after, full = "", bool(rows)
-    while full:
-        read = await db.read(query, **given, after=after)
-        yield _contributions(read)
-        full = len(read) == READ_CHUNKS
-        after = read[-1]["id"] if full else ""
+    async for some in _read_pages(db, query, graph=graph, rows=rows):
+        yield some
 
 
 async def read_relations(
@@ -199,10 +195,11 @@ async def read_shared(
     places: Iterable[RelationPlace],
     gone: Iterable[str],
     former: Mapping[Named, Named] = NOTHING,
-) -> dict[str, Contribution]:
-    """Return what the chunks add that mention both ends of some relations, but for ``gone``.
+) -> AsyncIterator[dict[str, Contribution]]:
+    """Yield what the chunks add that mention both ends of some relations, some at a time.
 
-    ``former`` tells the stored name of an end that is renamed. Raises DatabaseError.
+    Those in ``gone`` are left out. ``former`` tells the stored name of an end that is renamed.
+    Raises DatabaseError.
     """
     ends = sorted(
         {
@@ -212,8 +209,20 @@ async def read_shared(
     )
     rows = [{"source": source, "target": target} for source, target in ends]
     query = queries.get("ingest/documents/read_shared_chunks")
-    given = {"graph": graph, "rows": rows, "gone": [*gone]}
-    return _contributions(await db.read(query, **given) if rows else ())
+    async for some in _read_pages(db, query, graph=graph, rows=rows, gone=[*gone]):
+        yield some
+
+
+async def _read_pages(
+    db: Database, query: Query, rows: Sequence[Row], **params: object
+) -> AsyncIterator[dict[str, Contribution]]:
+    """Yield what chunks add, by chunk, in the order of their ids."""
+    after, full = "", bool(rows)
+    while full:
+        read = await db.read(query, **params, rows=rows, after=after, limit=READ_CHUNKS)
+        yield _contributions(read)
+        full = len(read) == READ_CHUNKS
+        after = read[-1]["id"] if full else ""
 
 
 def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:

@@ -131,14 +131,14 @@ class DocumentGraph:
 
     def read_mentioning(self, params: Row) -> list[Row]:
         """Answer some chunks that mention some entities by a spelling and type."""
-        rows = self._rows(
+        rows = (
             mentioned.chunk
             for row in params["rows"]
             for mentioned in self.mentions
             if (mentioned.entity, mentioned.mention.type) == (row["entity"], row["type"])
             and mentioned.mention.name in row["names"]
         )
-        return [row for row in rows if row["id"] > params["after"]][: params["limit"]]
+        return self._page(rows, params)
 
     def read_relations(self, params: Row) -> list[Row]:
         """Answer relations as they stand."""
@@ -169,20 +169,21 @@ class DocumentGraph:
         shared = {
             chunk for row in params["rows"] for chunk in named[row["source"]] & named[row["target"]]
         }
-        return self._rows(shared - {*params["gone"]})
+        return self._page(shared - {*params["gone"]}, params)
 
     def _contribution(self, id_: str) -> Contribution:
         extraction, sure = self.chunks[id_]
         return contribution_of(id_, extraction, sure=sure)
 
-    def _rows(self, ids: Iterable[str]) -> list[Row]:
+    def _page(self, ids: Iterable[str], params: Row) -> list[Row]:
+        after = sorted(id_ for id_ in {*ids} if id_ > params["after"])
         return [
             {
                 "id": id_,
                 "extraction": EXTRACTION.dump_json(self.chunks[id_][0]).decode(),
                 "sure": self.chunks[id_][1],
             }
-            for id_ in sorted({*ids})
+            for id_ in after[: params["limit"]]
         ]
 
     def _called(self, entity: EntityRow, params: Row) -> Row:

@@ -1,6 +1,6 @@
-// The chunks that mention both ends of some relations, with what was extracted from each. They are
-// looked for among those of the end that has fewer.
-// params: graph: str, rows: list[dict], gone: list[str]
+// Some of the chunks that mention both ends of some relations, with what each extraction holds:
+// those after an id. They are looked for among those of the end that has fewer.
+// params: graph: str, rows: list[dict], gone: list[str], after: str, limit: int
 // returns: id: str, extraction: str, sure: bool
 // mode: read
 // language: 5, 25
@@ -12,8 +12,9 @@ WITH s, t, count {(s)-[:MENTIONED_IN]->()} <= count {(t)-[:MENTIONED_IN]->()} AS
 WITH CASE WHEN forward THEN s ELSE t END AS few, CASE WHEN forward THEN t ELSE s END AS many
 CALL (few, many) {
   MATCH (few)-[:MENTIONED_IN]->(c:Chunk)
-  WHERE EXISTS { (many)-[:MENTIONED_IN]->(c) }
+  WHERE c.id > $after AND EXISTS { (many)-[:MENTIONED_IN]->(c) }
   RETURN c
 }
 WITH DISTINCT c WHERE NOT c.id IN $gone
+WITH c ORDER BY c.id LIMIT $limit
 RETURN c.id AS id, c.extraction AS extraction, c.sure AS sure

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.ingest import stored
 from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
 from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
 from pgs_neo4j.ingest.names.moving import MovedMentions
@@ -167,6 +169,19 @@ async def test_a_relation_that_loses_its_spokesman_takes_the_next_best() -> None
     assert change.dropped == (SEINE_PARIS,)
     assert change.vanished == ("entity:River:SEINE",)
     assert graph.relations == {}
+    assert_whole(graph)
+
+
+async def test_what_the_ends_of_a_relation_share_is_read_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stored, "READ_CHUNKS", 4)
+    graph = await graph_of(**{f"c{at:02}": related(f"So {at}.", at / 20) for at in range(11)})
+    graph.database.sent.clear()
+    await graph.write(["c10"])
+    read = graph.database.params("read_shared_chunks")
+    assert [page["after"] for page in read] == ["", "c03", "c07"]
+    assert (crossing(graph).fact, crossing(graph).mentions) == ("So 9.", 10)
     assert_whole(graph)
 
 

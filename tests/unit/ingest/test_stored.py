@@ -10,6 +10,7 @@ from pgs_neo4j.ingest.fold.rows import RelationPlace
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS, RelationTally
 from pgs_neo4j.ingest.stored import (
     EXTRACTION,
+    READ_CHUNKS,
     StoredDocument,
     read_chunks,
     read_documents,
@@ -70,7 +71,7 @@ async def test_nothing_is_asked_for_where_nothing_is_wanted() -> None:
     assert (await read_names(db, "docs", [], ["c"])).names.by_key == {}
     assert [one async for one in read_mentioning(db, "docs", {})] == []
     assert await read_relations(db, "docs", []) == {}
-    assert await read_shared(db, "docs", [], ["c"]) == {}
+    assert [one async for one in read_shared(db, "docs", [], ["c"])] == []
     assert db.sent == []
 
 
@@ -146,11 +147,14 @@ async def test_a_relation_is_read_as_the_tally_that_was_written() -> None:
 async def test_chunks_that_two_ends_share_are_asked_for_once_for_all_their_relations() -> None:
     rows = [{"id": "c1", "extraction": SAID, "sure": False}]
     db: Any = FakeDatabase(read_shared_chunks=rows)
-    assert [*await read_shared(db, "docs", [CROSSES, FOUND], ["c9"])] == ["c1"]
+    (page,) = [one async for one in read_shared(db, "docs", [CROSSES, FOUND], ["c9"])]
+    assert [*page] == ["c1"]
     assert db.params("read_shared_chunks") == [
         {
             "graph": "docs",
             "rows": [{"source": "entity:River:SEINE", "target": "entity:Location:PARIS"}],
             "gone": ["c9"],
+            "after": "",
+            "limit": READ_CHUNKS,
         }
     ]
