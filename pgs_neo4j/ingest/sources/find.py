@@ -9,12 +9,37 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import overload
 
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.addresses import is_url, url_id
 from pgs_neo4j.model.documents import DocumentSource
 
 _WILD = re.compile(r"[*?\[]")
+
+
+class FoundSources(Sequence[DocumentSource]):
+    """Sources by place. Of a file in a folder, only the id and the folder are in memory."""
+
+    __slots__ = ("_ids", "_places")
+
+    def __init__(self, found: Mapping[str, DocumentSource | Path]) -> None:
+        self._ids = (*sorted(found),)
+        self._places = tuple(found[id_] for id_ in self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @overload
+    def __getitem__(self, place: int) -> DocumentSource: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[DocumentSource]: ...
+
+    def __getitem__(self, place: int | slice) -> DocumentSource | Sequence[DocumentSource]:
+        if isinstance(place, slice):
+            return [*map(_source_at, self._ids[place], self._places[place])]
+        return _source_at(self._ids[place], self._places[place])
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +49,7 @@ class Sources:
     ``closed`` has folders that cannot be read, with reasons; their names end with a slash.
     """
 
-    listed: tuple[DocumentSource, ...]
+    listed: Sequence[DocumentSource]
     skipped: Mapping[str, int]
     closed: Mapping[str, str] = field(default_factory=dict)
 
@@ -38,12 +63,12 @@ def find_sources(
     Hidden files and folders are left out; links to folders are not followed. Raises UsageError for
     a path that is not there or cannot be read, and for two sources of one id.
     """
-    found: dict[str, DocumentSource] = {}
+    found: dict[str, DocumentSource | Path] = {}
     skipped: Counter[str] = Counter()
     closed: dict[str, str] = {}
     for path in paths:
         for source, chosen in _named(path, closed):
-            former = found.get(source.id)
+            former = _source_at(source.id, found[source.id]) if source.id in found else None
             if not chosen and source.path and not takes(source.path.name):
                 skipped[source.path.suffix.lower() or "without ending"] += 1
             elif former and not _is_same(former, source):
@@ -52,9 +77,8 @@ def find_sources(
                     "folder that contains both"
                 )
             else:
-                found[source.id] = source
-    listed = tuple(found[id_] for id_ in sorted(found))
-    return Sources(listed, dict(sorted(skipped.items())), dict(sorted(closed.items())))
+                found[source.id] = source if chosen or source.root is None else source.root
+    return Sources(FoundSources(found), dict(sorted(skipped.items())), dict(sorted(closed.items())))
 
 
 def _named(
@@ -118,6 +142,13 @@ def _walk(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:
                 file = Path(place, name)
                 id_ = file.relative_to(folder).as_posix()
                 yield DocumentSource(id=id_, path=file, root=folder)
+
+
+def _source_at(id_: str, place: DocumentSource | Path) -> DocumentSource:
+    """Return a source, or the file of an id below a folder."""
+    if isinstance(place, DocumentSource):
+        return place
+    return DocumentSource(id=id_, path=place / id_, root=place)
 
 
 def _is_same(one: DocumentSource, other: DocumentSource) -> bool:

@@ -215,7 +215,7 @@ def test_an_address_is_public_or_not(address: str, public: bool) -> None:
 async def test_a_text_given_as_data_is_loaded_by_its_name() -> None:
     given = [DocumentSource(id="a.md", data="# Hi\n"), DocumentSource(id="b.csv", data=b"id\n")]
     found = find_sources(given, FileLoader().takes)
-    assert found.listed == tuple(given)
+    assert [*found.listed] == given
     (one,) = [one async for one in FileLoader().load(given[0])]
     assert isinstance(one, LoadedDocument)
     assert one.text.text == "# Hi\n"

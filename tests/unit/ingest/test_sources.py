@@ -58,6 +58,20 @@ def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) 
     assert [source.id for source in find_sources([tmp_path / "b" / "z.md"]).listed] == ["z.md"]
 
 
+def test_sources_are_a_sequence_of_files_below_their_folders(tmp_path):
+    for name in ("a.md", "b/c.md", "d.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    found = find_sources([tmp_path]).listed
+    assert [one.path for one in found] == [tmp_path / one.id for one in found]
+    assert {one.root for one in found} == {tmp_path}
+    assert (len(found), found[-1].id, [one.id for one in found[1:]]) == (
+        3,
+        "d.md",
+        ["b/c.md", "d.md"],
+    )
+
+
 def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="name a file, folder, pattern, or URL"):
         find_sources([tmp_path / "nothing"])
