@@ -1,10 +1,13 @@
-// Mark a graph's running jobs as killed if they gave no sign of life for some seconds.
+// Mark a graph's running jobs as killed if they gave no sign of life for some seconds. Only those are
+// locked, and looked at again: jobs that end at the same time would wait for each other.
 // params: graph: str, silent_s: number
 // returns: ids: list[str]
 // mode: write
 // language: 5, 25
-MATCH (j:PgsJob {graph: $graph})
-SET j.checked_at = datetime.realtime('Z')
+MATCH (j:PgsJob {graph: $graph, outcome: 'running'})
+WHERE NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at
+        <= datetime.realtime('Z') + duration({seconds: $silent_s})
+SET j.checked_at = true REMOVE j.checked_at
 WITH j WHERE j.outcome = 'running'
          AND NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at
            <= datetime.realtime('Z') + duration({seconds: $silent_s})

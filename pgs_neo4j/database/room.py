@@ -11,7 +11,6 @@ from pgs_neo4j.errors import DatabaseFullError
 RECORD_MB, BULK_MB = 64, 256
 """Disk that a statement must find: one for our records, and any other."""
 
-
 RequireRoom = Callable[[int], None]
 
 
@@ -34,7 +33,8 @@ def room_guard(data_dir: Path) -> RequireRoom:
         if free < megabytes * 1_000_000:
             raise DatabaseFullError(
                 f"the disk of the local server has {free / 1e6:.0f} MB left, and Neo4j needs "
-                f"{megabytes} MB to write safely; make room in {data_dir} and repeat the command"
+                f"{megabytes} MB to write safely; free space on the disk of {data_dir} and repeat "
+                "the command"
             )
 
     return require

@@ -19,7 +19,7 @@ def test_a_write_needs_its_room(tmp_path, monkeypatch):
         require(101)
     assert str(caught.value) == (
         "the disk of the local server has 100 MB left, and Neo4j needs 101 MB to write safely; "
-        f"make room in {tmp_path} and repeat the command"
+        f"free space on the disk of {tmp_path} and repeat the command"
     )
 
 
