@@ -22,6 +22,7 @@ from pgs_neo4j.text.local_extraction.links import (
     find_links,
 )
 from pgs_neo4j.text.local_extraction.ranks import best_terms, specificity
+from pgs_neo4j.text.local_extraction.small_words import MONTHS
 
 MOST_TERMS = 80
 """Terms of a chunk."""
@@ -53,10 +54,7 @@ _PLACE = re.compile(
     r"\b(?:City|River|Lake|Mount|Mountains|Island|Islands|Street|County|Province|Ocean|Sea|Bay)\b"
     r"|^(?:Kingdom|Republic|State|Gulf|Strait) of\b"
 )
-_DATE = re.compile(
-    r"^(?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November"
-    r"|December)(?: \d{1,4})?$"
-)
+_DATE = re.compile(rf"^(?:\d{{1,2}} )?(?:{'|'.join(MONTHS)})(?: \d{{1,4}})?$")
 _EVENT = re.compile(r"\b(?:War|Battle|Revolution|Olympics|Conference|Championship|Treaty)\b")
 _TYPES = (
     ("Date", _DATE),

@@ -25,11 +25,12 @@ program programme project secretariat service society summit treaty tribunal uni
 _BODIES = frozenset(map(root, _NOUNS.split()))
 """Keys of words after which a name may continue: Institute for Advanced Study."""
 
-_DAYS = """
-January February March April May June July August September October November December Monday Tuesday
-Wednesday Thursday Friday Saturday Sunday
+_MONTHS = """
+January February March April May June July August September October November December
 """
-_DATES = frozenset(_DAYS.split())
+MONTHS = tuple(_MONTHS.split())
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_DATES = frozenset((*MONTHS, *_DAYS.split()))
 _CONTINUING = ("for", "on")
 
 
