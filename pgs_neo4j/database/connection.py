@@ -79,9 +79,8 @@ class Database:
         errors undo all. ``timeout_s`` applies to all of it, and so does the disk that it needs,
         ``room_mb``.
         """
-        own = {one.name: getattr(self, one.name) for one in fields(Database)}
-
         self.require_room(room_mb)
+        own = {one.name: getattr(self, one.name) for one in fields(Database)}
 
         @neo4j.unit_of_work(timeout=timeout_s)
         async def run(transaction: AsyncManagedTransaction) -> Result:

@@ -19,13 +19,11 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold import rows
 from pgs_neo4j.ingest.transactions import parts
-from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, ExtractedRelation, Extraction
-from pgs_neo4j.model.ingest import ExtractionForecast
-from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.bench.ingestion.corpus import facts_in, make_world, type_of, write_texts
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
+from tests.fakes.extractors import WordExtractor
 from tests.killed_ingest import graph_without_name
 
 HISTORIES = int(os.environ.get("PGS_TEST_FILE_HISTORIES", "2"))  # 30 in the long form
@@ -37,22 +35,10 @@ FEW = 3
 """Descriptions that are summarized."""
 
 
-class StatedExtractor:
+class StatedExtractor(WordExtractor):
     """Names what planted sentences state, and describes both ends by the whole sentence."""
 
-    signature = "stated"
-    schema: EntitySchema | None = None
-    free = shares = False
-    sure = True
-
-    async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
-        del chunks
-        return ExtractionForecast(calls=PlannedCalls(calls=1, input_tokens=100, output_most=50))
-
-    async def extract(self, chunks: Sequence[Chunk]) -> list[Extraction]:
-        return [self._stated(chunk) for chunk in chunks]
-
-    def _stated(self, chunk: Chunk) -> Extraction:
+    def _said(self, chunk: Chunk) -> Extraction:
         entities: dict[str, ExtractedEntity] = {}
         relations: list[ExtractedRelation] = []
         for number, one in enumerate(chunk.sentences, 1):
