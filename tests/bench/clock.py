@@ -26,7 +26,11 @@ class HurriedLoop(asyncio.SelectorEventLoop):
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):
-    """A loop that waits ``grace_s`` real seconds for sockets at most, and for nothing else."""
+    """A loop that waits ``grace_s`` real seconds for sockets at most, and until its threads end.
+
+    Nothing else takes time. A thread of ours or of a library may take long on a busy machine, and
+    no timeout should pass meanwhile.
+    """
 
     def __init__(self, grace_s: float = 0.0) -> None:
         self._clock = _Jumping(grace_s)
@@ -35,6 +39,13 @@ class JumpingLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Where the clock has jumped to."""
         return self._clock.now
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:
+        """Stop the clock while ``func`` runs in its thread."""
+        future = super().run_in_executor(executor, func, *args)
+        self._clock.threads += 1
+        future.add_done_callback(self._clock.thread_ended)
+        return future
 
 
 class _Selector:
@@ -60,11 +71,17 @@ class _Jumping(_Selector):
     def __init__(self, grace_s: float) -> None:
         super().__init__()
         self.now = 0.0
+        self.threads = 0
         self._grace_s = grace_s
+
+    def thread_ended(self, _: object) -> None:
+        self.threads -= 1
 
     def select(self, timeout: float | None = None) -> list[Any]:
         if timeout is None:  # no task sleeps, so there is no time to jump to
             return self._inner.select(None)
+        if self.threads and timeout > 0:
+            return self._inner.select(None)  # the end of a thread wakes the loop
         ready = self._inner.select(min(timeout, self._grace_s))
         if not ready:
             self.now += timeout

@@ -61,6 +61,14 @@ def test_a_jumping_clock_lets_nobody_wait():
     assert time.perf_counter() - began < 60.0
 
 
+def test_no_clock_jumps_while_a_thread_works():
+    async def work():
+        async with asyncio.timeout(600.0):
+            return await asyncio.to_thread(lambda: time.sleep(0.1) or "done")
+
+    assert run_on(lambda: JumpingLoop(grace_s=0.01), work) == "done"
+
+
 def test_a_hurried_clock_waits_a_fraction_of_the_time():
     async def work():
         loop = asyncio.get_running_loop()
