@@ -72,6 +72,8 @@ SET c.fingerprint = row.fingerprint, c.sketch = row.sketch, c.token = $token
 # What newer releases add to the answer's own absences, and to partitions and checked absences.
 VERDICT = re.compile(r" \((?:un)?checked: [^()]*\)")
 TEXTS = ("size", "searched")
+# A lock's timestamp. Nothing reads it, and those jobs are no longer locked.
+NOT_WRITTEN = {("PgsJob", "checked_at", "DateTime")}
 LEFT = "(x) WHERE any(label IN labels(x) WHERE label STARTS WITH 'Pgs')"
 
 
@@ -318,7 +320,7 @@ async def test_the_current_version_writes_the_same_names(
     async with written_state(endpoint, db, tmp_path):
         written = await read_database(db, "")
     await empty(db)
-    assert names_in(dump) - names_in(written) == set()
+    assert names_in(dump) - names_in(written) == NOT_WRITTEN
 
 
 def names_in(dump: Dump) -> set[tuple[str, str, str]]:
