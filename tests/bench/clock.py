@@ -28,8 +28,8 @@ class HurriedLoop(asyncio.SelectorEventLoop):
 class JumpingLoop(asyncio.SelectorEventLoop):
     """A loop that waits ``grace_s`` real seconds for sockets at most, and until its threads end.
 
-    Nothing else takes time. A thread of ours or of a library may take long on a busy machine, and
-    no timeout should pass meanwhile.
+    Nothing else takes time. On a busy machine a thread may take long, and no timeout should pass
+    before it ends.
     """
 
     def __init__(self, grace_s: float = 0.0) -> None:

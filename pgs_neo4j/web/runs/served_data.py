@@ -49,7 +49,10 @@ class ServedRouting(TypedDict):
 
 
 class ServedSweep(TypedDict):
-    """The sweep of a partition ended; its report travels as counts and texts of findings."""
+    """The sweep of a partition ended; its report travels as counts and texts of findings.
+
+    ``targets`` are the partitions that its flags name.
+    """
 
     partition: int
     status: str
@@ -59,6 +62,7 @@ class ServedSweep(TypedDict):
     seconds: float
     findings: list[str]
     flags: int
+    targets: list[int]
     absences: int
     errors: list[str]
 

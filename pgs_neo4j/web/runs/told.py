@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pgs_neo4j.events import Event, Routed, SweepFinished, UsageCounted
 from pgs_neo4j.export import event_data
-from pgs_neo4j.model import Answer, Coverage, Routing, Sweep
+from pgs_neo4j.model import Answer, Coverage, Report, Routing, Sweep
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.web.runs.served_data import (
     ServedAnswer,
@@ -72,9 +72,15 @@ def sweep_counts(sweep: Sweep) -> ServedSweep:
         "seconds": plain_data(sweep.seconds),
         "findings": [finding.text for finding in report.findings] if report else [],
         "flags": len(report.flags) if report else 0,
+        "targets": flag_targets(report) if report else [],
         "absences": len(report.absences) if report else 0,
         "errors": list(sweep.errors),
     }
+
+
+def flag_targets(report: Report) -> list[int]:
+    """Return the partitions that the flags of a report name, each once."""
+    return sorted({flag.target for flag in report.flags if flag.target is not None})
 
 
 def answer_counts(answer: Answer) -> ServedAnswer:

@@ -5,6 +5,23 @@ import { get, path } from "./api.js";
 import { badge, counted, figure, fill, h, table } from "./dom.js";
 
 /**
+ * Returns a function that makes the arc between two partitions; none unless they stand at two
+ * places of the map.
+ *
+ * @param {import("./canvas.js").Atlas} atlas
+ * @returns {(one: number, other: number, kind: import("./canvas.js").Arc["kind"]) => import("./canvas.js").Arc[]}
+ */
+export function arcsBetween(atlas) {
+  /** @type {Map<number, number>} */
+  const places = new Map();
+  atlas.places.forEach((place, at) => place.partitions.forEach((id) => places.set(id, at)));
+  return (one, other, kind) => {
+    const [from, to] = [places.get(one), places.get(other)];
+    return from === undefined || to === undefined || from === to ? [] : [{ from, to, kind }];
+  };
+}
+
+/**
  * Returns what is drawn between places, its two switches, and its lists. `onChange` is called when a
  * switch was used, with the name of it and whether it is on.
  *
@@ -15,28 +32,13 @@ import { badge, counted, figure, fill, h, table } from "./dom.js";
  */
 export function mapArcs(page, atlas, session, onChange) {
   const { graph, query } = page;
-  /** @type {Map<number, number>} */
-  const places = new Map();
-  atlas.places.forEach((place, at) => place.partitions.forEach((id) => places.set(id, at)));
+  const arc = arcsBetween(atlas);
   /** @type {Record<string, import("./canvas.js").Arc[]>} */
   const arcs = { analogies: [], flags: [] };
   const lists = { analogies: h("section"), flags: h("section") };
 
   /** @param {number} id */
   const to = (id) => h("a", { href: `/map?graph=${encodeURIComponent(graph)}&partition=${id}` }, `P${id}`);
-
-  /**
-   * Returns the arc between two partitions, none unless they stand at two places of the map.
-   *
-   * @param {number} one
-   * @param {number} other
-   * @param {import("./canvas.js").Arc["kind"]} kind
-   * @returns {import("./canvas.js").Arc[]}
-   */
-  function arc(one, other, kind) {
-    const [from, end] = [places.get(one), places.get(other)];
-    return from === undefined || end === undefined || from === end ? [] : [{ from, to: end, kind }];
-  }
 
   async function loadAnalogies() {
     const told = await get(path(["graphs", graph, "analogies"]));
@@ -87,15 +89,17 @@ export function mapArcs(page, atlas, session, onChange) {
       await Promise.all((/** @type {const} */ (["analogies", "flags"])).filter((name) => switches[name].checked).map((name) => loads[name]()));
     },
     legend: () => h("ul", { class: "legend" },
-      switches.analogies.checked ? key("analogy", "analogies") : null,
-      switches.flags.checked ? [key("chased", "a flag that was followed up"), key("open", "an open flag")] : null),
+      switches.analogies.checked ? arcKey("analogy", "analogies") : null,
+      switches.flags.checked ? [arcKey("chased", "a flag that was followed up"), arcKey("open", "an open flag")] : null),
   };
 }
 
 /**
+ * Returns the item of a legend for a kind of arcs.
+ *
  * @param {string} kind
  * @param {string} text
  */
-function key(kind, text) {
+export function arcKey(kind, text) {
   return h("li", {}, h("span", { class: `line ${kind}`, "aria-hidden": "true" }), text);
 }

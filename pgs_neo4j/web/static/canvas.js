@@ -31,9 +31,13 @@ const ARCS = {
 /** Shades by state, as names of the style sheet's colors. */
 const SHADES = {
   unread: "--unread", routed: "--tint", reading: "--partial", partial: "--partial",
-  read: "--read", failed: "--failed",
+  read: "--read", failed: "--failed", flagged: "--warn-bg",
 };
+/** States whose shades are light, so that dark text stands on them. */
+const LIGHT = ["unread", "routed", "flagged"];
 /** @typedef {keyof typeof SHADES} State */
+/** The outlines of some, in the same colors. @type {Partial<Record<State, string>>} */
+const OUTLINES = { routed: "--accent", flagged: "--warn" };
 
 /**
  * Puts a canvas into an element. `stateOf` says how a place is colored, `onPick` gets the place that
@@ -171,7 +175,7 @@ export function drawBoard(board, atlas, options) {
   function paint(state, scale) {
     context.fillStyle = colors[SHADES[state]];
     context.fill();
-    context.strokeStyle = state === "routed" ? colors["--accent"] : colors["--bg"];
+    context.strokeStyle = colors[OUTLINES[state] || "--bg"];
     context.lineWidth = 1.5 / scale;
     context.stroke();
   }
@@ -252,7 +256,7 @@ export function drawBoard(board, atlas, options) {
         : { x: left + (spot(place).x + radius) * scale + 3, y: top + spot(place).y * scale };
       if (at.x > size.width || at.y > size.height || at.x + room < 0 || at.y < 0) continue;
       const state = options.stateOf(place);
-      const dark = drawing === "network" || state === "unread" || state === "routed";
+      const dark = drawing === "network" || LIGHT.includes(state);
       context.fillStyle = dark ? colors["--ink"] : colors["--on"];
       context.fillText(fitting(title(place), room), at.x, at.y);
       drawn += 1;

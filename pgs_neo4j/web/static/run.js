@@ -1,6 +1,7 @@
 // @ts-check
 /** A run: live while it is in progress, then its answer. */
 
+import { arcKey, arcsBetween } from "./arcs.js";
 import { ApiError, follow, get, path, post, remove } from "./api.js";
 import { drawBoard } from "./canvas.js";
 import { badge, counted, figure, fill, h, legend, money, problem, strip } from "./dom.js";
@@ -15,7 +16,7 @@ const STATES = {
 };
 
 /** @type {[string, string][]} */
-const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["unread", "not chosen"]];
+const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"]];
 
 /**
  * @typedef {{state: string, place: number, phase: string, text: string, warnings: string[],
@@ -38,6 +39,8 @@ export async function runView(page) {
     state: told.state, place: 0, phase: "", text: "", warnings: [], usage: null, failure: null,
     parts: new Map(), checked: null, coverage: null,
   };
+  /** @type {{from: number, to: number}[]} the partitions that flags come from and name */
+  const flags = [];
   const head = h("div");
   const body = h("div");
   const question = h("h1", {}, told.question);
@@ -87,7 +90,7 @@ export async function runView(page) {
   function drawLive() {
     const parts = [...course.parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
-      drawn ? [board, legend(SHADES)] : null,
+      drawn ? [board, legend(SHADES), flags.length ? flagKeys() : null] : null,
       parts.length ? [
         h("h2", {}, counted(parts.length, "partition")),
         h("ul", { class: "found" }, parts.map((part) => h("li", {},
@@ -101,10 +104,27 @@ export async function runView(page) {
     drawn?.redraw();
   }
 
+  const flagKeys = () => h("ul", { class: "legend" },
+    arcKey("chased", "a flag that is followed up"), arcKey("open", "an open flag"));
+
+  /** @param {{partition: number, targets?: number[]}} sweep that ended */
+  function addFlags({ partition, targets = [] }) {
+    for (const target of targets) {
+      flags.push({ from: partition, to: target });
+      if (!course.parts.has(target)) {
+        course.parts.set(target, { partition: target, status: "flagged", reason: `P${partition} points to it` });
+      }
+    }
+  }
+
+  /** @param {number} target */
+  const isOpen = (target) => ["flagged", "routed"].includes(course.parts.get(target)?.status);
+
   async function drawMap() {
     try {
       const atlas = await get(path(["graphs", told.graph, "map"]));
-      const states = { swept: "read", accepted: "read", read: "read", cached: "read", partial: "partial", failed: "failed", routed: "routed", reading: "reading" };
+      const arc = arcsBetween(atlas);
+      const states = { swept: "read", accepted: "read", read: "read", cached: "read", partial: "partial", failed: "failed", routed: "routed", reading: "reading", flagged: "flagged" };
       drawn = drawBoard(board, atlas, {
         drawing: "areas",
         stateOf: (place) => {
@@ -112,6 +132,7 @@ export async function runView(page) {
           const best = found.find((one) => one === "reading") || found[0];
           return /** @type {any} */ (states)[best] || "unread";
         },
+        arcs: () => flags.flatMap(({ from, to }) => arc(from, to, isOpen(to) ? "open" : "chased")),
         onPick: (place) => page.go(`/map?graph=${encodeURIComponent(told.graph)}&partition=${place.partitions[0]}`),
       });
       drawLive();
@@ -135,6 +156,7 @@ export async function runView(page) {
       case "sweep_started": course.parts.set(data.partition, { ...course.parts.get(data.partition), partition: data.partition, status: "reading" }); break;
       case "sweep_finished":
         course.parts.set(data.partition, data);
+        addFlags(data);
         findings.append(...data.findings.map((/** @type {string} */ one) =>
           h("li", {}, h("b", { class: "part" }, `P${data.partition} `), one)));
         break;

@@ -35,7 +35,7 @@ REPORT = Report(
     partition=4,
     domain_state="state " * 500,
     findings=(Finding(text="It melts.", citations=()), Finding(text="It boils.", citations=())),
-    flags=(Flag(text="See P2.", citations=(), target=2),),
+    flags=tuple(Flag(text="See.", target=target) for target in (7, 2, None, 7)),
     absences=(Absence(text="No date."),),
 )
 SWEEP = Sweep(
@@ -48,8 +48,8 @@ def test_a_report_travels_as_counts_and_findings() -> None:
     data = told_data(SweepFinished(SWEEP))
     assert data == {
         "partition": 4, "status": "accepted", "nodes": 9, "nodes_read": 8, "passes": 1,
-        "seconds": 1.25, "findings": ["It melts.", "It boils."], "flags": 1, "absences": 1,
-        "errors": [],
+        "seconds": 1.25, "findings": ["It melts.", "It boils."], "flags": 4, "targets": [2, 7],
+        "absences": 1, "errors": [],
     }  # fmt: skip
     assert "state" not in json.dumps(data)
 
@@ -58,6 +58,7 @@ def test_a_sweep_that_failed_tells_why() -> None:
     failed = replace(SWEEP, status=SweepStatus.FAILED, report=None, errors=("no reply",))
     data = told_data(SweepFinished(failed))
     assert (data["status"], data["errors"], data["findings"]) == ("failed", ["no reply"], [])
+    assert (data["flags"], data["targets"]) == (0, [])
 
 
 def test_a_routing_tells_reasons_and_no_ranks() -> None:
