@@ -1,15 +1,18 @@
 // Make a complete load the content of its graph, all in one transaction: what is gone from
 // the file goes, nodes with a known id stay the same nodes with new content (so that what
-// points to them still does), new ones come into sight. Nothing happens a second time.
+// points to them still does), new ones come into sight. Nothing happens a second time, and nothing
+// to a graph of documents that came in between: then it is not finished.
 // params: graph: str, load: str
-// returns: finished: bool, removed: int, kept: int, added: int
+// returns: finished: bool, removed: int?, kept: int?, added: int?
 // mode: data
 // language: 5, 25
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load
-CALL (l) {
-  WITH l WHERE l.finished_at IS NULL
+WITH l, EXISTS { (w:PgsIngest {graph: $graph}) WHERE w.expires_at > datetime() }
+        OR EXISTS { (d:LoadedNode {graph: $graph}) WHERE d:Document } AS documents
+CALL (l, documents) {
+  WITH l WHERE l.finished_at IS NULL AND NOT documents
   CALL (l) {
     MATCH (old:LoadedNode {graph: $graph})
     WHERE NOT EXISTS { (:PgsStaged {pgs_load: $load, id: old.id}) }

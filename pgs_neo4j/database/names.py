@@ -208,6 +208,7 @@ PROPERTIES = (
     "tokens",
     "traits",
     "type",
+    "type_labels",
     "uid",
     "updated_at",
     "usage",

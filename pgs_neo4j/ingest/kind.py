@@ -18,10 +18,15 @@ async def refuse_loaded(db: Database, graph: str) -> None:
 async def refuse_documents(db: Database, graph: str) -> None:
     """Raise UsageError if the graph is made of documents, which a load would delete."""
     if (await _kind(db, graph))["documents"]:
-        raise UsageError(
-            f"graph {graph} is made of documents, which loading a file would delete; load it under "
-            "another name"
-        )
+        raise documents_there(graph)
+
+
+def documents_there(graph: str) -> UsageError:
+    """Return the error of a load into a graph of documents."""
+    return UsageError(
+        f"graph {graph} is made of documents, which loading a file would delete; load it under "
+        "another name"
+    )
 
 
 async def _kind(db: Database, graph: str) -> dict[str, bool]:

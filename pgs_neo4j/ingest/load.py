@@ -23,6 +23,7 @@ from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.ingest.kind import documents_there
 from pgs_neo4j.model import GraphMapping
 
 LOADED = "LoadedNode"
@@ -65,8 +66,8 @@ async def load(
 
     Relationships that were added between its nodes since the last load are removed, as are other
     labels and properties of these nodes. Raises UsageError when the name is unusable, the label
-    belongs to other nodes, or another load of the same graph took over. After an error, a
-    cancellation, or a database failure, the graph stays as it was.
+    belongs to other nodes, documents are in the graph, or another load of the same graph took over.
+    After an error, a cancellation, or a database failure, the graph stays as it was.
     """
     label = graph_label(graph) if label is None else label
     _check_names(graph, label, file)
@@ -132,6 +133,8 @@ async def _replace(
         await _stage(database, file, graph, name, label, on_event)
         rows = await database.write(queries.get("ingest/set_loaded"), graph=graph, load=name)
         _check_owned(rows, graph)
+        if not rows[0]["finished"]:
+            raise documents_there(graph)
         finished = True
         return rows[0]
     finally:

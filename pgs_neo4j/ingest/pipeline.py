@@ -19,6 +19,7 @@ from pgs_neo4j.ingest.documents import Compared, compare
 from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting
 from pgs_neo4j.ingest.extract.buying import extract_group
 from pgs_neo4j.ingest.extract.kept import forget_extractions
+from pgs_neo4j.ingest.kind import refuse_loaded
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.order import IngestOrder, IngestTools
 from pgs_neo4j.ingest.publish import prepare
@@ -64,13 +65,15 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
 
     A document that cannot be read or extracted is told, and leaves the others alone. A limit ends
     the ingestion; what was extracted by then is kept. Raises BusyError while another process writes
-    these documents, and DatabaseError.
+    these documents, UsageError if the graph was loaded from a file, and DatabaseError.
     """
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
     describer = tools.describer.signature if tools.describer else ""
     resolved = hold_resolved(tools.db, order.graph, order.label, describer, tools.resolver)
     async with resolved as writer:
+        await refuse_loaded(tools.db, order.graph)
+        writer.types.reserve(order.schema.types)
         stored = await read_documents(tools.db, order.graph)
         schemas = [order.schema, order.schema.told, *in_use(stored, order.schemas)]
         await keep_schemas(tools.db, writer, schemas)

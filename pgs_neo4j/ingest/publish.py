@@ -10,7 +10,7 @@ from uuid import uuid4
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.graph.hashes import digest, text_hash
+from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import MentionRow
@@ -19,6 +19,7 @@ from pgs_neo4j.ingest.fold.rows import EntityRow, RelationRow, entity_id, relati
 from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.ingest.load import create_loaded_key
 from pgs_neo4j.ingest.names.index import name_row
+from pgs_neo4j.ingest.names.ruling_rows import ruled_rows, ruling_id
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.ingest.writer import Writer, lost_right
 from pgs_neo4j.model import GraphMapping
@@ -138,6 +139,7 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
     Raises DatabaseError, and LeaseLostError if another writer took over.
     """
     change = what.change
+    entities = [_entity_row(row, writer) for row in change.entities.values()]  # decides on labels
     rows = await db.write(
         queries.get("ingest/documents/publish"),
         graph=writer.graph,
@@ -155,15 +157,13 @@ async def publish(db: Database, writer: Writer, what: Publication, *, last: bool
         documents=[{"id": one.id, **one.properties} for one in what.documents],
         chunks=[_chunk_row(one, chunk) for one in what.documents for chunk in one.chunks],
         follows=[pair for document in what.documents for pair in _follows(document)],
-        entities=[_entity_row(row, writer) for row in change.entities.values()],
+        entities=entities,
+        type_labels=sorted(writer.types.used),
         mentions=[_mention_row(row) for row in change.mentions],
         relations=[_relation_row(row) for row in change.relations.values()],
         describer=writer.describer or None,
         named=[name_row(one, writer.resolution.resolver) for one in change.named],
-        ruled=[
-            *(_ruling_row(named, one) for named, one in sorted(what.ruled.items())),
-            *map(_judgment_row, what.judged),
-        ],
+        ruled=ruled_rows(what.ruled, what.judged),
         unruled=[ruling_id(named) for named in what.unruled],
         unnamed=[{"key": key, "type": kind} for key, kind in change.unnamed],
         vector=fact_vector(writer.label),
@@ -190,24 +190,6 @@ def _moved(what: Publication) -> list[Row]:
 def text_part(id_: str) -> str:
     """Return the part of a chunk's id that stands for its text."""
     return id_.rpartition("#")[2].partition("-")[0]
-
-
-def ruling_id(named: Named) -> str:
-    """Return the id of the ruling on a name; it is unique within a graph."""
-    return f"ruling:{named[1]}:{named[0]}"
-
-
-def _ruling_row(named: Named, ruling: Ruling) -> Row:
-    key, kind = named
-    into_key, into_type = ruling.into or (None, None)
-    own: Row = {"id": ruling_id(named), "key": key, "type": kind, "apart": ruling.apart}
-    return own | {"into_key": into_key, "into_type": into_type}
-
-
-def _judgment_row(judgment: Judgment) -> Row:
-    (key, kind), (other, _) = judgment.pair
-    id_ = f"{ruling_id(judgment.one)}:{digest(other)}"
-    return {"id": id_, "key": key, "type": kind, "other_key": other, "same": judgment.same}
 
 
 def _renamed_row(before: Named, after: Named) -> Row:
@@ -247,9 +229,10 @@ def _chunk_row(document: NewDocument, new: NewChunk) -> Row:
 
 def _entity_row(row: EntityRow, writer: Writer) -> Row:
     view = [writer.label, entity_label(writer.label)]
+    own = writer.types.labels_of(row.type)
     return {
-        "labels": [row.type, *view] if row.viewed else [row.type],
-        "without": [] if row.viewed else [name for name in view if name != row.type],
+        "labels": [*own, *view] if row.viewed else own,
+        "without": [] if row.viewed else [name for name in view if name not in own],
         "properties": {
             "id": row.id,
             "key": row.key,

@@ -12,6 +12,7 @@ from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.ingest.entities.type_labels import TypeLabels
 from pgs_neo4j.ingest.fold.resolution import Resolution
 
 HELD_S = 60.0
@@ -28,7 +29,7 @@ class Writer:
     """The right to write the documents of a graph, the label of its view, and how names resolve.
 
     ``describer`` is the signature of what describes entities that many chunks describe; without
-    one, a few descriptions speak for all.
+    one, a few descriptions speak for all. ``types`` are those of its entities that are labels.
     """
 
     graph: str
@@ -36,6 +37,7 @@ class Writer:
     label: str
     resolution: Resolution = field(default_factory=Resolution)
     describer: str = ""
+    types: TypeLabels = field(default_factory=TypeLabels)
 
 
 @asynccontextmanager

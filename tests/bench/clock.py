@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple
+
+Given = TypeVarTuple("Given")
+Made = TypeVar("Made")
 
 
 class HurriedLoop(asyncio.SelectorEventLoop):
@@ -40,7 +45,9 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """Where the clock has jumped to."""
         return self._clock.now
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> asyncio.Future[Any]:
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Given], Made], *args: *Given
+    ) -> asyncio.Future[Made]:
         """Stop the clock while ``func`` runs in its thread."""
         future = super().run_in_executor(executor, func, *args)
         self._clock.threads += 1

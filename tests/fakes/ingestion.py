@@ -27,6 +27,7 @@ class Documents:
         self.chunks: dict[str, Row] = {}
         self.kept: dict[str, str] = {}
         self.database: Any = FakeDatabase(
+            read_kind=[{"loaded": False, "documents": False}],
             take_ingest=lambda sent: [{"taken": True, "holder": sent["holder"], "expires_at": ""}],
             read_documents=lambda sent: [
                 {key: one for key, one in row.items() if key not in SHOWN_ONLY}

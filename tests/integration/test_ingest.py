@@ -341,6 +341,24 @@ async def test_texts_and_patterns_are_ingested_like_files(
     assert nodes["entity:Location:PARIS"]["properties"]["weight"] == 2.0
 
 
+async def test_types_never_bring_entities_into_the_view_of_another_graph(
+    pgs: PGS, db: Database, tmp_path: Path
+) -> None:
+    law = DocumentSource(id="a.md", data="Marie Curie worked in Paris.")
+    await pgs.ingest([law], "law")
+    for type_ in ("Law", "Law Chunk", "LawEntity", "Notes Chunk"):
+        (tmp_path / "notes.csv").write_text(f"id,name,text\n1,Ann Lee,By Ann Lee of {type_}.\n")
+        columns = RecordColumns(entities=(("name", type_),))
+        done = await pgs.ingest(tmp_path, "notes", columns=columns)
+        assert done.complete
+    nodes, _ = await graph_of(db, "notes")
+    ann = nodes["entity:NotesChunk:ANN_LEE"]
+    assert ann["labels"] == ["LoadedNode", "Notes", "NotesEntity", "__Entity__"]
+    assert ann["properties"]["type"] == "NotesChunk"
+    again = await pgs.ingest([law, DocumentSource(id="b.md", data="The Seine.")], "law")
+    assert again.complete
+
+
 async def test_records_become_documents_and_their_columns_entities(
     pgs: PGS, db: Database, tmp_path: Path
 ) -> None:

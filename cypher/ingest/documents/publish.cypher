@@ -6,13 +6,14 @@
 // are replaced, and `rebound` spellings whose mentions get another entity. An entity whose fragments
 // are long keeps its description while they are the same, and else waits for one by `describer`;
 // without it, for one by the model that described it before. A vector goes with the text that it
-// stands for, in the property `vector` of relations; `moved` are chunks with new ids.
+// stands for, in the property `vector` of relations; `moved` are chunks with new ids. `type_labels`
+// are the types of entities that are labels.
 // params: graph: str, holder: str, publication: str, renamed: list[dict], labels: list[str],
 //   gone: list[str], unbound: list[str], rebound: list[dict],
 //   dropped: list[dict], vanished: list[str], documents: list[dict], chunks: list[dict],
 //   follows: list[list[str]], entities: list[dict], mentions: list[dict], relations: list[dict],
 //   named: list[dict], unnamed: list[dict], ruled: list[dict], unruled: list[str],
-//   describer: str?, vector: str, moved: list[dict], last: bool
+//   describer: str?, vector: str, moved: list[dict], last: bool, type_labels: list[str]
 // returns: held: bool
 // mode: data
 // language: 5, 25
@@ -21,7 +22,7 @@ MATCH (w:PgsIngest {graph: $graph})
 FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.moved_at = datetime())
 WITH w, coalesce(w.publication = $publication, false) AS again
 WHERE w.holder = $holder
-FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.publication = $publication)
+FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.publication = $publication, w.type_labels = $type_labels)
 WITH again
 CALL (again) {
   UNWIND CASE WHEN again THEN [] ELSE $renamed END AS row

@@ -136,6 +136,8 @@ async def _label(
         )
     label = known or (graph_label(graph) if wanted is None else wanted)
     check_view_label(label)
-    for own in (label, *mapping_of(label).labels):
+    view = mapping_of(label).labels
+    # The label of a graph that is there is settled: nobody could choose another one.
+    for own in (label, *view) if known is None else view:
         await check_label(db, graph, own)
     return label

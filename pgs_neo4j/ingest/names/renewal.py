@@ -11,6 +11,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.change import work_out
+from pgs_neo4j.ingest.entities.type_labels import read_type_labels
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
 from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
@@ -18,7 +19,7 @@ from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolv
 from pgs_neo4j.ingest.fold.rulings import Ruling, rulings_in_force
 from pgs_neo4j.ingest.fold.tallies import EntityTally
 from pgs_neo4j.ingest.names.index import IndexedName, create_name_indexes, name_row
-from pgs_neo4j.ingest.publish import Publication, publish
+from pgs_neo4j.ingest.publish import Publication, mapping_of, publish
 from pgs_neo4j.ingest.writer import Writer, hold_documents, lost_right
 from pgs_neo4j.text.extraction.names import normalize_name
 
@@ -41,7 +42,9 @@ async def hold_resolved(
         rulings = rulings_in_force(await read_rulings(db, graph))
         judged = mates_of(await read_judgments(db, graph))
         resolution = Resolution(resolver or VariantResolver(), rulings, judged)
-        writer = replace(held, resolution=resolution)
+        view = (label, *mapping_of(label).labels)
+        types = await read_type_labels(db, graph, view)
+        writer = replace(held, resolution=resolution, types=types)
         await renew_names(db, writer, given=resolver is not None)
         yield writer
 

@@ -34,6 +34,8 @@ from pgs_neo4j.model.documents import (
 FORM = "1"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
+NODE_IDS = ("entity:", "ruling:")
+"""How the ids of other nodes of a graph of documents begin."""
 TURN_RECORDS = 100
 """Records after which other tasks have a turn."""
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst")
@@ -142,6 +144,8 @@ def check_id(id_: str) -> None:
         id_.encode()
     except UnicodeEncodeError:
         raise InputFileError("its name is not valid UTF-8; rename it") from None
+    if id_.startswith(NODE_IDS):
+        raise InputFileError(f"its name begins like the id of another node, {id_[:7]!r}; rename it")
     if len(id_) > LONGEST_ID:
         raise InputFileError(f"its path has more than {LONGEST_ID} characters; shorten it")
 

@@ -36,7 +36,7 @@ OTHER = "Concept"
 
 LONGEST_LABEL = 60
 MOST_TYPES = 64
-"""Types of a schema, and of a graph: Neo4j never forgets the name of a label."""
+"""Types of a schema, and types of a graph that become labels."""
 
 _SYNONYMS = {
     **dict.fromkeys(("org", "company", "institution", "corporation", "agency"), "Organization"),
@@ -210,18 +210,6 @@ def relation_name(text: str) -> str | None:
     words = [word for word in _NOT_LETTERS.split(_HUMP.sub(" ", plain)) if word]
     name = "_".join(words).upper()[:LONGEST_LABEL].strip("_")
     return name if any(map(str.isalpha, name)) else None
-
-
-def bound_types(counts: Mapping[str, int], schema: EntitySchema) -> dict[str, str]:
-    """Return the types to store, by type; the rarest beyond ``MOST_TYPES`` become ``OTHER``.
-
-    ``counts`` are entities by type. The types of the schema stay. Ties are in alphabetical order.
-    """
-    own = [type_ for type_ in counts if type_ in schema.types]
-    others = sorted(counts.keys() - own, key=lambda type_: (-counts[type_], type_))
-    room = max(0, MOST_TYPES - len(schema.types))
-    stored = {*own, *others[:room]}
-    return {type_: type_ if type_ in stored else OTHER for type_ in counts}
 
 
 def _bare(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pgs_neo4j.errors import LeaseLostError
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change
+from pgs_neo4j.ingest.entities.type_labels import TypeLabels
 from pgs_neo4j.ingest.fold.contribution import EntityMention
 from pgs_neo4j.ingest.fold.folding import MentionRow
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow
@@ -153,6 +155,17 @@ async def test_an_entity_has_the_labels_of_the_view_only_while_it_belongs_to_it(
     assert first["without"] == []
     assert second["labels"] == ["Location"]
     assert second["without"] == ["Docs", "DocsEntity"]
+
+
+async def test_a_type_with_the_label_of_a_graph_is_a_property_alone() -> None:
+    writer = replace(WRITER, types=TypeLabels(frozenset({"Location"})))
+    rows = {"a": entity_of(), "x": entity_of(id="x", type="River", viewed=False)}
+    db: Any = FakeDatabase(publish=[{"held": True}])
+    await publish(db, writer, Publication(gone=(), documents=(), change=change_of(entities=rows)))
+    (params,) = db.params("publish")
+    assert [row["labels"] for row in params["entities"]] == [["Docs", "DocsEntity"], ["River"]]
+    assert params["entities"][0]["properties"]["type"] == "Location"
+    assert params["type_labels"] == ["River"]
 
 
 async def test_an_entity_without_a_description_loses_a_former_one() -> None:

@@ -198,6 +198,12 @@ async def test_a_hostile_name_is_an_id_like_any_other(tmp_path: Path, name: str)
         await load(DocumentSource(id="x" * 500 + ".txt", data="a"))
 
 
+@pytest.mark.parametrize("name", ["entity:Concept:NOTES.TXT", "ruling:Person:ANN.txt"])
+async def test_a_document_never_has_the_id_of_an_entity(name: str) -> None:
+    with pytest.raises(InputFileError, match="begins like the id of another node"):
+        await load(DocumentSource(id=name, data="NOTES.TXT"))
+
+
 @pytest.mark.parametrize(
     "text",
     ["漢字" * 50_000, "a\u200b" * 50_000, "\u05e9\u05dc\u05d5\u200f " * 20_000, "x" * 100_000],

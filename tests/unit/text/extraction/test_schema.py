@@ -15,7 +15,6 @@ from pgs_neo4j.text.extraction.schema import (
     MOST_TYPES,
     OTHER,
     EntitySchema,
-    bound_types,
     label_name,
     prune,
     read_schema,
@@ -229,16 +228,6 @@ def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
             assert all(letter.isalnum() or letter == "_" or ord(letter) > 127 for letter in name)
     label = label_name(text)
     assert label is None or (label_name(label) or "").lower() == label.lower()
-
-
-def test_the_number_of_types_is_bounded() -> None:
-    counts = {f"T{n:03}": 1 + n % 3 for n in range(200)} | {"Person": 1}
-    stored = bound_types(counts, EntitySchema())
-    assert stored["Person"] == "Person"
-    assert len({*stored.values()} - {OTHER, "Person"}) == MOST_TYPES - len(DEFAULT_TYPES)
-    assert {counts[type_] for type_, name in stored.items() if type_ == name} == {3, 1}
-    reordered = dict(reversed(counts.items()))
-    assert bound_types(reordered, EntitySchema()) == stored
 
 
 WIDE = EntitySchema(types={"A": "a", "B": "b"}, relations={"KNOWS": "", "OWNS": ""})
