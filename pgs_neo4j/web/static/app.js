@@ -16,13 +16,13 @@ import { sessionView, sessionsView } from "./sessions.js";
 
 /**
  * What every view gets: the query of the address, who is here, the chosen graph, and how to go
- * elsewhere. `renew` goes there when the list of graphs has changed. `leave` is called when another
- * view takes the place of this one.
+ * elsewhere. `rename` changes the address of the view, which stays. `renew` goes elsewhere when the
+ * list of graphs has changed. `leave` is called when another view takes the place of this one.
  *
  * @typedef {{
  *   view: HTMLElement, panel: HTMLElement, query: URLSearchParams, me: any, graphs: any[],
  *   graph: string, go: (way: string) => void, say: (text: string) => void,
- *   renew: (way: string) => Promise<void>,
+ *   rename: (way: string) => void, renew: (way: string) => Promise<void>,
  *   leave: (stop: () => void) => void
  * }} Page
  */
@@ -59,6 +59,10 @@ let graphs = [];
 /** @type {(() => void)[]} */
 let stops = [];
 let shown = 0;
+/** The address of the view, without a place in it. */
+let shownWay = "";
+
+const hereWay = () => location.pathname + location.search;
 
 /** What the server shows as pages of their own. */
 const OTHER_PAGES = /^\/(api|manual)(\/|$)/;
@@ -81,6 +85,12 @@ function go(way) {
 }
 
 /** @param {string} way */
+function rename(way) {
+  history.replaceState(null, "", way);
+  shownWay = hereWay();
+}
+
+/** @param {string} way */
 async function renew(way) {
   graphs = await get(path(["graphs"]));
   go(way);
@@ -88,6 +98,7 @@ async function renew(way) {
 
 async function show() {
   const mine = ++shown;
+  shownWay = hereWay();
   for (const stop of stops.splice(0)) stop();
   const query = new URLSearchParams(location.search);
   const found = VIEWS[location.pathname];
@@ -105,7 +116,7 @@ async function show() {
   /** @param {() => void} stop */
   const leave = (stop) => (mine === shown ? stops.push(stop) : stop());
   try {
-    await found.show({ view, panel, query, me, graphs, graph, go, say, renew, leave });
+    await found.show({ view, panel, query, me, graphs, graph, go, say, rename, renew, leave });
   } catch (error) {
     if (mine === shown) fail(error);
   }
@@ -235,5 +246,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-window.addEventListener("popstate", () => show());
+window.addEventListener("popstate", () => {
+  // A link to a place in the view, which the browser finds by itself, also gets here.
+  if (hereWay() !== shownWay) show();
+});
 start();

@@ -58,7 +58,7 @@ export async function mapView(page) {
   const arcs = mapArcs(page, atlas, session, (name, on) => {
     if (on) query.set(name, "on");
     else query.delete(name);
-    history.replaceState(null, "", way({}));
+    page.rename(way({}));
     fill(keys, arcs.legend());
     drawn.redraw();
   });

@@ -210,6 +210,7 @@ export async function runView(page) {
       question.remove(); // the answer begins with it
       fill(body, exports(id, inner, told), place, mayAsk(page.me) && feedback(id, told.outcome));
       place.addEventListener("click", openCited);
+      if (location.hash) location.replace(location.hash); // what it names is there only now
       if (fresh) page.say("The answer is here.");
     } catch (error) {
       fill(body, problem(/** @type {ApiError} */ (error)));

@@ -1,0 +1,74 @@
+"""Addresses of the page: places within a view, and links that log in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.scripted_page import RUN, ScriptedServer, scripted_page
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+ANSWER = """<article class="answer"><h1>Why?</h1>
+<nav><a id="go" href="#absences">All checked absences</a></nav>
+<div style="height:3000px"></div><h2 id="absences">Absences</h2><div style="height:900px"></div>
+</article>"""
+FRAGMENT = "/api/runs/r000000000001/answer.fragment"
+
+
+@pytest.fixture
+def server() -> ScriptedServer:
+    """A server with one run that has an answer."""
+    return ScriptedServer(
+        {"/api/runs/r000000000001": RUN, FRAGMENT: ANSWER},
+        {"/api/runs/r000000000001/events": [("snapshot", RUN)]},
+    )
+
+
+async def test_a_link_within_an_answer_leads_there_and_loads_nothing(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.locator("#go").click()
+        await page.wait_for_function("scrollY > 2000")
+        top = await page.locator("#absences").evaluate("one => one.getBoundingClientRect().top")
+        assert top >= await page.locator("#frame").evaluate("one => one.offsetHeight"), "in sight"
+        await page.go_back()
+        await page.wait_for_function("scrollY < 100")
+        assert server.seen[f"GET {FRAGMENT}"] == 1
+
+
+async def test_an_address_of_a_place_in_an_answer_leads_there(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001#absences")
+        await page.wait_for_function("scrollY > 2000")
+
+
+async def test_the_skip_link_leaves_what_was_typed(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    async with scripted_page(browser, server) as page:
+        await page.goto("/")
+        await page.get_by_label("Question").fill("A long question")
+        await page.locator("a.skip").focus()
+        await page.keyboard.press("Enter")
+        await page.wait_for_function("document.activeElement.id === 'view'")
+        assert await page.get_by_label("Question").input_value() == "A long question"
+
+
+async def test_going_back_shows_the_view_that_was_left(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    async with scripted_page(browser, server) as page:
+        await page.goto("/")
+        await page.locator("a.skip").focus()
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="Sessions").click()
+        await page.get_by_role("heading", name="Sessions").wait_for()
+        await page.go_back()
+        await page.get_by_label("Question").wait_for()
