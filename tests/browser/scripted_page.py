@@ -49,11 +49,12 @@ def atlas(generation: str = "g1", level: int = 0) -> dict[str, Any]:
 class ScriptedServer:
     """Answers by path; a list is a stream of events, and all else is JSON or a text.
 
-    ``refused`` are paths that need a token which the browser does not have yet.
+    ``failures`` are errors with their status. While ``refused``, all but the log-in needs a token.
     """
 
     answers: dict[str, Any] = field(default_factory=dict)
     streams: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
+    failures: dict[str, tuple[int, Any]] = field(default_factory=dict)
     refused: bool = False
     seen: Counter[str] = field(default_factory=Counter)
     bodies: list[Any] = field(default_factory=list)
@@ -83,19 +84,18 @@ class ScriptedServer:
             "/api/me": OWNER, "/api/graphs": [GRAPH], "/api/graphs/papers": GRAPH,
             "/api/login": {}, "/api/sessions": [], **self.answers,
         }  # fmt: skip
-        told = known.get(path)
-        status = 404 if told is None else 200
-        if self.refused and path != "/api/login":
-            told, status = {"error": "this needs a token", "code": "unauthenticated"}, 401
-        elif path == "/api/login":
+        missing = 404, {"error": "there is nothing here"}
+        status, told = self.failures.get(path) or ((200, known[path]) if path in known else missing)
+        if path == "/api/login":
             self.refused = False
+        elif self.refused:
+            status, told = 401, {"error": "this needs a token", "code": "unauthenticated"}
         if callable(told):
             told = told(query)
         if isinstance(told, str):
             await route.fulfill(content_type="text/html", body=told)
             return
-        body = json.dumps({"error": "no such thing"} if told is None else told)
-        await route.fulfill(status=status, content_type="application/json", body=body)
+        await route.fulfill(status=status, content_type="application/json", body=json.dumps(told))
 
 
 @asynccontextmanager

@@ -72,3 +72,34 @@ async def test_going_back_shows_the_view_that_was_left(
         await page.get_by_role("heading", name="Sessions").wait_for()
         await page.go_back()
         await page.get_by_label("Question").wait_for()
+
+
+async def test_a_fresh_link_logs_in_where_the_page_is_open_already(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    server.refused = True
+    async with scripted_page(browser, server) as page:
+        await page.goto("/")
+        await page.get_by_label("Token").wait_for()
+        await page.goto("/#token=abc")
+        await page.get_by_label("Question").wait_for()
+        assert server.bodies == [{"token": "abc"}]
+        assert "token" not in page.url
+        await page.goto("/#token=def")
+        await page.wait_for_function("!location.hash")
+        await page.get_by_label("Question").wait_for()
+        assert server.seen["POST /api/login"] == 2, "whoever is logged in may log in again"
+
+
+async def test_a_used_link_says_so_where_the_page_is_open_already(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    used = {"error": "the link was used", "code": "unauthenticated", "fix": "open a fresh one"}
+    async with scripted_page(browser, server) as page:
+        await page.goto("/")
+        await page.get_by_label("Question").wait_for()
+        server.failures["/api/login"] = (401, used)
+        await page.goto("/#token=abc")
+        await page.get_by_role("alert").wait_for()
+        assert "token" not in page.url
+        assert "The link was used" in await page.get_by_role("alert").inner_text()

@@ -96,15 +96,20 @@ async function renew(way) {
   go(way);
 }
 
-async function show() {
-  const mine = ++shown;
-  shownWay = hereWay();
+/** Ends what the view does, and returns the number of the next one. */
+function leaveView() {
   for (const stop of stops.splice(0)) stop();
+  panel.hidden = true;
+  shownWay = hereWay();
+  return ++shown;
+}
+
+async function show() {
+  const mine = leaveView();
   const query = new URLSearchParams(location.search);
   const found = VIEWS[location.pathname];
   const graph = chosenGraph(query);
   drawFrame(graph);
-  panel.hidden = true;
   say("");
   view.className = "";
   document.title = found ? `${found.title} – pgs` : "pgs";
@@ -172,6 +177,7 @@ function drawFrame(graph) {
 
 /** @param {string} message */
 function drawLogin(message) {
+  leaveView();
   drawFrame("");
   document.title = "Log in – pgs";
   const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
@@ -201,8 +207,10 @@ async function logIn(token) {
   await start();
 }
 
+const linkedToken = () => new URLSearchParams(location.hash.slice(1)).get("token");
+
 async function start() {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const token = linkedToken();
   if (token) {
     // Out of the address before anything else, so that nobody copies it.
     history.replaceState(null, "", location.pathname + location.search);
@@ -247,7 +255,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 window.addEventListener("popstate", () => {
-  // A link to a place in the view, which the browser finds by itself, also gets here.
-  if (hereWay() !== shownWay) show();
+  // Here with a fragment alone: a link to log in, which needs no new page in a tab that shows one,
+  // or a place in the view, which the browser finds by itself.
+  if (linkedToken()) start();
+  else if (hereWay() !== shownWay) show();
 });
 start();
