@@ -5,7 +5,7 @@ import { get, path } from "./api.js";
 import { mapArcs } from "./arcs.js";
 import { drawBoard, title } from "./canvas.js";
 import { COLORS, coloring } from "./coloring.js";
-import { counted, figure, fill, h, legend, table } from "./dom.js";
+import { counted, figure, fill, h, legend, sentence, table } from "./dom.js";
 import { openNode } from "./panel.js";
 
 const PAGE = 50;
@@ -85,7 +85,7 @@ export async function mapView(page) {
       h("a", { class: "act", href: way({ as: network ? null : "network" }) }, network ? "Show areas" : "Show the network"),
       within ? h("a", { class: "act", href: way({ within: null }) }, "All of the graph") : null),
     h("p", { class: "note" },
-      `${counted(atlas.places.length, atlas.level ? "group of partitions" : "partition")}, `,
+      `${counted(atlas.places.length, atlas.level ? "group" : "partition")}${atlas.level ? " of partitions" : ""}, `,
       `${figure(done)} of ${counted(total, "node")} read in session ${session}.`, shown.note,
       atlas.level ? " The graph is large, so partitions are in groups; open one to see them." : ""),
     board,
@@ -98,7 +98,22 @@ export async function mapView(page) {
     ]), [1, 2]),
     arcs.lists);
   const wanted = Number(query.get("partition"));
-  if (wanted && about.has(wanted)) await openPartition(page, wanted, about.get(wanted));
+  if (wanted) await openNamed(page, wanted, about.get(wanted));
+}
+
+/**
+ * Opens the partition that the address names. The map has not loaded it if it shows groups.
+ *
+ * @param {import("./app.js").Page} page
+ * @param {number} id
+ * @param {any} part
+ */
+async function openNamed(page, id, part) {
+  try {
+    await openPartition(page, id, part || await get(path(["graphs", page.graph, "partitions", id])));
+  } catch (error) {
+    page.say(sentence(/** @type {Error} */ (error).message));
+  }
 }
 
 /**

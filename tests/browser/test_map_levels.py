@@ -1,0 +1,71 @@
+"""The map of a graph with so many partitions that it shows groups of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.scripted_page import ScriptedServer, atlas, scripted_page
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+PART: dict[str, Any] = {
+    "id": 3, "label": "three", "nodes": 10, "tokens": 100, "pool": False, "keywords": ["ice"],
+    "abstract": "It is about ice.", "adjacent": [{"partition": 4, "relationships": 5}],
+}  # fmt: skip
+MEMBER = {"element_id": "4:a:1", "title": "Sea ice", "labels": ["Paper"]}
+
+
+@pytest.fixture
+def server() -> ScriptedServer:
+    """A server with a map of two groups."""
+    papers = "/api/graphs/papers"
+    return ScriptedServer(
+        {
+            f"{papers}/map": lambda query: atlas(level=0 if "within" in query else 1),
+            f"{papers}/read": [],
+            f"{papers}/partitions": [{**PART, "id": id_} for id_ in (1, 2)],
+            f"{papers}/partitions/3": PART,
+            f"{papers}/partitions/4": {**PART, "id": 4, "label": "four"},
+            f"{papers}/partitions/3/members": {"members": [MEMBER], "after": None},
+            f"{papers}/partitions/4/members": {"members": [], "after": None},
+        }
+    )
+
+
+async def test_a_link_to_a_partition_opens_it_though_the_map_shows_groups(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    async with scripted_page(browser, server) as page:
+        await page.goto("/map?graph=papers&partition=3")
+        panel = page.locator("#panel")
+        await panel.get_by_role("button", name="Sea ice").wait_for()
+        assert await panel.locator("h2").first.inner_text() == "P3 three"
+        assert "It is about ice." in await panel.inner_text()
+        await panel.get_by_role("link", name="P4").click()
+        await panel.get_by_role("heading", name="P4 four").wait_for()
+        assert "2 groups of partitions" in await page.locator("main").inner_text()
+
+
+async def test_a_group_opens_and_a_link_leads_to_a_partition_of_another(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    async with scripted_page(browser, server) as page:
+        await page.goto("/map?graph=papers")
+        await page.locator("main table button.link").first.click()
+        await page.get_by_role("link", name="All of the graph").wait_for()
+        await page.goto(f"{page.url}&partition=3")
+        await page.locator("#panel").get_by_role("heading", name="P3 three").wait_for()
+
+
+async def test_a_partition_that_is_gone_is_said_to_be(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    gone = {"error": "graph papers has no partition 9; it has 4"}
+    server.failures["/api/graphs/papers/partitions/9"] = (400, gone)
+    async with scripted_page(browser, server) as page:
+        await page.goto("/map?graph=papers&partition=9")
+        await page.locator("#status").get_by_text("has no partition 9").wait_for()
+        await page.get_by_role("heading", name="Map of papers").wait_for()
