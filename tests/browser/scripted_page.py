@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -49,12 +50,14 @@ def atlas(generation: str = "g1", level: int = 0) -> dict[str, Any]:
 class ScriptedServer:
     """Answers by path; a list is a stream of events, and all else is JSON or a text.
 
-    ``failures`` are errors with their status. While ``refused``, all but the log-in needs a token.
+    ``failures`` are errors with their status, and what is ``held`` waits. While ``refused``, all
+    but the log-in needs a token.
     """
 
     answers: dict[str, Any] = field(default_factory=dict)
     streams: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
     failures: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    held: dict[str, asyncio.Event] = field(default_factory=dict)
     refused: bool = False
     seen: Counter[str] = field(default_factory=Counter)
     bodies: list[Any] = field(default_factory=list)
@@ -66,6 +69,8 @@ class ScriptedServer:
         self.seen[f"{route.request.method} {path}"] += 1
         if route.request.method == "POST":
             self.bodies.append(route.request.post_data_json)
+        if path in self.held:
+            await self.held[path].wait()
         if path in self.streams:
             blocks = (
                 f"event: {name}\nid: {number}\ndata: {json.dumps(data)}\n\n"

@@ -12,6 +12,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.web.runs import elsewhere
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.serving import Held, Served, events, served
@@ -112,6 +113,27 @@ async def test_a_cancelled_run_can_be_resumed(owner: httpx2.AsyncClient, held: H
     resumed = await owner.post(f"/api/runs/{run['run']}/resume", json={})
     assert resumed.status_code == 202, resumed.text
     assert (await events(owner, run["events"]))[-1].name == "answered"
+
+
+async def test_a_run_of_another_process_is_told_until_it_ends(
+    pgs: PGS, owner: httpx2.AsyncClient, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elsewhere, "LOOK_S", 0.02)
+    running = asyncio.create_task(pgs.execute("Why?", graph="papers", full_sweep=True))
+    await held.asked.wait()
+    (run,) = (await owner.get("/api/runs")).json()
+    path = f"/api/runs/{run['run']}"
+    assert (await owner.get(path)).json()["elsewhere"]
+    following = asyncio.create_task(events(owner, f"{path}/events"))
+    await asyncio.sleep(0.1)
+    assert not following.done()
+    held.go.set()
+    await running
+    told = await following
+    assert {one.name for one in told} == {"snapshot"}
+    assert (told[0].data["state"], told[0].data["elsewhere"]) == ("running", True)
+    assert (told[-1].data["state"], told[-1].data["answered"]) == ("complete", True)
+    assert "elsewhere" not in told[-1].data
 
 
 async def test_runs_beyond_the_limit_wait_and_are_told_their_place(pgs: PGS, held: Held) -> None:

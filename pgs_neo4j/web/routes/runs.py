@@ -19,6 +19,7 @@ from pgs_neo4j.web.routes.asking import Question, carry_out
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.routes.snapshots import run_snapshot
 from pgs_neo4j.web.runs.board import LiveRun, State
+from pgs_neo4j.web.runs.elsewhere import stream_snapshots
 from pgs_neo4j.web.runs.stream import stream_events
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
@@ -111,7 +112,10 @@ async def list_runs(
 
 @router.get("/runs/{run}")
 async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
-    """Return how far a run is: what was read, what it cost, and how it ended."""
+    """Return how far a run is: what was read, what it cost, and how it ended.
+
+    ``elsewhere`` is true while another process carries it out.
+    """
     live = serving.board.find(run, caller)
     if live is not None and live.state == "queued":
         return {"run": run, "graph": live.graph, "question": live.question, "state": "queued"}
@@ -124,6 +128,8 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
         return {"run": run, "graph": live.graph, "question": live.question, "state": live.state}
     if live is not None and live.active:
         told["state"] = live.state  # a run that is resumed is in progress before its record says so
+    elif told["state"] == "running":
+        told["elsewhere"] = True
     return told
 
 
@@ -183,12 +189,20 @@ async def events(
     live: Annotated[LiveRun | None, Depends(_followed)],
     last_id: LastId = None,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Stream the events of a run, from the first one or after ``Last-Event-ID``."""
+    """Stream the events of a run, from the first one or after ``Last-Event-ID``.
+
+    A run of another process comes as a ``snapshot`` whenever its record has changed.
+    """
 
     async def snapshot() -> Json:
         return await show_run(run, serving, caller)
 
-    async for event in stream_events(live.log if live else None, last_id, snapshot):
+    told = (
+        stream_events(live.log, last_id, snapshot)
+        if live
+        else stream_snapshots(snapshot, serving.stopped)
+    )
+    async for event in told:
         yield event
 
 

@@ -19,7 +19,7 @@ const STATES = {
 const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"]];
 
 /**
- * @typedef {{state: string, place: number, phase: string, text: string, warnings: string[],
+ * @typedef {{state: string, elsewhere: boolean, place: number, phase: string, text: string, warnings: string[],
  *   usage: any, failure: any, parts: Map<number, any>, checked: any, coverage: any}} Course
  */
 
@@ -36,7 +36,7 @@ export async function runView(page) {
   const inner = { ...page, graph: told.graph };
   /** @type {Course} */
   const course = {
-    state: told.state, place: 0, phase: "", text: "", warnings: [], usage: null, failure: null,
+    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", text: "", warnings: [], usage: null, failure: null,
     parts: new Map(), checked: null, coverage: null,
   };
   /** @type {{from: number, to: number}[]} the partitions that flags come from and name */
@@ -59,7 +59,7 @@ export async function runView(page) {
     const usage = course.usage;
     fill(head,
       strip([
-        ["State", course.place && course.state === "queued" ? `waits at place ${course.place}` : STATES[/** @type {keyof typeof STATES} */ (course.state)] || course.state],
+        ["State", stateOf(course)],
         live && course.phase ? ["Now", course.phase] : null,
         usage ? ["Calls", `${figure(usage.calls)}${usage.cached ? `, ${figure(usage.cached)} from the cache` : ""}`] : null,
         usage ? ["Tokens", figure(usage.tokens)] : null,
@@ -68,7 +68,7 @@ export async function runView(page) {
       ]),
       course.failure ? problem(course.failure) : null,
       h("div", { class: "tools" },
-        live && may ? h("button", { type: "button", class: "act", onclick: stop }, "Stop") : null,
+        live && may && !course.elsewhere ? h("button", { type: "button", class: "act", onclick: stop }, "Stop") : null,
         !live && may && RESUMABLE.includes(course.state) ? h("button", { type: "button", class: "act main", onclick: resume }, "Resume") : null));
   }
 
@@ -168,7 +168,7 @@ export async function runView(page) {
         break;
       case "warned": course.warnings.push(data.message || data.text || ""); break;
       case "snapshot":
-        course.state = data.state;
+        [course.state, course.elsewhere] = [data.state, !!data.elsewhere];
         if (data.error) course.failure = { message: data.error, fix: "" };
         for (const sweep of data.sweeps || []) course.parts.set(sweep.partition, sweep);
         if (data.calls !== null && data.calls !== undefined) {
@@ -231,6 +231,13 @@ export async function runView(page) {
   const stopFollowing = follow(path(["runs", id, "events"]), take, (problem) => page.say(problem));
   page.leave(stopFollowing);
   if (["queued", "running"].includes(told.state)) await drawMap();
+}
+
+/** @param {Course} course */
+function stateOf({ state, place, elsewhere }) {
+  if (state === "queued" && place) return `waits at place ${place}`;
+  const words = STATES[/** @type {keyof typeof STATES} */ (state)] || state;
+  return elsewhere ? `${words} in another process, which can stop it` : words;
 }
 
 /**
