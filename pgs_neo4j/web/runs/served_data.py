@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from pgs_neo4j.model import Task
+
 
 class ServedCoverage(TypedDict):
     """Coverage in partitions and nodes."""
@@ -65,6 +67,24 @@ class ServedSweep(TypedDict):
     targets: list[int]
     absences: int
     errors: list[str]
+
+
+class ServedRetry(TypedDict):
+    """A model call failed, and is made again at the time ``until``, after ``wait_s`` seconds."""
+
+    task: Task
+    partition: int | None
+    reason: str
+    wait_s: float
+    until: str
+
+
+class ServedHold(TypedDict):
+    """No model call is made before the time ``until``, for ``wait_s`` seconds."""
+
+    reason: str
+    wait_s: float
+    until: str
 
 
 class ServedUsage(TypedDict):
@@ -131,6 +151,8 @@ SERVED: dict[str, type] = {
     "snapshot": ServedSnapshot,
     "routed": ServedRouting,
     "sweep_finished": ServedSweep,
+    "call_retried": ServedRetry,
+    "calls_held": ServedHold,
     "usage": ServedUsage,
     "answered": ServedAnswer,
     "failed": ServedFailure,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 
-from pgs_neo4j.events import Event, Routed, SweepFinished, UsageCounted
+from pgs_neo4j.events import CallRetried, CallsHeld, Event, Routed, SweepFinished, UsageCounted
 from pgs_neo4j.export import event_data
 from pgs_neo4j.model import Answer, Coverage, Report, Routing, Sweep
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.web.runs.served_data import (
     ServedAnswer,
     ServedCoverage,
+    ServedHold,
+    ServedRetry,
     ServedRouting,
     ServedSweep,
     ServedUsage,
@@ -32,6 +35,12 @@ def told_data(event: Event) -> Mapping[str, object]:
                 estimated=usage.estimated,
                 cost=plain_data(cost),
             )
+        case CallRetried(task, partition, reason, wait_s):
+            return ServedRetry(
+                task=task, partition=partition, reason=reason, wait_s=wait_s, until=_after(wait_s)
+            )
+        case CallsHeld(reason, wait_s):
+            return ServedHold(reason=reason, wait_s=wait_s, until=_after(wait_s))
     data = event_data(event)
     return {
         name: value
@@ -107,3 +116,8 @@ def coverage_counts(coverage: Coverage) -> ServedCoverage:
         "nodes_read": coverage.nodes_read,
         "nodes_total": coverage.nodes_total,
     }
+
+
+def _after(seconds: float) -> str:
+    """Return the time after a wait that begins now."""
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()

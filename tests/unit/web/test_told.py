@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
 
 from pgs_neo4j.events import (
+    CallRetried,
+    CallsHeld,
     Event,
     PassFinished,
     Progressed,
@@ -102,3 +105,20 @@ def test_the_names_of_events_are_those_that_the_manual_and_the_page_use() -> Non
     own = {"accepted", "queued", "snapshot", "answered", "failed", "cancelled", "stopping"}
     assert not kinds & own
     assert {"usage", "checked", "routed", "sweep_started", "text_streamed"} <= kinds
+
+
+@pytest.mark.parametrize(
+    ("event", "fields"),
+    [
+        (
+            CallRetried("sweep", 4, "429", 20.0),
+            {"task": "sweep", "partition": 4, "reason": "429", "wait_s": 20.0},
+        ),
+        (CallsHeld("it asks to wait", 60.0), {"reason": "it asks to wait", "wait_s": 60.0}),
+    ],
+)
+def test_a_wait_tells_when_it_ends(event: Event, fields: dict[str, object]) -> None:
+    data = {**told_data(event)}
+    left = datetime.fromisoformat(str(data.pop("until"))) - datetime.now(UTC)
+    assert data == fields
+    assert event.wait_s - 5 < left.total_seconds() <= event.wait_s
