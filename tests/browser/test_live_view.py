@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,3 +40,113 @@ async def test_a_run_of_another_process_is_said_to_be_one(
         assert await page.get_by_role("button", name="Stop").count() == 0
         server.held[EVENTS].set()
         await page.get_by_text("20 of 20 nodes").wait_for()
+
+
+ROUTED = ("routed", {"routes": [{"partition": 1, "evidence": 3, "reason": "3 nodes match"}]})
+MAP = "GET /api/graphs/papers/map"
+
+
+async def test_the_map_appears_when_the_first_question_has_made_partitions(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    server.answers["/api/graphs/papers"] = {**GRAPH, "generation": None, "partitions": 0}
+    server.held[EVENTS] = asyncio.Event()
+    server.streams[EVENTS] = [ROUTED]
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.get_by_text("in progress").wait_for()
+        assert server.seen[MAP] == 0, "there is none to ask for"
+        server.answers["/api/graphs/papers"] = GRAPH
+        server.held[EVENTS].set()
+        await page.locator(".board canvas").wait_for()
+        await page.get_by_text("3 nodes match").wait_for()
+
+
+async def test_the_map_is_drawn_again_for_a_run_of_another_generation(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    server.held[EVENTS] = asyncio.Event()
+    server.streams[EVENTS] = [ROUTED]
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.get_by_label("Map of 2 places").wait_for()
+        alone = {**atlas("g2"), "places": atlas("g2")["places"][:1]}
+        server.answers["/api/graphs/papers/map"] = alone
+        server.answers["/api/graphs/papers"] = {**GRAPH, "generation": "g2"}
+        server.answers["/api/runs/r000000000001"] = {**LIVE, "generation": "g2"}
+        server.held[EVENTS].set()
+        await page.get_by_label("Map of 1 places").wait_for()
+
+
+async def test_no_map_of_the_graph_is_drawn_for_a_run_of_a_former_generation(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    server.answers["/api/runs/r000000000001"] = {**LIVE, "generation": "g0"}
+    server.streams[EVENTS] = [ROUTED]
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.get_by_text("3 nodes match").wait_for()
+        assert await page.locator(".board canvas").count() == 0
+        assert server.seen[MAP] == 0
+
+
+def wait_of(seconds: float, ago: float = 0.0, **more: Any) -> dict[str, Any]:
+    """The data of a wait that began some seconds ago."""
+    until = datetime.now(UTC) + timedelta(seconds=seconds - ago)
+    return {"reason": "429", "wait_s": seconds, "until": until.isoformat(), **more}
+
+
+async def test_waits_are_told_until_they_are_over(browser: Browser, server: ScriptedServer) -> None:
+    server.streams[EVENTS] = [
+        ("call_retried", wait_of(20, task="sweep", partition=1)),
+        ("calls_held", wait_of(40, reason="the endpoint asks to wait")),
+        ("call_retried", wait_of(90, ago=100, task="synthesis", partition=None)),
+    ]
+    async with scripted_page(browser, server) as page:
+        await page.clock.install()
+        await page.goto("/run?id=r000000000001")
+        line = page.locator(".waits")
+        await line.wait_for()
+        told = await line.inner_text()
+        assert told.startswith("The run waits ")
+        assert told.endswith("s: the endpoint asks to wait, and 1 more.")
+        await page.clock.fast_forward(45_000)
+        await line.wait_for(state="hidden")
+
+
+async def test_a_wait_of_a_partition_ends_with_its_pass(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    server.streams[EVENTS] = [
+        ("sweep_started", {"partition": 1, "nodes": 20, "passes": 3, "keywords": []}),
+        ("call_retried", wait_of(500, task="sweep", partition=1)),
+    ]
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.get_by_text(re.compile(r"P1 waits \d+ s: the endpoint is busy\.$")).wait_for()
+        await page.get_by_text("20 nodes, 0 of 3 passes done").wait_for()
+        ended = {"partition": 1, "number": 2, "passes": 3, "error": None}
+        server.streams[EVENTS].append(("pass_finished", ended))
+        await page.reload()
+        await page.get_by_text("20 nodes, 2 of 3 passes done").wait_for()
+        assert await page.locator(".waits").is_hidden()
+
+
+async def test_partitions_that_flags_name_are_marked_until_they_are_read(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    server.held[EVENTS] = asyncio.Event()
+    sweep = {**SWEEP, "status": "accepted", "findings": ["It melts."], "targets": [2]}
+    server.streams[EVENTS] = [ROUTED, ("sweep_finished", sweep)]
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.locator(".board canvas").wait_for()
+        before = await page.evaluate(PIXELS)
+        server.held[EVENTS].set()
+        await page.get_by_text("P1 points to it").wait_for()
+        await page.get_by_text("an open flag").wait_for()
+        await page.wait_for_function(f"{PIXELS} !== {before!r}")
+        assert await page.get_by_text("It melts.").count() == 1
+
+
+PIXELS = "document.querySelector('.board canvas').toDataURL()"

@@ -22,6 +22,7 @@ async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
         "run": stored.id,
         "graph": stored.graph,
         "session": caller.own_session(stored.session),
+        "generation": stored.generation,
         "state": "silent" if stored.silent else stored.status,
         "answered": bool(stored.properties.get("details")),
         **facts,

@@ -35,7 +35,7 @@ def test_no_script_makes_html_of_a_text_but_one_that_the_server_made() -> None:
         for name, file in page_files().items()
         if name.endswith(".js")
     }
-    assert {name: found for name, found in using.items() if found} == {"run.js": ["innerHTML"]}
+    assert {name: found for name, found in using.items() if found} == {"answer.js": ["innerHTML"]}
 
 
 def test_every_script_asks_to_have_its_types_checked() -> None:
