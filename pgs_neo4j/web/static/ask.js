@@ -3,7 +3,7 @@
 
 import { ApiError, newKey, path, post } from "./api.js";
 import { counted, figure, fill, h, money, problem, strip, table } from "./dom.js";
-import { confirmed } from "./help.js";
+import { confirmedCost } from "./help.js";
 import { watchJob } from "./progress.js";
 import { mayAsk, mayChange } from "./rights.js";
 import { SEARCHES } from "./search.js";
@@ -93,12 +93,7 @@ export function askView(page) {
     const most = me.confirm_cost;
     if (most !== null && most !== undefined) {
       fill(planned, h("p", { class: "note" }, "Planning…"));
-      const high = await planOf(body);
-      if (high !== null && high > most) {
-        const yes = await confirmed(
-          `This may cost ${money(high)}, more than ${money(most)}. Ask it?`, "Ask");
-        if (!yes) return;
-      }
+      if (!(await confirmedCost(me, await planOf(body)))) return;
     }
     const run = await post(path(["runs"]), body, { "Idempotency-Key": newKey() });
     page.go(`/run?id=${run.run}`);

@@ -1,7 +1,7 @@
 // @ts-check
 /** What the keys do. */
 
-import { h } from "./dom.js";
+import { h, money } from "./dom.js";
 
 const KEYS = [
   ["/", "ask a question"],
@@ -50,4 +50,15 @@ export function confirmed(question, yes) {
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/**
+ * Asks before a question that may cost more than a caller has to confirm; `high` is null without prices.
+ *
+ * @param {{confirm_cost?: number | null}} me
+ * @param {number | null} high
+ */
+export async function confirmedCost({ confirm_cost: most }, high) {
+  if (most === null || most === undefined || high === null || high <= most) return true;
+  return confirmed(`This may cost ${money(high)}, more than ${money(most)}. Ask it?`, "Ask");
 }

@@ -1,8 +1,10 @@
 // @ts-check
 /** Searches: the nodes that match a question, by which paths, and what else does. */
 
-import { path, post } from "./api.js";
+import { showAnswer } from "./answer.js";
+import { follow, get, newKey, path, post } from "./api.js";
 import { counted, figure, fill, h, problem, sentence, short, table } from "./dom.js";
+import { confirmedCost } from "./help.js";
 import { openNode } from "./panel.js";
 import { mayAsk } from "./rights.js";
 
@@ -67,10 +69,37 @@ export async function searchView(page) {
 function drawFound(page, place, told) {
   const { graph, me } = page;
   const ask = new URLSearchParams({ graph, question: told.question });
+  const answer = h("section", { "aria-live": "polite", "aria-label": "Answer" });
+  const begin = h("button", { type: "button", class: "act", onclick: () => answerIt() }, "Answer from these");
+
+  async function answerIt() {
+    begin.disabled = true;
+    try {
+      const run = await askFromSearch(page, told.question);
+      if (!run) begin.disabled = false;
+      else {
+        page.query.set("run", run);
+        page.rename(`/search?${page.query}`);
+        showRun(page, answer, run);
+      }
+    } catch (error) {
+      begin.disabled = false;
+      fill(answer, problem(/** @type {any} */ (error)));
+    }
+  }
+
+  const run = page.query.get("run");
+  if (run) {
+    begin.disabled = true;
+    showRun(page, answer, run);
+  }
   fill(place,
     h("p", {}, `${counted(told.items.length, "node")} in ${figure(told.seconds, 2)} s by ${told.mode}`,
       told.reason ? `: ${told.reason}. ` : ". ",
       mayAsk(me) && h("a", { href: `/?${ask}` }, "Ask the partitions")),
+    mayAsk(me) && h("div", { class: "tools" }, begin,
+      h("span", { class: "note" }, "Calls a model once. An answer can be rated, which searches then weigh.")),
+    answer,
     told.warnings.map((/** @type {string} */ one) => h("p", { class: "note" }, sentence(one))),
     told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, "Nothing matches."),
     told.facts.length ? [h("h2", {}, "Relationships"), h("ul", { class: "found" }, told.facts.map((/** @type {any} */ one) => fact(page, one)))] : null,
@@ -81,6 +110,44 @@ function drawFound(page, place, told) {
     table("Paths", ["Path", "Method", "Hits", "Seconds", "Problem"], told.paths.map((/** @type {any} */ one) => [
       one.name, one.method, figure(one.count), figure(one.seconds, 3), one.error || "–",
     ]), [2, 3]));
+}
+
+/**
+ * Asks for an answer from what the search finds; resolves to its run, or "" if that costs too much.
+ *
+ * @param {import("./app.js").Page} page
+ * @param {string} question
+ * @returns {Promise<string>}
+ */
+async function askFromSearch({ graph, query, me }, question) {
+  const body = { question, graph, answer_from: "search", search_mode: query.get("how") || null };
+  const most = me.confirm_cost;
+  if (most !== null && most !== undefined) {
+    const plan = await post(path(["search", "plan"]), body);
+    if (!(await confirmedCost(me, plan.high))) return "";
+  }
+  return (await post(path(["runs"]), body, { "Idempotency-Key": newKey() })).run;
+}
+
+/**
+ * Shows the answer of a run, which can be rated, when it is there.
+ *
+ * @param {import("./app.js").Page} page
+ * @param {HTMLElement} place
+ * @param {string} run
+ */
+function showRun(page, place, run) {
+  const text = h("pre", { class: "stream" });
+  fill(place, h("p", { class: "note" }, "Answering… ", h("a", { href: `/run?id=${run}` }, "its run")), text);
+  /** @param {import("./api.js").Told} event */
+  async function take({ name, data }) {
+    if (name === "text_streamed") text.append(data.text);
+    else if (name === "answered") await showAnswer(page, place, await get(path(["runs", run])));
+    else if (name === "snapshot" && data.answered) await showAnswer(page, place, data);
+    else if (data.error) fill(place, problem({ message: data.error, fix: data.fix || "" }));
+    else if (name === "cancelled") fill(place, problem({ message: "the run was cancelled", fix: "" }));
+  }
+  page.leave(follow(path(["runs", run, "events"]), take, page.say));
 }
 
 /**
