@@ -130,6 +130,14 @@ class JobBoard:
             )
         return job
 
+    def active(self, caller: Caller, graph: str | None = None) -> list[LiveJob]:
+        """Return the jobs in progress that the caller may see, of one graph if it is named."""
+        return [
+            job
+            for job in self.live.values()
+            if job.active and _shows(job, caller) and graph in (None, job.graph)
+        ]
+
     def cost_today(self, caller: Caller) -> float:
         """Return what jobs of the caller have cost on this day (UTC), or may still cost.
 

@@ -59,6 +59,16 @@ async def list_jobs(
     ]
 
 
+@router.get("/jobs/live")
+async def list_live_jobs(
+    serving: ServingNow, caller: CallerNow, graph: str | None = None
+) -> list[StartedJob]:
+    """Return the caller's jobs in progress on this server; the owner's are all of them."""
+    if graph is not None:
+        await visible_graph(serving, caller, graph)
+    return [started(job) for job in serving.jobs.active(caller, graph)]
+
+
 @router.post("/jobs", status_code=202)
 async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> StartedJob:
     """Repartition a graph in the background of this server. ``record`` tells how far it is."""

@@ -83,22 +83,41 @@ function parts(text) {
 
 /** @param {import("./app.js").Page} page */
 export async function jobsView(page) {
-  const { view, graph, me } = page;
+  const { view, graph, me, query } = page;
   const rows = h("div", { "aria-live": "polite" });
+  const live = h("div");
   const told = h("div");
   const changed = h("input", { type: "checkbox", id: "changed" });
-  const start = h("button", { type: "button", class: "act", onclick: () => begin() }, "Repartition now");
+  const start = h("button", { type: "button", class: "act", onclick: () => {
+    watch(post(path(["jobs"]), { graph, if_changed: changed.checked }));
+  } }, "Repartition now");
   const may = mayChange(me) && graph;
+
+  /** Draws both lists, and returns the jobs in progress. */
   async function draw() {
-    const jobs = await get(path(["jobs"], { graph }));
+    const [jobs, active] = await Promise.all([
+      get(path(["jobs"], { graph })), get(path(["jobs", "live"], { graph })),
+    ]);
     fill(rows, jobs.length ? table("Jobs", ["Job", "Kind", "Outcome", "Started", "Ended"], jobs.map(jobRow))
       : h("p", {}, "No job yet. Jobs partition graphs again, or ingest files: see ", h("code", {}, "pgs schedule"), "."));
+    const others = active.filter((/** @type {any} */ one) => one.job !== query.get("live"));
+    fill(live, others.length ? h("ul", { class: "found" }, others.map((/** @type {any} */ one) => h("li", {},
+      `A job of this server is in progress (${one.kind} on ${one.graph}). `,
+      h("a", { href: wayTo(one.job) }, "Follow it")))) : null);
+    return active;
   }
 
-  async function begin() {
+  /** @param {string} job */
+  const wayTo = (job) => `/jobs?${new URLSearchParams({ graph, live: job })}`;
+
+  /** @param {Promise<any>} started a job, which the address names from then on */
+  async function watch(started) {
     start.disabled = true;
     try {
-      await watchJob(page, told, await post(path(["jobs"]), { graph, if_changed: changed.checked }));
+      const job = await started;
+      query.set("live", job.job);
+      page.rename(wayTo(job.job));
+      await watchJob(page, told, job);
       await draw();
     } catch (error) {
       fill(told, problem(/** @type {any} */ (error)));
@@ -110,8 +129,9 @@ export async function jobsView(page) {
   fill(view, h("h1", {}, "Jobs"),
     may ? h("div", { class: "tools" },
       h("label", { class: "inline", for: "changed" }, changed, `Only if the data of ${graph} changed`), start) : null,
-    told, rows);
-  await draw();
+    told, live, rows);
+  const wanted = (await draw()).find((/** @type {any} */ one) => one.job === query.get("live"));
+  if (wanted) watch(Promise.resolve(wanted));
 }
 
 /** @param {any} one */

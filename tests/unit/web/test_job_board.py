@@ -139,3 +139,17 @@ async def test_what_jobs_cost_counts_on_its_day(monkeypatch: pytest.MonkeyPatch)
     assert board.cost_today(ANN) == 0.25
     monkeypatch.setattr(boards, "_today", lambda: None)
     assert board.cost_today(ANN) == 0.0
+
+
+async def test_a_caller_is_listed_its_own_jobs_in_progress_and_the_owner_all() -> None:
+    board, held = JobBoard(), Held()
+    ann = board.start(LiveJob(ANN, "papers", "ingest"), held.work)
+    bob = board.start(LiveJob(BOB, "notes", "repartition"), held.work)
+    assert board.active(ANN) == [ann]
+    assert board.active(BOB) == [bob]
+    assert board.active(OWNER) == [ann, bob]
+    assert board.active(OWNER, "notes") == [bob]
+    assert board.active(Caller("ann", tenant=True, graphs=frozenset())) == []
+    held.go.set()
+    await asyncio.gather(*(job.task for job in (ann, bob) if job.task))
+    assert board.active(OWNER) == []

@@ -18,6 +18,7 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import Guard, served_hosts
 from pgs_neo4j.web.access.tokens import Tokens, hashed
 from pgs_neo4j.web.app import create_app
+from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
 
@@ -71,6 +72,7 @@ class Runs:
             raise UnknownRunError(f"there is no run {run}")
         return SimpleNamespace(
             id=run, graph="papers", session="ann / default", status="complete", silent=False,
+            generation="g1",
             properties={"question": "Why?", "details": "{}", "cost": 0.5},
         )  # fmt: skip
 
@@ -263,6 +265,24 @@ async def test_the_demo_is_made_by_operators_where_no_graph_is(
     serving.read_only = True
     assert (await web.post("/api/demo", json={}, **of("boss"))).status_code == 403
     assert serving.jobs.live == {}
+
+
+async def test_jobs_in_progress_are_listed_to_who_started_them(
+    web: httpx2.AsyncClient, serving: Serving
+) -> None:
+    boss = serving.tokens.programs[hashed("boss")]
+    for graph in ("papers", "other"):
+        job = LiveJob(boss, graph, "repartition")
+        serving.jobs.live[job.id] = job
+    listed = (await web.get("/api/jobs/live", **of("boss"))).json()
+    assert [(one["graph"], one["kind"]) for one in listed] == [
+        ("papers", "repartition"), ("other", "repartition"),
+    ]  # fmt: skip
+    one = (await web.get("/api/jobs/live?graph=papers", **of("boss"))).json()
+    assert one == listed[:1]
+    assert (await web.get(one[0]["events"].removesuffix("/events"), **of("boss"))).json() == one[0]
+    assert (await web.get("/api/jobs/live", **of("ann"))).json() == []
+    assert (await web.get("/api/jobs/live?graph=secret", **of("ann"))).status_code == 404
 
 
 async def test_me(web: httpx2.AsyncClient) -> None:
