@@ -47,6 +47,7 @@ async def test_an_address_of_a_place_in_an_answer_leads_there(
     async with scripted_page(browser, server) as page:
         await page.goto("/run?id=r000000000001#absences")
         await page.wait_for_function("scrollY > 2000")
+        assert server.seen[f"GET {FRAGMENT}"] == 1
 
 
 async def test_the_skip_link_leaves_what_was_typed(
@@ -72,6 +73,7 @@ async def test_going_back_shows_the_view_that_was_left(
         await page.get_by_role("heading", name="Sessions").wait_for()
         await page.go_back()
         await page.get_by_label("Question").wait_for()
+        assert await page.get_by_role("heading", name="Sessions").count() == 0
 
 
 async def test_a_fresh_link_logs_in_where_the_page_is_open_already(
@@ -88,7 +90,7 @@ async def test_a_fresh_link_logs_in_where_the_page_is_open_already(
         await page.goto("/#token=def")
         await page.wait_for_function("!location.hash")
         await page.get_by_label("Question").wait_for()
-        assert server.seen["POST /api/login"] == 2, "whoever is logged in may log in again"
+        assert server.seen["POST /api/login"] == 2, "a browser that is logged in may log in again"
 
 
 async def test_a_used_link_says_so_where_the_page_is_open_already(

@@ -48,3 +48,4 @@ async def test_a_job_that_was_started_is_followed_after_a_reload(browser: Browse
         server.answers[LIVE] = []
         server.held[JOB["events"]].set()
         await page.get_by_text("The job has ended.").wait_for()
+        assert server.seen["POST /api/jobs"] == 1

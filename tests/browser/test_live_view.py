@@ -55,11 +55,12 @@ async def test_the_map_appears_when_the_first_question_has_made_partitions(
     async with scripted_page(browser, server) as page:
         await page.goto("/run?id=r000000000001")
         await page.get_by_text("in progress").wait_for()
-        assert server.seen[MAP] == 0, "there is none to ask for"
+        assert server.seen[MAP] == 0, "no map exists yet"
         server.answers["/api/graphs/papers"] = GRAPH
         server.held[EVENTS].set()
         await page.locator(".board canvas").wait_for()
         await page.get_by_text("3 nodes match").wait_for()
+        assert server.seen[MAP] == 1
 
 
 async def test_the_map_is_drawn_again_for_a_run_of_another_generation(
@@ -76,6 +77,7 @@ async def test_the_map_is_drawn_again_for_a_run_of_another_generation(
         server.answers["/api/runs/r000000000001"] = {**LIVE, "generation": "g2"}
         server.held[EVENTS].set()
         await page.get_by_label("Map of 1 places").wait_for()
+        assert server.seen[MAP] == 2
 
 
 async def test_no_map_of_the_graph_is_drawn_for_a_run_of_a_former_generation(

@@ -58,6 +58,7 @@ async def test_a_group_opens_and_a_link_leads_to_a_partition_of_another(
         await page.get_by_role("link", name="All of the graph").wait_for()
         await page.goto(f"{page.url}&partition=3")
         await page.locator("#panel").get_by_role("heading", name="P3 three").wait_for()
+        assert server.seen["GET /api/graphs/papers/partitions/3"] == 1
 
 
 async def test_a_partition_that_is_gone_is_said_to_be(
@@ -69,3 +70,4 @@ async def test_a_partition_that_is_gone_is_said_to_be(
         await page.goto("/map?graph=papers&partition=9")
         await page.locator("#status").get_by_text("has no partition 9").wait_for()
         await page.get_by_role("heading", name="Map of papers").wait_for()
+        assert await page.locator("#panel").is_hidden()
