@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
@@ -90,12 +90,10 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         await _sync(order, tools, writer, compared, tally)
         await _judge(tools, writer, tally)
         await _describe(tools, writer, tally)
+        await _embed(tools, writer, tally)
+        await _judge_near(tools, writer, tally)
         if not tools.extractor.free and tally.whole:
             await tools.keeper.forget_replies()
-        stopped = tally.stopped or tally.described.stopped
-        with _step("embed") as span:
-            tally.embedded = await embed_waiting(tools, writer, stopped=stopped)
-            span.note({names.TEXTS: tally.embedded.texts})
     return _result(order, tools, compared, tally, perf_counter() - began)
 
 
@@ -197,10 +195,10 @@ async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     describer, limit = tools.describer, tools.calls.scheduler.limit.ceiling
     if describer is not None and not (tally.stopped or tally.judged.stopped):
         with _step("describe") as span:
-            tally.described = await describe_waiting(
-                tools.db, writer, describer, limit, tools.on_event
-            )
-            span.note({names.ENTITIES: tally.described.entities})
+            described = await describe_waiting(tools.db, writer, describer, limit, tools.on_event)
+            span.note({names.ENTITIES: described.entities})
+        entities = tally.described.entities + described.entities
+        tally.described = replace(described, entities=entities)
 
 
 async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
@@ -209,7 +207,27 @@ async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
         return
     limit = tools.calls.scheduler.limit.ceiling
     with _step("judge"):
-        tally.judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
+        judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
+        tally.judged = judged.after(tally.judged)
+
+
+async def _judge_near(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Have names judged that new vectors show to be near, and renew what that changes."""
+    joined = tally.judged.same
+    if tally.embedded.texts and tally.whole and not tally.judged.ended:
+        await _judge(tools, writer, tally)
+    if tally.judged.same > joined:
+        await _describe(tools, writer, tally)
+        await _embed(tools, writer, tally)
+
+
+async def _embed(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
+    """Embed the texts without a vector, also those of former ingestions."""
+    stopped = tally.stopped or tally.described.stopped
+    with _step("embed") as span:
+        embedded = await embed_waiting(tools, writer, stopped=stopped)
+        span.note({names.TEXTS: embedded.texts})
+    tally.embedded = replace(embedded, texts=tally.embedded.texts + embedded.texts)
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:

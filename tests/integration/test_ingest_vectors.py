@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError
 from pgs_neo4j.ingest.embed import waiting
 from pgs_neo4j.ingest.embed.texts import entity_text
-from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.retrieval.paths import walk
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
 from tests.engines import KNOBS, engine_on
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.openai_server import FakeOpenAI, Vectors
-from tests.integration.test_ingest import CURIE, SEINE, reader
+from tests.integration.test_ingest import CURIE, SEINE, model, reader
 
 Texts = dict[str, list[float] | None]
 
@@ -107,6 +110,42 @@ async def test_the_view_names_the_vectors_and_searches_use_them(
     assert "vector index" in methods["facts"]
     answer = await pgs.execute("Boats cross the Seine.", graph="docs")
     assert answer.coverage.nodes_read == answer.coverage.nodes_total
+
+
+def namer(prompt: Prompt) -> Reply:
+    """Name two companies that share no word, and judge that they are one."""
+    if prompt.task != "extraction":
+        return "1. same" if "Big Blue" in prompt.user else contract_reply(prompt)
+    found = [
+        f"entity<|#|>{name}<|#|>Organization<|#|>It makes large computers for banks.<|#|>{line[1]}"
+        for line in prompt.user.splitlines()
+        for name in ("Big Blue", "IBM")
+        if line.startswith("[") and name in line
+    ]
+    return "\n".join([*found, "<|COMPLETE|>", ""])
+
+
+async def test_names_that_share_no_word_are_judged_by_their_vectors(
+    pgs: PGS, db: Database, embedder: ScriptedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = embedder.vectors
+    said = ": It makes large computers for banks."
+
+    def by_description(texts: Sequence[str]) -> NDArray[np.float32]:
+        return made([said if said in text else text for text in texts])
+
+    monkeypatch.setattr(embedder, "vectors", by_description)
+    model(pgs)._answer = namer
+    notes = [
+        DocumentSource(id="a.md", data="Big Blue makes large computers for banks."),
+        DocumentSource(id="b.md", data="IBM makes large computers for banks."),
+    ]
+    done = await pgs.ingest(notes, "docs", embed=True, arbiter=True)
+    assert (done.complete, done.judged, done.joined) == (True, 1, 1)
+    assert [one.name for one in await pgs.entities("docs")] in (["Big Blue"], ["IBM"])
+    assert are_true(await texts_of(db), embedder)
+    again = await pgs.ingest(notes, "docs", embed=True, arbiter=True)
+    assert again.usage.calls == 0
 
 
 async def test_a_vector_goes_with_the_text_that_it_stands_for(

@@ -12,6 +12,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.ingest.arbiter.asking import ShownName
+from pgs_neo4j.ingest.arbiter.near import near_pairs, read_vectors
 from pgs_neo4j.ingest.arbiter.pairs import Pair, close_pairs
 from pgs_neo4j.ingest.change import work_out
 from pgs_neo4j.ingest.fold.contribution import Named
@@ -45,6 +46,10 @@ class NamesJudged:
     def ended(self) -> bool:
         """Whether no more calls are to be made."""
         return bool(self.stopped or self.error)
+
+    def after(self, former: NamesJudged) -> NamesJudged:
+        """Return both, where ``former`` came before."""
+        return replace(self, pairs=former.pairs + self.pairs, same=former.same + self.same)
 
 
 async def judge_names(
@@ -87,7 +92,12 @@ async def find_pairs(
     present = await read_all_present(db, graph)
     leaders = [one.name for named, one in present.items() if one.entity == named]
     known = {one.pair for one in judgments}
-    return await asyncio.to_thread(close_pairs, leaders, resolution, known)
+    vectors = await read_vectors(db, graph)
+
+    def find() -> list[Pair]:
+        return close_pairs(leaders, resolution, known, near=near_pairs(vectors))
+
+    return await asyncio.to_thread(find)
 
 
 async def _round(

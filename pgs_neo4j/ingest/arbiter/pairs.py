@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
-from itertools import combinations
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import chain, combinations
 from types import ModuleType
 
 from pgs_neo4j.errors import ConfigError
@@ -30,21 +30,24 @@ def close_pairs(
     resolution: Resolution,
     known: Container[Pair],
     most: int = MOST_PAIRS,
+    near: Mapping[Pair, float] | None = None,
 ) -> list[Pair]:
     """Return close pairs of names that lead entities, the closest first.
 
-    Names by statistics, names that people ruled on, and pairs that are ``known`` are left out.
-    Raises ConfigError without rapidfuzz.
+    ``near`` are pairs that are close by what is said of them, with their cosines. Names by
+    statistics, names that people ruled on, and pairs that are ``known`` are left out. Raises
+    ConfigError without rapidfuzz.
     """
     pinned = resolution.pinned
     names = {one.named: one for one in leaders if one.sure and one.named not in pinned}
+    meant = {pair: cosine for pair, cosine in (near or {}).items() if names.keys() >= {*pair}}
     found: dict[Pair, float] = {}
-    for pair in _sharing(names.values()):
+    for pair in chain(_sharing(names.values()), meant):
         if pair in found or pair in known:
             continue
         one, other = names[pair[0]], names[pair[1]]
         if _same_numbers(one, other) and resolution.resolver.variant_kind(one, other) is None:
-            found[pair] = likeness(one, other)
+            found[pair] = max(likeness(one, other), 100 * meant.get(pair, 0.0))
     close = [(-score, pair) for pair, score in found.items() if score >= LEAST_LIKENESS]
     return [pair for _, pair in sorted(close)[:most]]
 
