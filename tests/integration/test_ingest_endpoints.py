@@ -22,6 +22,8 @@ from tests.killed_ingest import graph_without_name
 PASSING = (
     *(Status(429, {"Retry-After": "0"}), Status(500), Drop()),
     *(Answer("entity<|#|>Marie Cur", finish_reason="length"), Answer("I would rather not.")),
+    *(Answer("entity<|#|>Marie Cur"), Answer("entity<|#|>Marie Cur", finish_reason=None)),
+    Answer('{"entities": [{"name": "Marie Curie", "sentences": [1]}, {"na'),
 )
 NAMES = ("Marie Curie", "Pierre Curie", "Irene Curie")
 

@@ -117,7 +117,8 @@ class ModelExtractor:
     async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """Return what each of some chunks says, asked for in one prompt.
 
-        A reply that was cut off is asked for again with twice the room, and then for each half.
+        A reply that was cut off, or lacks the mark of its end, is asked for again with twice the
+        room, and then for each half.
         Raises ModelError and StoppedError.
         """
         return await _Asking(self).extract(tuple(chunks))
@@ -147,8 +148,8 @@ class _Asking:
         (chunk,) = passages
         if len(chunk.sentences) < 2:
             raise ModelOutputError(
-                f"the replies of the model {self.own.llm.name} to one sentence were cut off at "
-                f"{LARGEST_ROOM:,} tokens; use another model"
+                f"the replies of the model {self.own.llm.name} to one sentence were cut off, or "
+                "did not end as they have to; use another model"
             )
         middle = _middle(chunk.sentences)
         halves = chunk.sentences[:middle], chunk.sentences[middle:]
@@ -177,26 +178,38 @@ class _Asking:
         return found
 
     async def _whole(self, prompt: Prompt, room: int) -> ParsedReply | None:
-        """Return a whole reply; None if each was cut off. Raises ModelOutputError without one."""
+        """Return a whole reply; None if each was cut off. Raises ModelOutputError without one.
+
+        Without the mark of a complete reply, one may be cut off, whatever its endpoint says.
+        """
+        replies: list[ParsedReply] = []
+        former, first = room, 0
         for _ in range(DOUBLINGS + 1):
             try:
-                parsed = await self._read(prompt, room)
+                parsed = await self._read(prompt, room, first)
             except PromptTooLongError:
-                return None
+                if not replies or first:
+                    return None
+                room, first = former, TRIES  # the context has no more room
+                continue
             if parsed is not None:
-                return parsed
-            room = min(2 * room, LARGEST_ROOM)
+                replies.append(parsed)
+                if whole := _whole_of(replies):
+                    return whole
+            former, room = room, min(2 * room, LARGEST_ROOM)
         return None
 
-    async def _read(self, prompt: Prompt, room: int) -> ParsedReply | None:
-        """Return a reply within ``room`` tokens; None if it was cut off."""
-        for attempt in range(TRIES):
+    async def _read(self, prompt: Prompt, room: int, first: int) -> ParsedReply | None:
+        """Return a reply within ``room`` tokens; None if it was cut off.
+
+        ``first`` is the number of the attempt, by which its reply is kept.
+        """
+        for attempt in range(first, first + TRIES):
             reply = await self._buy(prompt, room, attempt)
             if reply.truncated:
                 return None
             parsed = parse_reply(reply.text)
             if parsed.form != "none":
-                # Without the last mark, a reply that the endpoint calls whole still counts.
                 return parsed
         raise ModelOutputError(
             f"the model {self.own.llm.name} did not write records; name another PGS_SWEEP_MODEL"
@@ -220,6 +233,19 @@ class _Asking:
         bought = PaidReply(text, reply.truncated)
         self.unkept = key, PAID.dump_json(bought).decode()
         return bought
+
+
+def _whole_of(replies: Sequence[ParsedReply]) -> ParsedReply | None:
+    """Return the reply that is whole; None while the last one may be cut off.
+
+    A model that leaves out the mark twice does not write it. Then the reply that says more counts.
+    """
+    last = replies[-1]
+    if last.complete:
+        return last
+    if len(replies) < 2 or not last.ended:
+        return None
+    return max((one for one in replies if one.ended), key=lambda one: one.records)
 
 
 def room_for(passages: Sequence[Chunk]) -> int:

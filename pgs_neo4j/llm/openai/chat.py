@@ -102,6 +102,7 @@ class OpenAILLM:
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         text = choice.message.content or ""
+        # Some servers never give a reason for the end. Whether the text is whole, its reader tells.
         made = self._completion(prompt, text, choice.finish_reason, reply.usage, reply.model)
         self._check(made, choice.message.refusal, choice.finish_reason)
         return replace(made, left=left)

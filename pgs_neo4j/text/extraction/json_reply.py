@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation
@@ -22,57 +24,89 @@ _TEXT = ("description", "relationship_description", "fact", "summary")
 _NUMBERS = ("sentences", "sentence", "sentence_numbers", "evidence")
 _WEIGHT = ("weight", "strength", "relationship_strength")
 _DECODER = json.JSONDecoder()
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 
 
 @dataclass(slots=True)
 class JsonRecords:
-    """Records in JSON; ``dropped`` counts objects that are none."""
+    """Records in JSON. It is ``complete`` if all of it parses, and has ``ended`` if all is closed.
+
+    ``dropped`` counts objects that are no records or do not parse. ``cut``: the text ends in one.
+    """
 
     items: list[ExtractedEntity | ExtractedRelation] = field(default_factory=list)
     complete: bool = False
+    ended: bool = False
     dropped: int = 0
+    cut: bool = False
 
 
 def read_json(text: str) -> JsonRecords:
-    """Return the records of a reply in JSON; of one that was cut off, its whole objects."""
-    records = JsonRecords()
-    begin, end = _outline(text)
-    if begin >= end:
-        return records
+    """Return the records of a reply in JSON; of one that does not parse, its whole objects."""
+    records = JsonRecords(cut=_ends_open(text))
+    begins = [place for place in (text.find("{"), text.find("[")) if place >= 0]
+    begin, end = min(begins, default=0), max(text.rfind("}"), text.rfind("]")) + 1
+    lists = False
     try:
-        whole = json.loads(text[begin:end])
+        values = [json.loads(text[begin:end])]
     except (ValueError, RecursionError):
-        objects = _objects(text, begin)
+        scan = _scan(text, begin)
+        values, records.dropped = scan.values, scan.broken
+        records.ended = scan.ended and _is_balanced(text[begin:])
+        parses = records.ended and not scan.failures
     else:
-        records.complete = _is_listing(whole) or _holds_list(whole)
-        objects = iter([whole])
-    for value in objects:
-        for item in _leaves(value):
-            record = _record(item)
-            if record is None:
-                records.dropped += 1
-            else:
-                records.items.append(record)
+        parses = records.ended = not records.cut
+        lists = _is_listing(values[0]) or _holds_list(values[0])
+    for item in chain.from_iterable(map(_leaves, values)):
+        record = _record(item)
+        if record is None:
+            records.dropped += 1
+        else:
+            records.items.append(record)
+    records.complete = parses and (lists or bool(records.items))
     return records
 
 
-def _outline(text: str) -> tuple[int, int]:
-    """Return where the JSON of a text begins and ends."""
-    begins = [place for place in (text.find("{"), text.find("[")) if place >= 0]
-    return min(begins, default=0), max(text.rfind("}"), text.rfind("]")) + 1
+@dataclass(slots=True)
+class _Scan:
+    """The objects of a text that are whole; ``broken`` counts those that do not parse."""
+
+    values: list[Any] = field(default_factory=list)
+    failures: int = 0
+    broken: int = 0
+    ended: bool = False
 
 
-def _objects(text: str, place: int) -> Iterator[Any]:
-    """Yield the objects that are whole."""
-    failures = 0
-    while failures < MOST_FAILURES and (place := text.find("{", place)) >= 0:
+def _scan(text: str, place: int) -> _Scan:
+    """Return the objects that are whole, from a place on."""
+    scan = _Scan()
+    while (place := text.find("{", place)) >= 0:
+        if scan.failures == MOST_FAILURES:
+            return scan
         try:
             value, place = _DECODER.raw_decode(text, place)
         except (ValueError, RecursionError):
-            failures += 1
+            scan.failures += 1
+            following = text.find("{", place + 1)
+            # What others begin in is a list of them, and not a record that is lost.
+            scan.broken += text.find("}", place, None if following < 0 else following) >= 0
             place += 1
         else:
-            yield value
+            scan.values.append(value)
+    scan.ended = True
+    return scan
+
+
+def _ends_open(text: str) -> bool:
+    """Whether a text ends in an object."""
+    place = text.rfind("{")
+    return place >= 0 and "}" not in text[place:] and text[place + 1 :].lstrip()[:1] in ("", '"')
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether all brackets are closed, but for those in strings."""
+    plain = _STRING.sub("", text)
+    return all(plain.count(opens) == plain.count(closes) for opens, closes in ("{}", "[]"))
 
 
 def _leaves(value: Any) -> Iterator[Mapping[str, Any]]:

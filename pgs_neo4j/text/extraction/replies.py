@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Literal
 
 from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
@@ -22,7 +23,8 @@ from pgs_neo4j.text.markdown import strip_thinking
 MOST_RECORDS = 1000
 """Records of a reply; a model that repeats itself writes more."""
 
-LONGEST_LINE = 20_000
+LONGEST_LINE, LONGEST_FIELD = 20_000, 2_000
+"""Characters of a line that are read, and of its end that may be numbers."""
 
 _QUOTES = r"[\"'*`(]{0,4}"
 _RECORD = re.compile(
@@ -31,20 +33,23 @@ _RECORD = re.compile(
 _BEGINS = re.compile(
     rf"\s*(?:[-*+•]\s+|\d{{1,3}}[.)]\s+)?{_QUOTES}(?:entity|relation)", re.IGNORECASE
 )
+_CLOSED = re.compile(r"[.!?\u2026\u3002\uff01\uff1f)\]\"'*`]\s*$")
 _ENTITY_FIELDS, _RELATION_FIELDS = 3, 4
 _Item = ExtractedEntity | ExtractedRelation
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """What a reply says. If it is not ``complete``, it was cut off, or it is no answer.
+    """What a reply says. It is ``complete`` with the mark after all records, or as JSON to its end.
 
-    Reasons for what could not be used: ``cut off``, ``fields``, ``name``, ``repeated``, ``too
-    many``.
+    A reply without the mark has ``ended`` if its last line is whole, so that nothing shows that it
+    was cut off. Reasons for what could not be used: ``cut off``, ``fields``, ``name``,
+    ``repeated``, ``too many``.
     """
 
     extraction: Extraction = field(default_factory=Extraction)
     complete: bool = False
+    ended: bool = False
     form: Literal["records", "json", "none"] = "none"
 
     @property
@@ -52,35 +57,67 @@ class ParsedReply:
         """Counts of the records that could not be used, by reason."""
         return self.extraction.dropped
 
+    @property
+    def records(self) -> int:
+        """The number of records that could be used."""
+        return len(self.extraction.entities) + len(self.extraction.relations)
+
 
 def parse_reply(reply: str) -> ParsedReply:
     """Read a reply. No text raises an error."""
     text = strip_thinking(reply)
-    segments = BROKEN_COMPLETE.split(text)
+    *marked, last = BROKEN_COMPLETE.split(text)
     dropped: Counter[str] = Counter()
-    last = segments[-1]
-    whole = last.rfind("\n") + 1
-    items = [item for part in segments[:-1] for item in _read_lines(part, dropped)]
-    ended = len(segments) > 1
-    after = list(_read_lines(last[:whole], dropped))
-    if _BEGINS.match(last[whole : whole + 100]):
+    begin = last.rfind("\n") + 1
+    items = [item for part in marked for item in _read_lines(part, dropped)]
+    after = [*_read_lines(last[:begin], dropped)]
+    ended = _is_whole(last[begin:], (*marked, last[:begin]))
+    if ended:
+        after += _read_lines(last[begin:], dropped)
+    elif _BEGINS.match(last[begin : begin + 100]):
         dropped["cut off"] += 1
-        ended = False
+    complete = bool(marked) and not after and not dropped["cut off"]
     if not items and not after and not dropped.keys() - {"cut off"}:
         objects = read_json(text)
-        if objects.items or objects.dropped or (objects.complete and not ended):
-            spoiled = Counter({"fields": objects.dropped} if objects.dropped else {})
-            return _result(objects.items, objects.complete, "json", spoiled)
-    form: Literal["records", "none"] = "records" if items or after or ended else "none"
-    return _result([*items, *after], ended and not after, form, dropped)
+        if objects.items or objects.cut or (objects.complete and not complete):
+            spoiled = +Counter({"fields": objects.dropped, "cut off": objects.cut})
+            parsed = ParsedReply(complete=objects.complete, ended=objects.ended, form="json")
+            return _with(parsed, objects.items, spoiled)
+    form: Literal["records", "none"] = "records" if items or after or complete else "none"
+    return _with(ParsedReply(complete=complete, ended=ended, form=form), [*items, *after], dropped)
 
 
-def _result(
-    items: list[_Item],
-    complete: bool,
-    form: Literal["records", "json", "none"],
-    dropped: Counter[str],
-) -> ParsedReply:
+def _is_whole(line: str, before: Sequence[str]) -> bool:
+    """Whether nothing shows that the last line of a reply was cut off.
+
+    A record is whole with the numbers of its sentences. If no record before it has numbers either,
+    it is whole if it ends as a sentence does, or if those before it do not.
+    """
+    if not _BEGINS.match(line[:100]):
+        word = line.strip(" \t-*+\u2022\"'`(.)0123456789").lower()
+        return not word or not any(kind.startswith(word) for kind in ("entity", "relation"))
+    lost: Counter[str] = Counter()
+    if not ([*_read_lines(line, lost)] or lost["name"]) or lost["fields"]:
+        return False
+    if _is_numbered(line):
+        return True
+    lines = chain.from_iterable(part.split("\n") for part in before)
+    records = [one for one in lines if _BEGINS.match(one[:100])]
+    if any(map(_is_numbered, records)):
+        return False
+    closed = any(_CLOSED.search(one[-100:]) for one in records)
+    return bool(_CLOSED.search(line[-100:])) or bool(records and not closed)
+
+
+def _is_numbered(line: str) -> bool:
+    """Whether the last field of a record has the numbers of sentences, or a weight."""
+    mended = BROKEN_DELIMITER.sub(DELIMITER, line[-LONGEST_FIELD:])
+    last = mended.rpartition(DELIMITER)[2].strip().strip("()")
+    return bool(read_numbers(last)) or read_weight(last) is not None
+
+
+def _with(parsed: ParsedReply, items: list[_Item], dropped: Counter[str]) -> ParsedReply:
+    """Return a reply with its distinct records."""
     distinct = list(dict.fromkeys(items))
     if len(distinct) < len(items):
         dropped["repeated"] += len(items) - len(distinct)
@@ -89,7 +126,7 @@ def _result(
         distinct = distinct[:MOST_RECORDS]
     entities = tuple(one for one in distinct if isinstance(one, ExtractedEntity))
     relations = tuple(one for one in distinct if isinstance(one, ExtractedRelation))
-    return ParsedReply(Extraction(entities, relations, dict(dropped)), complete, form)
+    return replace(parsed, extraction=Extraction(entities, relations, dict(dropped)))
 
 
 def _read_lines(text: str, dropped: Counter[str]) -> Iterator[_Item]:

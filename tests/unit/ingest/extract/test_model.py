@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
+from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError, PromptTooLongError
 from pgs_neo4j.ingest.extract.model import (
     AUTO_ROUNDS,
     DOUBLINGS,
@@ -114,6 +114,82 @@ async def test_a_cut_reply_gets_more_room_and_then_the_halves_are_asked_for() ->
 async def test_one_sentence_that_is_always_cut_off_is_an_error_and_never_called_whole() -> None:
     with pytest.raises(ModelOutputError, match="cut off"):
         await extractor(cut_off).extract([chunk_of("Tea grows in Assam.")])
+
+
+CUT_SHORT = "entity<|#|>Tea<|#|>Product<|#|>Tea grows.<|#|>1\nentity<|#|>Assam<|#|>Loc"
+CUT_JSON = '{"entities": [{"name": "Tea", "sentences": [1]}, {"name": "Assam", "typ'
+
+
+@pytest.mark.parametrize("reply", [CUT_SHORT, CUT_JSON])
+async def test_a_cut_reply_that_its_endpoint_calls_whole_gets_more_room_and_halves(
+    reply: str,
+) -> None:
+    made = extractor(lambda prompt: reply if "[3]" in prompt.user else records(prompt))
+    (found,) = await made.extract([chunk_of()])
+    assert [one.sentences for one in found.entities] == [(1,), (2,), (3,), (4,)]
+    llm = made.llm
+    assert isinstance(llm, ScriptedLLM)
+    assert llm.max_tokens[: DOUBLINGS + 1] == [4096, 8192, 16384]
+    assert len(llm.prompts) == DOUBLINGS + 3
+
+
+@pytest.mark.parametrize("reply", [CUT_SHORT, CUT_JSON])
+async def test_a_model_that_never_ends_a_reply_is_given_up_after_few_calls(reply: str) -> None:
+    made = extractor(lambda prompt: reply)
+    with pytest.raises(ModelOutputError, match="cut off"):
+        await made.extract([chunk_of()])
+    assert len(prompts(made)) == 3 * (DOUBLINGS + 1)  # of four sentences, of two, and of one
+
+
+async def test_a_model_that_leaves_out_the_mark_is_asked_once_more_and_believed() -> None:
+    def unmarked(prompt: Prompt) -> str:
+        return records(prompt).replace("\n<|COMPLETE|>\n", "")
+
+    made = extractor(unmarked)
+    (found,) = await made.extract([chunk_of()])
+    assert [one.sentences for one in found.entities] == [(1,), (2,), (3,), (4,)]
+    assert found.dropped == {}
+    assert len(prompts(made)) == 2
+
+
+@pytest.mark.parametrize("fuller", [0, 1])
+async def test_of_two_replies_without_the_mark_the_one_that_says_more_counts(fuller: int) -> None:
+    said = ["entity<|#|>Tea<|#|>Product<|#|>It grows.<|#|>1\n"] * 2
+    said[fuller] += "entity<|#|>Assam<|#|>Location<|#|>It has tea.<|#|>1"
+    replies = iter(said)
+    (found,) = await extractor(lambda prompt: next(replies)).extract([chunk_of()])
+    assert [one.name for one in found.entities] == ["Tea", "Assam"]
+
+
+async def test_a_reply_with_the_mark_counts_whatever_came_before() -> None:
+    replies = iter(["entity<|#|>Tea<|#|>Product<|#|>It grows.<|#|>1\n" * 2, "<|COMPLETE|>"])
+    (found,) = await extractor(lambda prompt: next(replies)).extract([chunk_of()])
+    assert found.entities == ()
+
+
+async def test_a_small_context_is_asked_again_with_the_room_it_has() -> None:
+    rooms: list[int] = []
+
+    def answer(prompt: Prompt) -> Reply:
+        if rooms[-1] > 4096:
+            return PromptTooLongError("the context has 8,192 tokens")
+        return records(prompt).replace("<|COMPLETE|>", "")
+
+    made = extractor(answer)
+    assert isinstance(made.llm, ScriptedLLM)
+    made.llm.max_tokens = rooms
+    (found,) = await made.extract([chunk_of()])
+    assert len(found.entities) == 4
+    assert rooms == [4096, 8192, 4096]
+
+
+async def test_json_that_is_closed_counts_at_last_without_what_does_not_parse() -> None:
+    broken = '{"entities": [{"name": "Tea", "sentences": [1]}, {"name": Assam}]}'
+    made = extractor(lambda prompt: broken)
+    (found,) = await made.extract([chunk_of()])
+    assert [one.name for one in found.entities] == ["Tea"]
+    assert found.dropped == {"fields": 1}
+    assert len(prompts(made)) == 2
 
 
 async def test_a_reply_without_records_is_asked_for_twice() -> None:

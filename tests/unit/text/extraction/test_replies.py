@@ -134,19 +134,73 @@ def test_what_cannot_be_used_is_counted(line: str, reason: str) -> None:
 @pytest.mark.parametrize("place", range(0, len(GOOD), 7))
 def test_only_whole_lines_count_of_a_reply_that_was_cut_off(place: int) -> None:
     whole = parse_reply(GOOD).extraction
-    parsed = parse_reply(GOOD[:place])
-    lines = GOOD[:place].count("\n")
-    records = (*parsed.extraction.entities, *parsed.extraction.relations)
-    assert records == (*whole.entities, *whole.relations)[: min(lines, 3)]
-    assert parsed.complete == ("<|COMPLETE" in GOOD[:place])
+    text = GOOD[:place].rstrip("0123456789")  # whether there are more numbers cannot be seen
+    text = text if "<|#|>2-3" in text else text.replace(".", ",")
+    parsed = parse_reply(text)
+    lines = min(text.count("\n"), 3)
+    assert parsed.records == lines
+    named = [one.name for one in parsed.extraction.entities]
+    assert named == [one.name for one in whole.entities][:lines]
+    assert parsed.complete == ("<|COMPLETE" in text)
 
 
-def test_a_last_record_without_line_break_counts_if_the_mark_follows() -> None:
-    line = "entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1"
+@pytest.mark.parametrize(
+    ("last", "ended"),
+    [
+        ("", True),
+        ("entity<|#|>Bob<|#|>Person<|#|>A man.<|#|>3", True),
+        ("entity<|#|>Bob<|#|>Person<|#|>A man.<|#|>3,", False),
+        ("entity<|#|>Bob<|#|>Person<|#|>A man.<|#|>", False),
+        ("entity<|#|>Bob<|#|>Person<|#|>A man.", False),
+        ("entity<|#|>Bob<|#|>Person<|#|>A ma", False),
+        ("entity<|#|>Bob<|#|>Per", False),
+        ("entity<|#|>she<|#|>Person<|#|>A name.<|#|>3", True),
+        ("relation<|#|>Ada<|#|>London<|#|>saw<|#|>She did.<|#|>1<|#|>0.8", True),
+        ("relation<|#|>Ada<|#|>Lond", False),
+        ("entity", False),
+        ("rel", False),
+        ("- ent", False),
+        ("That was all", True),
+        ("```", True),
+        ("<|COMPL", True),
+    ],
+)
+def test_a_reply_without_the_mark_has_ended_if_its_last_line_is_whole(
+    last: str, ended: bool
+) -> None:
+    parsed = parse_reply(GOOD.partition("<|COMPLETE")[0] + last)
+    assert (parsed.complete, parsed.ended) == (False, ended)
+    assert parsed.records == 3 + (ended and ("Bob" in last or "saw" in last))
+    lost = last.startswith(("entity", "relation")) and not ended
+    assert parsed.dropped.get("cut off", 0) == lost
+
+
+@pytest.mark.parametrize(
+    ("lines", "ended"),
+    [
+        (["A woman.", "A man."], True),
+        (["A woman.", "A m"], False),
+        (["a woman", "a man"], True),  # as the line before, which is whole
+        (["a man"], False),
+        (["A man."], True),
+        (["\u5979\u662f\u5973\u4eba\u3002", "\u4ed6\u662f\u7537\u4eba\u3002"], True),
+    ],
+)
+def test_without_numbers_a_last_record_ends_as_the_others_do(lines: list[str], ended: bool) -> None:
+    reply = "\n".join(
+        f"entity<|#|>Person {number}<|#|>Person<|#|>{line}" for number, line in enumerate(lines)
+    )
+    assert parse_reply(reply).ended is ended
+    assert parse_reply(reply).records == len(lines) - (not ended)
+
+
+def test_a_last_record_without_line_break_counts_if_it_is_whole() -> None:
+    line = "entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>"
     assert names(line) == []
     assert parse_reply(line).dropped == {"cut off": 1}
-    assert names(line + "<|COMPLETE|>") == ["Ada"]
-    assert names(line + "\n") == ["Ada"]
+    for end in ("1", "1<|COMPLETE|>", "1\n"):
+        assert names(line + end) == ["Ada"]
+        assert parse_reply(line + end).dropped == {}
 
 
 def test_records_after_the_mark_are_read_and_make_the_reply_incomplete() -> None:
@@ -202,11 +256,40 @@ def test_json_is_read_where_there_are_no_records(wrap: str) -> None:
     assert (knows.keywords, knows.description) == (("knows",), "They met.")
 
 
-def test_json_that_was_cut_off_keeps_its_whole_objects() -> None:
+def test_json_that_was_cut_off_keeps_its_whole_objects_and_counts_the_other() -> None:
     text = json.dumps(JSON)
     parsed = parse_reply(text[: text.index("London") + 20])
     assert [one.name for one in parsed.extraction.entities] == ["Ada"]
-    assert not parsed.complete
+    assert (parsed.complete, parsed.ended, parsed.dropped) == (False, False, {"cut off": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "complete", "ended", "dropped"),
+    [
+        ('{"entities": [{"name": "Ada"}]}', True, True, {}),
+        ('{"name": "Ada", "type": "Person"}', True, True, {}),
+        ('{"name": "Ada"}\n{"name": "Bob"}', True, True, {}),
+        ('{"name": "Ada"}\n{"name": "Bo', False, False, {"cut off": 1}),
+        ('[{"name": "Ada"}, {"name": "Bob"},', False, False, {}),
+        ('[{"name": "Ada"}, {"name": "Bob"},]', True, True, {}),  # all objects parse
+        ('[{"name": "Ada"}, {"name": Bob}]', False, True, {"fields": 1}),
+        ('{"entities": [{"name": "Ada"}, {"name": Bob}], "relations": [', False, False,
+         {"fields": 1}),
+        ('{"entities": [{"name": "Ad', False, False, {"cut off": 1}),
+        ('{"entities": [{"name": "a } and ]"}, {"name": "Bob" "x"}]}', False, True, {"fields": 1}),
+    ],
+)  # fmt: skip
+def test_json_is_complete_if_it_parses_to_its_end(
+    text: str, complete: bool, ended: bool, dropped: dict[str, int]
+) -> None:
+    parsed = parse_reply(text)
+    assert (parsed.form, parsed.complete, parsed.ended) == ("json", complete, ended)
+    assert parsed.dropped == dropped
+
+
+@pytest.mark.parametrize("text", ['{"error": "I cannot"}', "I cannot do {that", "{}", "{that}"])
+def test_json_without_records_is_no_answer(text: str) -> None:
+    assert (parse_reply(text).form, parse_reply(text).dropped) == ("none", {})
 
 
 def test_records_are_preferred_to_json() -> None:
