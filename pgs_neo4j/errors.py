@@ -43,6 +43,7 @@
     │   └── DeadlineError           the time limit of the whole run
     └── ModelError                  a language or embedding model
         ├── ModelUnavailableError
+        │   └── UnknownModelError   the endpoint has no such model or path
         ├── ModelAuthError
         ├── ModelRateLimitError
         ├── ModelTimeoutError
@@ -284,6 +285,10 @@ class ModelError(PGSError):
 
 class ModelUnavailableError(ModelError):
     """The endpoint could not be reached or answered with a server error."""
+
+
+class UnknownModelError(ModelUnavailableError):
+    """The endpoint has no such model, or nothing at this path."""
 
 
 class ModelAuthError(ModelError):

@@ -15,7 +15,7 @@ from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
 from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens, input_room
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
-from pgs_neo4j.calls.stop import Stop
+from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
 from pgs_neo4j.calls.waits import WaitReporter, stopping
 from pgs_neo4j.config import PGSConfig
@@ -194,6 +194,10 @@ class Calls:
     def bounded(self) -> bool:
         """Whether the budget has limits, so that order matters."""
         return self.budget.bounds.any
+
+    def close(self, why: str) -> None:
+        """Refuse all further calls, also those that wait for their turn."""
+        self.budget.closed = self.budget.closed or Stop(StopKind.BUDGET, why)
 
     def sweeping_stop(self) -> Stop | None:
         """Return why sweeping has stopped; None while it may continue."""

@@ -14,6 +14,7 @@ from pgs_neo4j.errors import (
     ModelRateLimitError,
     PromptTooLongError,
     StoppedError,
+    UnknownModelError,
 )
 from pgs_neo4j.model import Completion, Usage
 from pgs_neo4j.model.ceilings import text_bytes
@@ -65,6 +66,12 @@ def noting_end(told: CallsEnd) -> Iterator[None]:
         told.stopped = str(error)
     except ModelError as error:
         told.error = str(error)
+
+
+def ends_calls(error: BaseException) -> bool:
+    """Whether any other call would fail alike: a refused key, an unknown model, or no quota."""
+    no_quota = isinstance(error, ModelRateLimitError) and error.retry is None
+    return no_quota or isinstance(error, ModelAuthError | UnknownModelError)
 
 
 def check_size(model: str, reply: Completion, room: int) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_names
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
@@ -52,6 +53,7 @@ class _Tally:
     embedded: TextsEmbedded = field(default_factory=TextsEmbedded)
     deletion: Deletion | None = None
     stopped: str = ""
+    ended: ModelError | None = None
 
     @property
     def whole(self) -> bool:
@@ -64,8 +66,10 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     """Make the documents of a graph equal to their files, and return what became of each.
 
     A document that cannot be read or extracted is told, and leaves the others alone. A limit ends
-    the ingestion; what was extracted by then is kept. Raises BusyError while another process writes
-    these documents, UsageError if the graph was loaded from a file, and DatabaseError.
+    the ingestion; what was extracted by then is kept. Raises ModelError if its calls would all fail
+    alike, as with a refused key: what is whole is published, and nothing is deleted. Raises
+    BusyError while another process writes these documents, UsageError if the graph was loaded from
+    a file, and DatabaseError.
     """
     began, tally = perf_counter(), _Tally()
     await prepare(tools.db)
@@ -85,6 +89,8 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
         ):
             async for _ in written:
                 _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+        if tally.ended is not None:
+            raise tally.ended
         tally.stopped = tally.stopped or compared.stopped
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
         await _sync(order, tools, writer, compared, tally)
@@ -263,8 +269,8 @@ async def _extract_next(
     groups: AsyncIterator[list[WantedDocument]],
     tally: _Tally,
 ) -> ExtractedGroup | LargeDocument | None:
-    """Extract what is new in the next group; None after the last one, or a limit."""
-    if tally.stopped:
+    """Extract what is new in the next group; None after the last one, a limit, or an end."""
+    if tally.stopped or tally.ended:
         return None
     while group := await _read_next(groups):
         part = group[0].part
@@ -273,10 +279,12 @@ async def _extract_next(
                 stored = await read_former(tools.db, order.graph, group)
                 extracted = await extract_group(order, tools, group, stored)
             tally.stopped = tally.stopped or extracted.stopped
+            tally.ended = extracted.ended
             return ExtractedGroup(extracted, stored)
         if not part.number:  # it stands for all parts
             with _step("extract", 1):
                 tally.stopped = await extract_large(order, tools, part.large) or tally.stopped
+                tally.ended = part.large.ended
             return part.large
     return None
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from pathlib import Path
 
+import pytest
+
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import ModelAuthError
 from tests.conftest import Endpoint
 from tests.engines import with_model
 from tests.fakes.openai_server import (
@@ -97,3 +102,51 @@ async def test_what_an_endpoint_refuses_is_told_and_the_rest_goes_on(
 def refuse(request: Recorded) -> Scripted | None:
     """Refuse whatever has a refusal in it."""
     return Answer("", refusal="I cannot help.") if "met a refusal" in str(request.body) else None
+
+
+async def test_a_refused_key_ends_the_ingestion_and_keeps_what_was_published(
+    endpoint: Endpoint, db: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("Marie Curie met Pierre Curie.\n")
+    with FakeOpenAI(default=Answer(extract)) as fake:
+        async with with_model(endpoint, fake) as pgs:
+            await pgs.ingest(tmp_path, "docs")
+            for number in range(40):
+                text = f"In {1890 + number} Irene Curie met Marie Curie. " * 40
+                (tmp_path / f"{number}.txt").write_text(text)
+            (tmp_path / "a.txt").unlink()
+            asked = len(fake.chats)
+            fake.refuse = lambda request: Status(401)
+            with pytest.raises(ModelAuthError) as caught:
+                await pgs.ingest(tmp_path, "docs", sync=True)
+            assert len(fake.chats) - asked < 20
+            (job, *_) = await pgs.jobs()
+            assert job.outcome == "failed"
+            assert f"pgs resume {job.id}" in caught.value.__notes__[0]
+            assert [one.id for one in await pgs.ingest.documents("docs")] == ["a.txt"]
+            fake.refuse = lambda request: None
+            done = await pgs.ingest.resume(job.id)
+    assert (done.count("added"), done.count("deleted"), len(done.outcomes)) == (40, 1, 41)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+async def test_the_command_ends_with_the_code_of_the_model(
+    endpoint: Endpoint, db: Database, tmp_path: Path, status: int
+) -> None:
+    (tmp_path / "a.txt").write_text("Marie Curie met Pierre Curie.\n")
+    environment = {
+        "HOME": str(tmp_path / "home"), "PYTHONPATH": str(Path.cwd()), "NO_COLOR": "1",
+        "PGS_NEO4J_URI": endpoint.uri, "PGS_NEO4J_USER": endpoint.user,
+        "PGS_NEO4J_PASSWORD": endpoint.password or "", "PGS_LLM_PROVIDER": "openai",
+    }  # fmt: skip
+    with FakeOpenAI(default=Status(status)) as fake:
+        own = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pgs_neo4j", "ingest", "a.txt", "--graph", "docs", "--quiet"),
+            cwd=tmp_path,
+            env=environment | {"PGS_LLM_BASE_URL": fake.base_url, "PGS_SWEEP_MODEL": "reader"},
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, told = await own.communicate()
+    assert own.returncode == 6, told
+    assert f"HTTP {status}" in told.decode()
+    assert "pgs resume" in told.decode()

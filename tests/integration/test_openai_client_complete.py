@@ -20,6 +20,7 @@ from pgs_neo4j.errors import (
     ModelRateLimitError,
     ModelTimeoutError,
     ModelUnavailableError,
+    UnknownModelError,
 )
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
@@ -131,7 +132,7 @@ async def test_tries_again_after_a_transient_status(
         (400, ModelUnavailableError),
         (401, ModelAuthError),
         (403, ModelAuthError),
-        (404, ModelUnavailableError),
+        (404, UnknownModelError),
         (422, ModelUnavailableError),
     ],
 )

@@ -18,7 +18,7 @@ from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, 
 from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
 from pgs_neo4j.engine.ingestion.writing import hold_graph
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import ModelError, UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter
 from pgs_neo4j.ingest.deletion.delete import delete_documents
@@ -73,13 +73,19 @@ class Ingester:
         What did not change costs nothing. The model of sweeps extracts entities and relations; the
         extractive reader, terms. The result names documents that failed, and a limit that was
         reached. Raises UsageError for unusable paths, names, labels, and schemas, ConfigError for a
-        limit that needs a price, BusyError while another process writes these, and DatabaseError.
+        limit that needs a price, BusyError while another process writes these, ModelError for a
+        refused key or an unknown model, and DatabaseError.
         """
         options, config = self._settled(given)
         kept = kept_options(paths, options, config)
         async with self._prepared(paths, graph, options, config, on_event) as (order, tools):
             await ensure_schema(tools.db)
-            done = await record_ingestion(tools.db, graph, kept, lambda: ingest(order, tools))
+            try:
+                done = await record_ingestion(tools.db, graph, kept, lambda: ingest(order, tools))
+            except ModelError:
+                if await read_documents(tools.db, graph):
+                    await store_view(self._core, graph, order.label)
+                raise
         if done.has_documents:
             await store_view(self._core, graph, order.label)
         return done

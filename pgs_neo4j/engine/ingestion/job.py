@@ -12,7 +12,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.ingestion.order import DEFAULT_SCHEMA, IngestOptions, Paths, listed
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import ModelError, UsageError
 from pgs_neo4j.ingest.sources.addresses import MASK, is_url, url_id
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import Ingested
@@ -46,6 +46,9 @@ async def record_ingestion(
         except BaseException as error:
             # Shielded: even an interrupted job is closed before its caller continues.
             await to_the_end(jobs.close(db, jobs.broken(job, error, perf_counter() - began)))
+            if isinstance(error, ModelError):
+                again = f"'pgs resume {job.id}'" if options else "the same command"
+                error.add_note(f"what was ingested is kept, and {again} continues")
             raise
         ended = replace(
             job, outcome=_outcome(done), error=done.stopped or None, figures=_figures(done)

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from pgs_neo4j.calls.outcome import ends_calls
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelError, ModelOutputError, StoppedError
 from pgs_neo4j.ingest.extract.kept import read_kept
@@ -39,6 +40,12 @@ class Extracted:
         stops = (str(one) for one in self.errors.values() if isinstance(one, StoppedError))
         return next(stops, "")
 
+    @property
+    def ended(self) -> ModelError | None:
+        """The failure that any other call would meet as well, None without one."""
+        errors = (one for one in self.errors.values() if isinstance(one, ModelError))
+        return next((one for one in errors if ends_calls(one)), None)
+
     def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
         """Return why a document is not whole; a limit, if that is one of the reasons."""
         errors = [
@@ -59,14 +66,14 @@ async def extract_group(
     """Return what the chunks of some documents say.
 
     What the graph or an earlier ingestion has is not extracted. The failure of one chunk ends no
-    call for another, since those are paid for. Raises DatabaseError.
+    call for another, since those are paid for. If all would fail alike, no other one is begun.
+    Raises DatabaseError.
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
-    # A prompt has its room until its reply is kept: a crash loses no more than may be in flight.
-    room = asyncio.Semaphore(tools.calls.scheduler.limit.ceiling)
+    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
     groups = prompt_groups(settled, found, tools.extractor)
-    outcomes = chain(*await together(*(_extract(tools, one, room) for one in groups)))
+    outcomes = chain(*await together(*map(buying.extract, groups)))
     errors: dict[str, ModelError | StoppedError] = {}
     fresh: dict[str, GroundedExtraction] = {}
     for key, outcome in outcomes:
@@ -103,31 +110,45 @@ def prompt_groups(
     return [*share_prompts(missing, lambda wanted: wanted.chunk)]
 
 
-async def _extract(
-    tools: IngestTools, wanted: Sequence[WantedChunk], room: asyncio.Semaphore
-) -> list[tuple[str, Outcome]]:
-    """Return what some chunks say, by key; those that fail together are tried in halves.
+@dataclass(slots=True)
+class _Buying:
+    """The extraction of some chunks. ``ended`` is the failure that any other one would meet.
 
-    What is not free is kept before the next chunk is bought.
+    A prompt has its ``room`` until its reply is kept: a crash loses no more than may be in flight.
     """
-    chunks = [one.chunk for one in wanted]
-    keys = [one.extraction_key for one in wanted]
-    async with room:
+
+    tools: IngestTools
+    room: asyncio.Semaphore
+    ended: ModelError | None = None
+
+    async def extract(self, wanted: Sequence[WantedChunk]) -> list[tuple[str, Outcome]]:
+        """Return what some chunks say, by key; those that fail together are tried in halves."""
+        async with self.room:
+            outcomes = await self._buy(wanted)
+        if len(wanted) > 1 and isinstance(outcomes[0], ModelOutputError):
+            middle = len(wanted) // 2
+            first = await self.extract(wanted[:middle])
+            return [*first, *await self.extract(wanted[middle:])]
+        return [*zip((one.extraction_key for one in wanted), outcomes, strict=True)]
+
+    async def _buy(self, wanted: Sequence[WantedChunk]) -> list[Outcome]:
+        """Return what some chunks say; what is not free is kept before the next one is bought."""
+        tools, chunks = self.tools, [one.chunk for one in wanted]
+        if self.ended is not None:
+            return [self.ended for _ in wanted]
         try:
             said = await tools.extractor.extract(chunks)
         except (ModelError, StoppedError) as error:
-            outcomes: list[Outcome] = [error for _ in wanted]
-        else:
-            pairs = zip(said, chunks, strict=True)
-            found = [add_given(ground(one, chunk), chunk) for one, chunk in pairs]
-            if not tools.extractor.free:
-                await tools.keeper.keep(dict(zip(keys, found, strict=True)))
-            outcomes = [*found]
-    if len(wanted) > 1 and isinstance(outcomes[0], ModelOutputError):
-        middle = len(wanted) // 2
-        first = await _extract(tools, wanted[:middle], room)
-        return [*first, *await _extract(tools, wanted[middle:], room)]
-    return [*zip(keys, outcomes, strict=True)]
+            if isinstance(error, ModelError) and ends_calls(error):
+                self.ended = self.ended or error
+                tools.calls.close(str(error))
+            return [error for _ in wanted]
+        pairs = zip(said, chunks, strict=True)
+        found = [add_given(ground(one, chunk), chunk) for one, chunk in pairs]
+        if not tools.extractor.free:
+            keys = (one.extraction_key for one in wanted)
+            await tools.keeper.keep(dict(zip(keys, found, strict=True)))
+        return [*found]
 
 
 def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:

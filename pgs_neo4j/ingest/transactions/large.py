@@ -38,8 +38,8 @@ async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocu
         extracted = await extract_group(order, tools, [part], stored)
         large.fresh |= extracted.fresh
         error = extracted.error_of(extracted.documents[0])
-        if extracted.stopped:
-            large.error = error
+        if extracted.stopped or extracted.ended:
+            large.error = extracted.ended or error
             return extracted.stopped
         large.error = large.error or error
     return ""

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pgs_neo4j.calls.outcome import ends_calls
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import ModelError
 from pgs_neo4j.ingest.batches import GROUP_BYTES, batches
 from pgs_neo4j.ingest.stored import StoredChunk, read_chunk_ids, read_chunks, read_some_chunks
 from pgs_neo4j.ingest.transactions.conversion import extraction_keys
@@ -35,6 +37,12 @@ class LargeDocument:
     error: Exception | None = None
     told: set[str] = field(default_factory=set)
     fresh: set[str] = field(default_factory=set)
+
+    @property
+    def ended(self) -> ModelError | None:
+        """The failure that any other call would meet as well, None without one."""
+        error = self.error
+        return error if isinstance(error, ModelError) and ends_calls(error) else None
 
     @property
     def needed(self) -> set[str]:

@@ -26,6 +26,7 @@ from pgs_neo4j.errors import (
     ModelUnavailableError,
     PromptTooLongError,
     Retry,
+    UnknownModelError,
 )
 from pgs_neo4j.llm.openai.address import (
     cache_name,
@@ -201,9 +202,9 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
         return _redirect_error(error, words, where)
     if status in (401, 403):
         return _key_error(status, code, words, where)
-    if status == 404:
-        return ModelUnavailableError(
-            f"the model endpoint {where} knows no such model or path (HTTP 404); check "
+    if status == 404 or error.code == "model_not_found":
+        return UnknownModelError(
+            f"the model endpoint {where} knows no such model or path (HTTP {status}); check "
             f"{words.models} and {words.url}",
             usage=Usage(),
         )
