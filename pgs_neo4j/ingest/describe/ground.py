@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from pgs_neo4j.text.sentences.split import split_sentences
+from pgs_neo4j.text.extraction.numbers import keep_known_numbers, numbers_in
 from pgs_neo4j.text.words import stems
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _IDEOGRAPHS = "\u2e80"
 """From here on, letters stand for syllables or words, and words are not told apart."""
 
@@ -22,9 +20,7 @@ def grounded_sentences(summary: str, name: str, sources: Iterable[str]) -> str:
     text = "\n".join(sources)
     if not _pieces(summary) & (_pieces(text) - _pieces(name)):
         return ""
-    numbers = {*_NUMBER.findall(text), *_NUMBER.findall(name)}
-    said = (" ".join(summary[one.start : one.end].split()) for one in split_sentences(summary))
-    return " ".join(one for one in said if {*_NUMBER.findall(one)} <= numbers)
+    return " ".join(keep_known_numbers(summary, numbers_in(text) | numbers_in(name)).split())
 
 
 def _pieces(text: str) -> set[str]:

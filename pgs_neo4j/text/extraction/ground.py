@@ -2,6 +2,9 @@
 
 A name is looked for in the sentences that the reply cites, then in the whole chunk. An entity whose
 name stands nowhere, but shares a word with the chunk, is implicit in the sentences cited.
+
+A description or fact may have no number that the chunk lacks. Its sentences with such numbers are
+dropped. If nothing is left of it, the first of the sentences that the record cites stands for it.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from pgs_neo4j.model.documents import (
     GroundedRelation,
     Spans,
 )
+from pgs_neo4j.text.extraction.fields import one_line
 from pgs_neo4j.text.extraction.names import entity_key, normalize_name
+from pgs_neo4j.text.extraction.numbers import keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.places import FoldedText, roots_of
 from pgs_neo4j.text.extraction.schema import OTHER, relation_name
 
@@ -35,13 +40,13 @@ def ground(extraction: Extraction, chunk: Chunk) -> GroundedExtraction:
     """Return what of an extraction stands in the chunk, with exact places.
 
     ``dropped`` counts the rest by reason: ``not in the text``, ``end`` (a relation between what is
-    not there), ``no sentence``, and why records could not be read. Entities of one name and type
-    are one.
+    not there), ``no sentence``, ``number`` (a description or fact with one that is not there), and
+    why records could not be read. Entities of one name and type are one.
     """
     ground_ = _Ground.of(chunk)
     for entity in extraction.entities:
         ground_.add(entity)
-    entities = ground_.distinct()
+    entities = [ground_.described(one) for one in ground_.distinct()]
     relations = _grounded_relations(extraction.relations, ground_, entities)
     dropped = ground_.dropped + Counter(extraction.dropped)
     return GroundedExtraction(tuple(entities), tuple(relations), dict(dropped))
@@ -58,6 +63,8 @@ class _Ground:
     entities: dict[tuple[str, str], GroundedEntity] = field(default_factory=dict)
     dropped: Counter[str] = field(default_factory=Counter)
     roots: frozenset[str] | None = None
+    numbers: frozenset[str] | None = None
+    undescribed: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def of(cls, chunk: Chunk) -> _Ground:
@@ -78,10 +85,13 @@ class _Ground:
             return
         key = entity_key(entity.name, entity.type)
         former = self.entities.get(key)
+        description = self.known(entity.description)
+        if entity.description and not description:
+            self.undescribed.add(key)
         grounded = GroundedEntity(
             name=former.name if former else entity.name,
             type=former.type if former else entity.type or OTHER,
-            description=_joined(former.description if former else "", entity.description),
+            description=_joined(former.description if former else "", description),
             spans=_merged((*former.spans, *spans) if former else spans),
             sentences=self.sentences_of(spans) if spans else cited,
         )
@@ -89,6 +99,28 @@ class _Ground:
             both = sorted({*former.sentences, *grounded.sentences})
             grounded = replace(grounded, sentences=tuple(both))
         self.entities[key] = grounded
+
+    def known(self, said: str) -> str:
+        """Return a text without sentences whose numbers the chunk lacks, and count it if so."""
+        if not numbers_in(said):
+            return said
+        if self.numbers is None:
+            self.numbers = numbers_in(self._shown)
+        kept = keep_known_numbers(said, self.numbers)
+        if kept != said:
+            self.dropped["number"] += 1
+        return kept
+
+    def described(self, entity: GroundedEntity) -> GroundedEntity:
+        """Return an entity with one of its sentences, if nothing of its description was left."""
+        if entity.description or entity_key(entity.name, entity.type) not in self.undescribed:
+            return entity
+        return replace(entity, description=one_line(self.sentence(entity.sentences)))
+
+    def sentence(self, numbers: Sequence[int]) -> str:
+        """Return the first of some sentences on one line."""
+        first = self.chunk.sentences[numbers[0] - 1]
+        return " ".join(self.chunk.text[first.start : first.end].split())
 
     def valid(self, numbers: Iterable[int]) -> tuple[int, ...]:
         """Return the numbers that are sentences of the chunk."""
@@ -142,9 +174,13 @@ class _Ground:
     def _words(self) -> frozenset[str]:
         """Return the roots of the words that a name may share."""
         if self.roots is None:
-            chunk = self.chunk
-            self.roots = roots_of(" ".join((*chunk.path, chunk.context, chunk.text)))
+            self.roots = roots_of(self._shown)
         return self.roots
+
+    @property
+    def _shown(self) -> str:
+        """All text that the chunk's prompt shows."""
+        return " ".join((*self.chunk.path, self.chunk.context, self.chunk.text))
 
 
 def _grounded_relations(
@@ -164,7 +200,7 @@ def _grounded_relations(
         if not sentences:
             ground_.dropped["no sentence"] += 1
             continue
-        made = _relation(relation, source, target, sentences, ground_.chunk)
+        made = _relation(relation, source, target, sentences, ground_)
         key = (made.source, made.source_type, made.type, made.target, made.target_type)
         grounded[key] = _both(grounded[key], made) if key in grounded else made
     return list(grounded.values())
@@ -204,18 +240,16 @@ def _relation(
     source: GroundedEntity,
     target: GroundedEntity,
     sentences: tuple[int, ...],
-    chunk: Chunk,
+    ground_: _Ground,
 ) -> GroundedRelation:
     named = (relation_name(word) for word in relation.keywords)
-    first = chunk.sentences[sentences[0] - 1]
-    sentence = " ".join(chunk.text[first.start : first.end].split())
     return GroundedRelation(
         source=source.name,
         source_type=source.type,
         target=target.name,
         target_type=target.type,
         type=next(filter(None, named), RELATED),
-        fact=relation.description or sentence,
+        fact=ground_.known(relation.description) or ground_.sentence(sentences),
         keywords=relation.keywords,
         sentences=sentences,
         weight=relation.weight,

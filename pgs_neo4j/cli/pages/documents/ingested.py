@@ -37,6 +37,7 @@ DROPPED = {
     "not in the text": "entities that are not in the text",
     "end": "relations of such entities",
     "no sentence": "relations that no sentence states",
+    "number": "descriptions with numbers that are not in the text",
     "type": "entities of other types than the schema's",
     "relation": "relations with other names than the schema's",
     "pattern": "relations that the schema does not connect",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -231,6 +233,72 @@ def test_equal_relations_are_one() -> None:
     first, second = found.relations
     assert (first.fact, first.keywords, first.weight) == ("One. Two.", ("met", "saw"), 1.0)
     assert second.source == "Babbage"
+
+
+# Numbers
+
+TRADE = "In 1850 the Tea Board began. It had 1,200 ships. Assam grew tea for it."
+
+
+def described(name: str, description: str, *sentences: int) -> ExtractedEntity:
+    return ExtractedEntity(name=name, type="Thing", description=description, sentences=sentences)
+
+
+@pytest.mark.parametrize(
+    ("said", "description", "dropped"),
+    [
+        ("It began in 1850 with 1200 ships.", "It began in 1850 with 1200 ships.", 0),
+        ("It began. It killed 10 people in 1999.", "It began.", 1),
+        ("It killed 10 people.", "In 1850 the Tea Board began.", 1),
+        ("", "", 0),
+    ],
+)
+def test_a_description_has_no_number_that_the_text_lacks(
+    said: str, description: str, dropped: int
+) -> None:
+    found = grounded(TRADE, described("Tea Board", said, 1))
+    assert [one.description for one in found.entities] == [description]
+    assert found.dropped.get("number", 0) == dropped
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Assam served it in 1850.", "Assam served it in 1850."),
+        ("Assam served it since 1950.", "Assam grew tea for it."),
+        ("Assam served it. Since 1950, it paid.", "Assam served it."),
+    ],
+)
+def test_a_fact_has_no_number_that_the_text_lacks(said: str, fact: str) -> None:
+    ends = described("Assam", "", 3), described("Tea Board", "", 1)
+    found = grounded(TRADE, *ends, relation("Assam", "Tea Board", 3, description=said))
+    assert [one.fact for one in found.relations] == [fact]
+    assert found.dropped == ({} if said == fact else {"number": 1})
+
+
+def test_numbers_of_headings_and_of_the_text_before_are_known() -> None:
+    chunk = replace(chunk_of("Tea grows."), path=("Chapter 7",), context="That was in 1850.")
+    extraction = Extraction((described("Tea", "It grew in 1850, says chapter 7.", 1),))
+    assert ground(extraction, chunk).dropped == {}
+
+
+def test_a_sentence_stands_in_only_if_no_other_record_describes_the_entity() -> None:
+    wrong, right = "It killed 10 people.", "It sells tea."
+    for said in ((wrong, right), (right, wrong), (wrong, right, wrong)):
+        found = grounded(TRADE, *(described("Tea Board", one, 1) for one in said))
+        assert [one.description for one in found.entities] == [right]
+        assert found.dropped == {"number": said.count(wrong)}
+
+
+@given(st.permutations([("Assam", "It has 9 hills."), ("Tea Board", "In 1850."), ("tea", "8 t.")]))
+def test_the_order_of_records_makes_no_difference(said: list[tuple[str, str]]) -> None:
+    found = grounded(TRADE, *(described(name, about, 3) for name, about in said))
+    assert {one.name: one.description for one in found.entities} == {
+        "Assam": "Assam grew tea for it.",
+        "Tea Board": "In 1850.",
+        "tea": "Assam grew tea for it.",
+    }
+    assert found.dropped == {"number": 2}
 
 
 # Any text
