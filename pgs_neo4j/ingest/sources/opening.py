@@ -11,6 +11,9 @@ from typing import BinaryIO
 
 from pgs_neo4j.errors import InputFileError
 
+FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Not every system has all. A pipe is not waited for: without a writer it would never open."""
+
 
 @contextmanager
 def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
@@ -19,20 +22,30 @@ def open_file(path: Path, root: Path) -> Iterator[BinaryIO]:
     That is also raised at the end if the file changed since it was opened.
     """
     try:
-        # Opened without waiting, since a pipe without a writer would never open.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, FLAGS)
         with os.fdopen(descriptor, "rb") as file:
             before = os.fstat(descriptor)
             if not stat.S_ISREG(before.st_mode):
                 raise InputFileError("it is not a regular file")
-            if not path.resolve().is_relative_to(root.resolve()):
-                raise InputFileError("it is a link to a place outside of the folder")
+            _check_place(before, path, root)
             yield file
             after = os.fstat(descriptor)
     except OSError as error:
         raise InputFileError(f"it cannot be read: {error.strerror}") from error
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
         raise InputFileError("it changed while it was read; ingest it again")
+
+
+def _check_place(opened: os.stat_result, path: Path, root: Path) -> None:
+    """Raise InputFileError unless the file that was opened is the one inside of ``root``.
+
+    A link may be replaced between opening and this, so the path alone would prove nothing.
+    """
+    place = path.resolve(strict=True)
+    if not place.is_relative_to(root.resolve()):
+        raise InputFileError("it is a link to a place outside of the folder")
+    if not os.path.samestat(opened, place.lstat()):
+        raise InputFileError("it was replaced while it was opened; ingest it again")
 
 
 @contextmanager

@@ -130,6 +130,33 @@ async def test_links_lead_nowhere_else(tmp_path: Path) -> None:
         await load(found["broken.txt"])
 
 
+@pytest.mark.parametrize("back", ["file", "link"])
+async def test_a_link_that_is_replaced_once_it_is_open_leads_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, back: str
+) -> None:
+    root, path = tmp_path / "root", tmp_path / "root" / "a.txt"
+    root.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    (root / "b.txt").write_text("text")
+    path.symlink_to(tmp_path / "secret.txt")
+    opened = os.open
+
+    def replace_link(place: Any, *given: Any, **more: Any) -> int:
+        descriptor = opened(place, *given, **more)
+        path.unlink()
+        if back == "file":
+            path.write_text("text")
+        else:
+            path.symlink_to(root / "b.txt")
+        return descriptor
+
+    monkeypatch.setattr(os, "open", replace_link)
+    with pytest.raises(InputFileError, match="it was replaced while it was opened"):
+        await load(DocumentSource(id="a.txt", path=path, root=root))
+    monkeypatch.undo()
+    assert (await load(DocumentSource(id="a.txt", path=path, root=root))).text.text == "text"
+
+
 async def test_a_pipe_does_not_hang_and_a_large_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     with pytest.raises(InputFileError, match="not a regular file"):
