@@ -38,8 +38,9 @@ from pgs_neo4j.ingest.order import (
 )
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.plan import plan_ingest, without_calls
+from pgs_neo4j.ingest.read.records import RECORDS
 from pgs_neo4j.ingest.schemas import read_schemas
-from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader
+from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader, ending_of
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import is_free
@@ -94,6 +95,14 @@ class Ingester:
     def endings(self) -> tuple[str, ...]:
         """Endings of the files that the built-in readers take; none with a loader of your own."""
         return () if Parts(self._core).loader() else ENDINGS
+
+    def most_bytes(self, name: str) -> int | None:
+        """Return the most bytes that what has this name may have, None for a file of records.
+
+        That is read as a stream, unless by a loader of your own.
+        """
+        records = ending_of(name) in RECORDS and not Parts(self._core).loader()
+        return None if records else int(self._core.config.max_document_mb * 1e6)
 
     async def resume(
         self, job: str, *, on_event: OnEvent | None = None, **knobs: Unpack[Knobs]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli.commands.graphs import ingest_options
 from pgs_neo4j.config import Settings
 from pgs_neo4j.errors import (
     BusyError,
@@ -23,6 +28,7 @@ from pgs_neo4j.errors import (
     PGSError,
     UsageError,
 )
+from pgs_neo4j.ingest.sources.opening import reopen_file
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import PlannedCalls, Usage
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
@@ -99,6 +105,9 @@ class Engine:
     async def __call__(self, paths: list[Path], graph: str, **wanted: Any) -> Ingested:
         self.note("ingest", [str(path) for path in paths], graph, wanted)
         return self.done
+
+    def most_bytes(self, name: str) -> int | None:
+        return None if name.endswith(".csv") else 9
 
     async def plan(self, paths: list[Path], graph: str, **wanted: Any) -> IngestPlan:
         self.note("plan", [str(path) for path in paths], graph, wanted)
@@ -256,6 +265,38 @@ def test_a_text_on_stdin_has_a_name(engine: Engine) -> None:
     assert pgs(*words, stdin="x").exit_code == 2
     assert ingest("--name", "note.md").exit_code == 2
     assert len(engine.asked) == 1
+
+
+def test_no_more_of_stdin_is_read_than_tells_that_it_is_too_large(engine: Engine) -> None:
+    stdin = io.BytesIO(b"It is so, and so on.")
+    with patch("sys.stdin", SimpleNamespace(buffer=stdin)):
+        with ingest_options.sources_named(["-", "a"], "note.md", 9) as sources:
+            assert sources == [DocumentSource(id="note.md", data=b"It is so, "), "a"]
+        assert stdin.tell() == 10
+
+
+def test_records_on_stdin_may_have_any_size(engine: Engine, monkeypatch) -> None:
+    words = ("ingest", "-", "--graph", "notes", "--quiet", "--name", "rows.csv")
+    taken: list[bytes] = []
+
+    async def take(sources: list[DocumentSource], graph: str, **wanted: Any) -> Ingested:
+        for _ in range(2):
+            assert sources[0].opened is not None
+            with reopen_file(sources[0].opened) as file:
+                taken.append(file.read())
+        return engine.done
+
+    monkeypatch.setattr(Engine, "__call__", staticmethod(take))
+    assert pgs(*words, stdin="id,text\n1,It is so.\n").exit_code == 0
+    assert taken == [b"id,text\n1,It is so.\n"] * 2
+
+    def full(*files: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ingest_options, "copyfileobj", full)
+    done = pgs(*words, stdin="id\n1\n")
+    assert (done.exit_code, len(taken)) == (2, 2)
+    assert "stdin cannot be kept (No space left on device); name a file" in told(done)
 
 
 def test_columns_of_records_are_passed_on(engine: Engine) -> None:

@@ -546,3 +546,10 @@ async def test_deleting_waits_for_nobody_and_gives_its_right_back(place: Any) ->
     with pytest.raises(BusyError, match="host:7 is writing the documents of graph notes"):
         await busy.ingest.delete("notes", ["a.md"])
     assert "publish" not in busy.names()
+
+
+def test_only_files_of_records_have_no_largest_size(place: Any) -> None:
+    made = place()
+    made.core.config = PGSConfig(max_document_mb=1.5)
+    sizes = [made.ingest.most_bytes(name) for name in ("a.md", "a.CSV", "a.jsonl", "")]
+    assert sizes == [1_500_000, None, None, 1_500_000]

@@ -22,6 +22,7 @@ from pgs_neo4j.cli.commands.graphs.ingest_options import (
     SyncOption,
     TextOption,
     TitleOption,
+    check_stdin,
     columns_named,
     sources_named,
 )
@@ -98,13 +99,15 @@ async def _ingest(
 
     check_graph_name(graph)
     wanted["columns"] = columns_named(*wanted["columns"])
-    sources = sources_named(paths, name)
+    check_stdin(paths, name)
     with listening as listener:
         async with engine(listener, **knobs) as pgs:
-            if plan:
-                planned, missing = await pgs.ingest.plan(sources, graph, **wanted), unpriced(pgs)
-            else:
-                done = await pgs.ingest(sources, graph, **wanted)
+            with sources_named(paths, name, pgs.ingest.most_bytes(name or "")) as sources:
+                if plan:
+                    planned = await pgs.ingest.plan(sources, graph, **wanted)
+                    missing = unpriced(pgs)
+                else:
+                    done = await pgs.ingest(sources, graph, **wanted)
     if plan:
         return _tell_planned(planned, missing, as_json=as_json)
     return tell_ingested(done, as_json=as_json)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -11,9 +14,6 @@ import typer
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.text.extraction.schema import label_name
-
-MOST_BYTES = 1_000_000_000
-"""Bytes of stdin that are read: the largest max_document_mb."""
 
 PathsArgument = Annotated[
     list[str],
@@ -77,16 +77,37 @@ EntityOption = Annotated[
 ]
 
 
-def sources_named(paths: Sequence[str], name: str | None) -> list[str | DocumentSource]:
-    """Return what to ingest, with the text on stdin for a dash. Raises UsageError."""
-    if "-" not in paths:
-        if name is not None:
-            raise UsageError("--name says what stdin is called; name - as a path as well")
-        return [*paths]
-    if name is None:
+def check_stdin(paths: Sequence[str], name: str | None) -> None:
+    """Raise UsageError unless stdin has a name where it is a path, and only there."""
+    if "-" in paths and name is None:
         raise UsageError("- reads stdin, which needs a name: add --name notes.md")
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    return [DocumentSource(id=name, data=data) if path == "-" else path for path in paths]
+    if "-" not in paths and name is not None:
+        raise UsageError("--name says what stdin is called; name - as a path as well")
+
+
+@contextmanager
+def sources_named(
+    paths: Sequence[str], name: str | None, most_bytes: int | None
+) -> Iterator[list[str | DocumentSource]]:
+    """Yield what to ingest, with the text on stdin for a dash.
+
+    No more of it is read than tells that it has more than ``most_bytes``. Without that, a file
+    keeps it, which may have any size. Raises UsageError if there is no room for it.
+    """
+    if name is None:
+        yield [*paths]
+    elif most_bytes is not None:
+        stdin = DocumentSource(id=name, data=sys.stdin.buffer.read(most_bytes + 1))
+        yield [stdin if path == "-" else path for path in paths]
+    else:
+        with TemporaryFile() as file:
+            try:
+                copyfileobj(sys.stdin.buffer, file)
+                file.flush()
+            except OSError as error:
+                raise UsageError(f"stdin cannot be kept ({error.strerror}); name a file") from error
+            stdin = DocumentSource(id=name, opened=file)
+            yield [stdin if path == "-" else path for path in paths]
 
 
 def columns_named(
