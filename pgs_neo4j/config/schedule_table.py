@@ -60,9 +60,9 @@ class ScheduleEntry(BaseModel):
         tuple[str, ...],
         Field(description="ingest: files, folders, patterns, and URLs"),
     ] = ()
-    sync: Annotated[bool, Field(description="ingest: delete documents whose files are gone")] = (
-        False
-    )
+    sync: Annotated[
+        bool, Field(description="ingest: delete documents whose files are gone from the folders")
+    ] = False
     forget: Annotated[
         bool, Field(description="ingest, with sync: remove the text of answers that quote them")
     ] = False

@@ -6,12 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from pgs_neo4j.errors import InputFileError, ModelError, StoppedError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.order import Chunker, Extractor, IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources
+from pgs_neo4j.ingest.sources.roots import folder_of, root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import (
@@ -33,14 +34,17 @@ DEFAULT = EntitySchema()
 class Compared:
     """What became of the sources so far.
 
-    ``missing`` are the documents that have no source any more, ``unseen`` those that a source may
-    still have, by its id. ``done`` are ids of sources that were read to the end, ``stopped`` the
-    limit that ended it before the last one.
+    ``missing`` are the documents whose source is gone, ``elsewhere`` ids of those of which that is
+    not known, and ``unseen`` those that a source may still have, by its id. ``rooted`` are the
+    folders, as hashes, of documents that stay as they are and have stored others. ``done`` are ids
+    of sources that were read to the end, ``stopped`` the limit that ended it before the last one.
     """
 
     outcomes: list[DocumentOutcome]
     missing: dict[str, StoredDocument]
     unseen: dict[str, dict[str, StoredDocument]]
+    elsewhere: list[str] = field(default_factory=list)
+    rooted: dict[str, tuple[str, ...]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     stopped: str = ""
 
@@ -57,8 +61,12 @@ class Compared:
         for id_, one in stored.items():
             if source := _source_of(id_, ids):
                 comparison.unseen.setdefault(source, {})[id_] = one
-            elif not id_.startswith((*sources.closed,)):
+            elif id_.startswith((*sources.closed,)):
+                continue
+            elif sources.have_lost(one.source, one.roots):
                 comparison.missing[id_] = one
+            else:
+                comparison.elsewhere.append(id_)
         return comparison
 
     def fail(self, id_: str, reason: str) -> None:
@@ -74,6 +82,7 @@ class Compared:
         """
         gone: DocumentState = "deleted" if order.sync else "missing"
         outcomes = [*self.outcomes, *written]
+        outcomes += [DocumentOutcome(id=id_, state="elsewhere") for id_ in self.elsewhere]
         if not stopped:
             outcomes += [DocumentOutcome(id=id_, state=gone) for id_ in self.missing]
         known = self.done | {one.id for one in outcomes}
@@ -95,8 +104,8 @@ def compare(
     """Return the documents to write, made one at a time, and what is known of the others.
 
     A document whose text and rules are those of the graph is unchanged; stale if another
-    model, prompt, or wider schema extracted it. A new document with the text of one that has no
-    source any more is that one, moved.
+    model, prompt, or wider schema extracted it. A new document with the text of one whose source
+    is gone is that one, moved.
     """
     comparison = Compared.of(order.sources, stored)
     rules, signature = rules_of(order.rules, loader, chunker), extractor.signature
@@ -116,23 +125,38 @@ class _Comparing:
     comparison: Compared
     rules: str
     signature: str
+    roots: dict[Path, tuple[str, ...]] = field(default_factory=dict)
 
     async def wanted(self) -> AsyncGenerator[WantedDocument]:
-        """Yield the documents to write."""
+        """Yield the documents to write.
+
+        Without its folder, a document is only taken for gone if it is deleted otherwise.
+        """
         by_hash: dict[str, list[str]] = defaultdict(list)
         for id_, one in sorted(self.comparison.missing.items(), reverse=True):
-            by_hash[one.hash].append(id_)
+            if one.roots is not None or self.order.sync:
+                by_hash[one.hash].append(id_)
         for source in self.order.sources.listed:
+            roots = self._roots_of(source)
             async with aclosing(self._load(source)) as documents:
                 async for loaded in documents:
                     try:
-                        document = await self._compared(loaded, by_hash)
+                        document = await self._compared(loaded, by_hash, roots)
                     except StoppedError as error:
                         self.comparison.stopped = str(error)
                         return
                     if document is not None:
-                        yield replace(document, source=source.id)
+                        yield replace(document, source=source.id, roots=roots)
             self.comparison.done.add(source.id)
+
+    def _roots_of(self, source: DocumentSource) -> tuple[str, ...]:
+        """Return hashes of the folder of a source, none without one."""
+        folder = folder_of(source)
+        if folder is None:
+            return ()
+        if folder not in self.roots:
+            self.roots[folder] = root_hashes(folder)
+        return self.roots[folder]
 
     async def _load(self, source: DocumentSource) -> AsyncGenerator[LoadedDocument]:
         """Yield the documents of a source; what it has no more is missing.
@@ -156,7 +180,7 @@ class _Comparing:
             self.comparison.missing.update(unseen)
 
     async def _compared(
-        self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]]
+        self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]], roots: tuple[str, ...]
     ) -> WantedDocument | None:
         """Return a document if it is to be written. Raises StoppedError."""
         hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
@@ -164,6 +188,8 @@ class _Comparing:
             self.comparison.outcomes.append(
                 DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks)
             )
+            if roots != known.roots and (roots or known.roots is None):
+                self.comparison.rooted[loaded.id] = roots
             return None
         try:
             chunks = await self._divided(loaded.text)

@@ -119,8 +119,8 @@ class IngestOrder:
     """The sources to ingest into a graph.
 
     ``schemas`` are those of its documents as they stand, by hash. ``sync`` also deletes documents
-    whose files are gone, and ``forget`` the text of answers that quote these. ``refresh`` extracts
-    again what another model, prompt, or schema extracted.
+    whose files are gone from the folders that are read, and ``forget`` the text of answers that
+    quote these. ``refresh`` extracts again what another model, prompt, or schema extracted.
     """
 
     graph: str

@@ -34,6 +34,7 @@ from pgs_neo4j.ingest.transactions.parts import (
     read_former,
     text_size,
 )
+from pgs_neo4j.ingest.transactions.roots import keep_roots
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion
@@ -93,6 +94,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
             raise tally.ended
         tally.stopped = tally.stopped or compared.stopped
         _tell(order, tools, len(compared.outcomes) + len(tally.outcomes))
+        await keep_roots(tools.db, writer, compared.rooted)
         await _sync(order, tools, writer, compared, tally)
         await _judge(tools, writer, tally)
         await _describe(tools, writer, tally)

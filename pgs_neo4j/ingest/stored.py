@@ -36,7 +36,8 @@ class StoredDocument:
 
     ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
     ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
-    and ``told`` are those of the schemas that its chunks were asked for under.
+    and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
+    of the folder of its ``source``, none without one, and None if an earlier version wrote it.
     """
 
     id: str
@@ -49,6 +50,8 @@ class StoredDocument:
     label: str
     schema: str
     told: tuple[str, ...]
+    source: str
+    roots: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,12 @@ class StoredChunk:
 async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
     """Return the documents of a graph by id. Raises DatabaseError."""
     rows = await db.read(queries.get("ingest/documents/read_documents"), graph=graph)
-    return {row["id"]: StoredDocument(**{**row, "told": tuple(row["told"])}) for row in rows}
+    return {row["id"]: _document(row) for row in rows}
+
+
+def _document(row: Row) -> StoredDocument:
+    roots = None if row["roots"] is None else tuple(row["roots"])
+    return StoredDocument(**{**row, "told": tuple(row["told"]), "roots": roots})
 
 
 async def read_chunks(

@@ -44,7 +44,8 @@ class WantedDocument:
     """A document that is to be written. ``former`` are ids of documents it takes chunks from.
 
     ``rules`` tell how it was loaded and divided, ``note`` what was guessed. ``source`` is the id of
-    its source. ``part`` is set if ``chunks`` are a part of a large document.
+    its source, and ``roots`` are hashes of its folder. ``part`` is set if ``chunks`` are a part of
+    a large document.
     """
 
     id: str
@@ -57,6 +58,7 @@ class WantedDocument:
     rules: str = ""
     note: str = ""
     source: str = ""
+    roots: tuple[str, ...] = ()
     media_type: str = ""
     part: DocumentPart | None = None
 
@@ -68,6 +70,7 @@ class WantedDocument:
             chunks=len(self.chunks),
             extracted=sum(chunk.extraction_key in extracted for chunk in self.chunks),
             note=self.note,
+            former=self.former[-1] if self.state == "moved" else "",
         )
 
     def settle(self, known: Container[str]) -> WantedDocument:

@@ -12,7 +12,16 @@ from pgs_neo4j.model.plan import PlannedCalls
 from pgs_neo4j.model.report import Usage
 
 DocumentState = Literal[
-    "added", "changed", "moved", "unchanged", "stale", "deleted", "missing", "failed", "waiting"
+    "added",
+    "changed",
+    "moved",
+    "unchanged",
+    "stale",
+    "deleted",
+    "missing",
+    "elsewhere",
+    "failed",
+    "waiting",
 ]
 
 Gleaning = Literal["auto", "0", "1", "2", "3"]
@@ -23,8 +32,10 @@ Gleaning = Literal["auto", "0", "1", "2", "3"]
 class DocumentOutcome:
     """What became of one document. ``reason`` says why it failed, ``note`` what was guessed.
 
-    ``stale``: another model, prompt, or schema extracted it. ``missing``: its file is gone.
-    ``waiting``: a limit ended the ingestion before it.
+    ``stale``: another model, prompt, or schema extracted it. ``moved``: it had the id ``former``,
+    whose file is gone. ``missing``: its file is gone from a folder that was read in full.
+    ``elsewhere``: it is not of such a folder, and stays as it is. ``waiting``: a limit ended the
+    ingestion before it.
     ``extracted`` counts the chunks that were not known.
     """
 
@@ -34,6 +45,7 @@ class DocumentOutcome:
     extracted: int = 0
     reason: str = ""
     note: str = ""
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from tests.fakes.database import FakeDatabase, Row
 
-SHOWN_ONLY = ("source", "loader", "media_type")
+SHOWN_ONLY = ("loader", "media_type")
 """Properties of a document that an ingestion does not read."""
 
 

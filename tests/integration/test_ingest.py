@@ -227,6 +227,65 @@ async def test_files_that_are_gone_are_told_and_deleted_on_request(
     assert (await graph_of(db))[0] == {}
 
 
+@pytest.mark.parametrize("calls", [["one", "two"], ["two", "one"], ["both"]])
+async def test_a_copy_in_another_folder_stays_whatever_is_read_first(
+    pgs: PGS, tmp_path: Path, calls: list[str]
+) -> None:
+    texts = {"one/a.md": "Paris is old.\n", "two/b.md": "Paris is old.\n"}
+    texts |= {"one/c.md": "The Seine flows.\n", "two/d.md": "Radium is rare.\n"}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for call in calls:
+        folders = [tmp_path / name for name in (("one", "two") if call == "both" else (call,))]
+        done = await pgs.ingest(folders, "docs", sync=True)
+        assert done.count("moved", "deleted", "missing") == 0
+    stored = await pgs.ingest.documents("docs")
+    assert [one.id for one in stored] == ["a.md", "b.md", "c.md", "d.md"]
+    again = await pgs.ingest([tmp_path / "one", tmp_path / "two"], "docs")
+    assert (again.count("unchanged"), again.usage.calls) == (4, 0)
+
+
+async def test_a_sync_deletes_only_what_left_the_folders_that_are_read(
+    pgs: PGS, db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await pgs.ingest([folder, DocumentSource(id="note.md", data="Radium is rare.\n")], "docs")
+    await db.call("MATCH (d:Document) REMOVE d.roots", {}, "write")  # as an earlier version
+    (folder / "new.md").write_text("Rome is far.\n")
+    done = await pgs.ingest(folder / "new.md", "docs", sync=True)
+    assert {one.id: one.state for one in done.outcomes} == {
+        "new.md": "added", "note.md": "elsewhere", "people/curie.md": "elsewhere",
+        "seine.txt": "elsewhere",
+    }  # fmt: skip
+    note = DocumentSource(id="note.md", data="Radium is rare.\n")
+    assert (await pgs.ingest([folder, note], "docs")).usage.calls == 0
+    (folder / "new.md").rename(folder / "rome.md")
+    (folder / "seine.txt").unlink()
+    monkeypatch.chdir(folder)
+    done = await pgs.ingest(".", "docs", sync=True)
+    assert {one.id: (one.state, one.former) for one in done.outcomes} == {
+        "note.md": ("elsewhere", ""), "people/curie.md": ("unchanged", ""),
+        "rome.md": ("moved", "new.md"), "seine.txt": ("deleted", ""),
+    }  # fmt: skip
+    assert done.usage.calls == 0
+
+
+async def test_documents_of_an_earlier_version_are_synced_if_only_folders_are_read(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    await db.call("MATCH (d:Document) REMOVE d.roots, d.source", {}, "write")
+    (folder / "seine.txt").rename(folder / "river.txt")
+    (folder / "people" / "curie.md").unlink()
+    told = await pgs.ingest.plan(folder, "docs")
+    assert (told.count("added"), told.count("missing")) == (1, 2)
+    done = await pgs.ingest(folder, "docs", sync=True)
+    assert {one.id: one.state for one in done.outcomes} == {
+        "people/curie.md": "deleted", "river.txt": "moved",
+    }  # fmt: skip
+    assert done.usage.calls == 0
+
+
 async def test_a_document_that_fails_leaves_the_others_and_loses_nothing(
     pgs: PGS, db: Database, folder: Path
 ) -> None:

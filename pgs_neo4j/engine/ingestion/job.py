@@ -108,7 +108,7 @@ def _place(path: str | Path | DocumentSource) -> str | None:
 def _outcome(done: Ingested) -> Outcome:
     if not done.complete:
         return "partial"
-    same = done.count("unchanged", "stale", "missing") == len(done.outcomes)
+    same = done.count("unchanged", "stale", "missing", "elsewhere") == len(done.outcomes)
     return "unchanged" if same and not (done.described or done.embedded) else "ingested"
 
 

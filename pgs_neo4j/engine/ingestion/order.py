@@ -36,7 +36,8 @@ class IngestOptions(TypedDict, total=False):
 
     ``label``: of the graph's nodes, derived from its name by default. ``schema``: a file with the
     types of entities and relations, or ``default``; the graph's own by default. ``sync`` deletes
-    documents whose files are gone; with ``forget``, also the text of answers that quote them.
+    documents whose files are gone from the folders that are read; with ``forget``, also the text of
+    answers that quote them.
     ``refresh`` extracts again what another model, prompt, or schema extracted. ``columns`` tell
     what records consist of. ``allow_private`` also fetches URLs of private addresses. ``arbiter``
     asks the model of sweeps about close names that their letters leave apart. ``embed`` makes
@@ -85,8 +86,8 @@ async def make_order(
     stored = [*(await read_documents(db, graph)).values()]
     if options.get("sync") and stored and not sources.listed:
         raise UsageError(
-            f"there is no file, so --sync would delete all documents of graph {graph}; check the "
-            "path, or use 'pgs documents delete'"
+            "there is no file, so --sync would delete all documents of these folders from graph "
+            f"{graph}; check the path, or use 'pgs documents delete'"
         )
     label = await _label(db, graph, stored, options.get("label"))
     await refuse_loaded(db, graph)

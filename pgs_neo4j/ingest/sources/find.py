@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import overload
 
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.addresses import is_url, url_id
+from pgs_neo4j.ingest.sources.roots import ReadFolder, matches, root_hashes
 from pgs_neo4j.model.documents import DocumentSource
 
 _WILD = re.compile(r"[*?\[]")
@@ -47,11 +47,24 @@ class Sources:
     """Sources in the order of their ids, and how many files no reader takes, by ending.
 
     ``closed`` has folders that cannot be read, with reasons; their names end with a slash.
+    ``folders`` are those that are read in full; ``only_folders``: nothing else is read.
     """
 
     listed: Sequence[DocumentSource]
     skipped: Mapping[str, int]
     closed: Mapping[str, str] = field(default_factory=dict)
+    folders: Sequence[ReadFolder] = ()
+    only_folders: bool = False
+
+    def have_lost(self, source: str, roots: Sequence[str] | None) -> bool:
+        """Whether a document's file, which is not among these, is gone from a folder read in full.
+
+        ``roots`` are hashes of its folder. Without them it is taken for a file of the folders, if
+        nothing else is read.
+        """
+        if roots is None:
+            return self.only_folders
+        return any(folder.has_lost(source, roots) for folder in self.folders)
 
 
 def find_sources(
@@ -78,7 +91,14 @@ def find_sources(
                 )
             else:
                 found[source.id] = source if chosen or source.root is None else source.root
-    return Sources(FoundSources(found), dict(sorted(skipped.items())), dict(sorted(closed.items())))
+    folders = [folder for path in paths if (folder := _read_folder(path, takes))]
+    return Sources(
+        FoundSources(found),
+        dict(sorted(skipped.items())),
+        dict(sorted(closed.items())),
+        folders,
+        all(_is_folder(path) for path in paths),
+    )
 
 
 def _named(
@@ -92,7 +112,7 @@ def _named(
             yield DocumentSource(id=url_id(path), url=path), True
         except InputFileError as error:
             raise UsageError(f"a URL to ingest cannot be used: {error}") from None
-    elif Path(path).is_dir():
+    elif _is_folder(path):
         yield from ((source, False) for source in _walk(Path(path), closed))
     elif Path(path).exists() or Path(path).is_symlink():
         file = Path(path)
@@ -105,23 +125,38 @@ def _named(
 
 def _matching(pattern: str, closed: dict[str, str]) -> Iterator[DocumentSource]:
     """Yield the files that match a pattern, in which ``**`` stands for any folders."""
-    parts = Path(pattern).parts
-    fixed = next(place for place, part in enumerate(parts) if _WILD.search(part))
-    rest = parts[fixed:]
-    below = _walk(Path(*parts[:fixed]), closed)
-    sources = [source for source in below if _matches(source.id.split("/"), rest)]
+    folder, rest = _divided(pattern)
+    sources = [one for one in _walk(folder, closed) if matches(one.id.split("/"), rest)]
     if not sources:
         raise UsageError(f"no file matches {pattern}")
     yield from sources
 
 
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether the parts of a path match those of a pattern."""
-    if not pattern:
-        return not parts
-    if pattern[0] == "**":
-        return any(_matches(parts[place:], pattern[1:]) for place in range(len(parts) + 1))
-    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+def _divided(pattern: str) -> tuple[Path, tuple[str, ...]]:
+    """Return the part of a pattern without wildcards, and the rest."""
+    parts = Path(pattern).parts
+    fixed = next(place for place, part in enumerate(parts) if _WILD.search(part))
+    return Path(*parts[:fixed]), parts[fixed:]
+
+
+def _is_folder(path: str | Path | DocumentSource) -> bool:
+    if isinstance(path, DocumentSource) or is_url(str(path)):
+        return False
+    return Path(path).is_dir()
+
+
+def _read_folder(
+    path: str | Path | DocumentSource, takes: Callable[[str], bool]
+) -> ReadFolder | None:
+    """Return the folder that a path names, or that its pattern is of; None without one."""
+    if isinstance(path, DocumentSource):
+        return None
+    if _is_folder(path):
+        return ReadFolder(Path(path), frozenset(root_hashes(Path(path))), takes)
+    if is_url(str(path)) or os.path.lexists(path):
+        return None
+    folder, pattern = _divided(str(path))
+    return ReadFolder(folder, frozenset(root_hashes(folder)), takes, pattern)
 
 
 def _walk(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:

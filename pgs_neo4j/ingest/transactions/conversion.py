@@ -52,6 +52,7 @@ def new_document(
         properties={
             "name": document.name,
             "source": document.source,
+            "roots": [*document.roots],
             "loader": type(tools.loader).__name__,
             "media_type": document.media_type,
             "hash": "" if part and not part.last else document.hash,

@@ -14,6 +14,8 @@ from pgs_neo4j.web.jobs.served_jobs import ServedDocument, ServedJobEnd
 from pgs_neo4j.web.uploads.store import Upload
 
 MOST_LISTED = 200
+UNREAD = ("missing", "elsewhere")
+"""States of documents that are not among the files."""
 FIRST = ("failed", "waiting")
 """States of the documents that are listed before others."""
 
@@ -63,7 +65,7 @@ def upload_sources(pgs: PGS, uploads: Sequence[Upload]) -> list[DocumentSource]:
 
 def ingested_data(done: Ingested) -> ServedJobEnd:
     """Return how an ingestion ended. Documents that were not among its files are left out."""
-    own = [one for one in done.outcomes if one.state != "missing"]
+    own = [one for one in done.outcomes if one.state not in UNREAD]
     reasons = (done.stopped, done.undescribed_why, done.unjudged_why, done.unembedded_why)
     end = _end(done.job, "ingested" if done.complete else "partial")
     end["states"] = dict(Counter(one.state for one in own))

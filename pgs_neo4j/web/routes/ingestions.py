@@ -14,7 +14,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd
-from pgs_neo4j.web.jobs.work import ingest, upload_sources, within
+from pgs_neo4j.web.jobs.work import UNREAD, ingest, upload_sources, within
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
 from pgs_neo4j.web.routes.router import api_router
@@ -118,7 +118,7 @@ async def plan_ingestion(
     limit = await _within_budget(serving, caller, body)
     sources = upload_sources(serving.pgs, uploads)
     planned = await serving.pgs.ingest.plan(sources, graph, embed=body.embed, **within(limit))
-    states = Counter(str(one.state) for one in planned.outcomes if one.state != "missing")
+    states = Counter(str(one.state) for one in planned.outcomes if one.state not in UNREAD)
     return PlannedIngestion(
         states=dict(states),
         calls=planned.calls,

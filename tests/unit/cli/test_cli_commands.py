@@ -39,6 +39,7 @@ from pgs_neo4j.local import lockfile
 from pgs_neo4j.local.options import paths_of
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.documents import DocumentSource
+from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = (
@@ -392,9 +393,10 @@ def test_the_demo_ends_with_commands_that_reach_its_server(
 
 
 class DemoEngine:
-    """What a demo asks of the engine: remembers it, and answers nothing."""
+    """What a demo asks of the engine: remembers it, and has one package too many."""
 
     def __init__(self) -> None:
+        self.ingest = self
         self.opened: list[tuple[str, dict[str, Any]]] = []
         self.asked: list[tuple[Any, ...]] = []
 
@@ -406,9 +408,15 @@ class DemoEngine:
 
         return opened
 
-    async def ingest(self, sources: list[DocumentSource], graph: str, **wanted: Any) -> None:
+    async def __call__(self, sources: list[DocumentSource], graph: str, **wanted: Any) -> Ingested:
         assert sources
         self.asked.append(("ingest", graph, wanted))
+        found = [DocumentOutcome(id=source.id, state="unchanged") for source in sources]
+        gone = DocumentOutcome(id="gone.md", state="elsewhere")
+        return Ingested(graph=graph, label="", outcomes=(*found, gone))
+
+    async def delete(self, graph: str, documents: list[str]) -> None:
+        self.asked.append(("delete", graph, documents))
 
     async def partition(self, graph: str, **wanted: Any) -> None:
         self.asked.append(("partition", graph, wanted))
@@ -439,8 +447,9 @@ def test_the_demo_of_documents_ingests_without_a_model_and_asks(
     assert done.exit_code == 0
     assert [kind for kind, _ in engine.opened] == ["database", "engine"]
     assert {given["neo4j_uri"] for _, given in engine.opened} == {"bolt://here"}
-    first, *_, (_, question, request) = engine.asked
-    assert first == ("ingest", "packages", {"label": "DemoPackage", "sync": True})
+    first, second, *_, (_, question, request) = engine.asked
+    assert first == ("ingest", "packages", {"label": "DemoPackage"})
+    assert second == ("delete", "packages", ["gone.md"])
     assert request == {"graph": "packages", "session_id": "demo", "mode": "full"}
     assert question == (words[1] if len(words) > 1 else PACKAGE_QUESTIONS[0])
     assert (("partition", "packages", {"force": True}) in engine.asked) is ("--reset" in words)

@@ -148,7 +148,7 @@ def test_hostile_names_stay_on_their_line(hostile: str) -> None:
     assert told[0] == "Graph     [bold]red[/bold] 2Jtail, label A [bold]red[/bold] 2Jtail"
 
 
-@pytest.mark.parametrize("state", [state for state in ALL if state not in FIXES])
+@pytest.mark.parametrize("state", sorted({*ALL} - {*FIXES, "elsewhere"}))
 def test_documents_as_their_files_are_need_no_note(state: DocumentState) -> None:
     assert list(notes(ingested(*outcomes(state, 3)))) == []
 
@@ -161,6 +161,23 @@ def test_a_note_says_what_to_do_and_names_the_documents(state: DocumentState, to
     assert told in head
     assert head.endswith(":")
     assert named == [f"  {state}-00.md", f"  {state}-01.md"]
+
+
+def test_documents_of_other_folders_are_counted_and_not_named() -> None:
+    (one,) = notes(ingested(*outcomes("elsewhere", 1)))
+    assert one == (
+        "1 document is not of the folders that were read, and left alone; 'pgs documents delete' "
+        "deletes such documents"
+    )
+    (many,) = notes(ingested(*outcomes("elsewhere", 1200)))
+    assert many.startswith("1,200 documents are not of the folders")
+
+
+def test_a_document_that_moved_is_told_with_its_former_id() -> None:
+    moved = DocumentOutcome(id="b.md", state="moved", former="a\n.md")
+    head, one = notes(ingested(*outcomes("added", 1), moved))
+    assert (head, one) == ("these moved with their files:", "  b.md: formerly a .md")
+    assert as_json(ingested(moved))["outcomes"][0]["former"] == "a\n.md"
 
 
 def test_the_reason_of_a_failure_stands_beside_its_document() -> None:
@@ -200,7 +217,7 @@ def test_json_has_all_counts_and_whether_it_is_complete() -> None:
     assert data["complete"] is False
     assert data["outcomes"][2] == {
         "id": "failed-00.md", "state": "failed", "chunks": 0, "extracted": 0, "reason": "why",
-        "note": "",
+        "note": "", "former": "",
     }  # fmt: skip
 
 

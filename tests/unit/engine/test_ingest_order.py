@@ -50,6 +50,8 @@ async def test_a_forgetting_that_nothing_would_do_is_refused(tmp_path: Path) -> 
 
 async def test_an_empty_folder_does_not_delete_a_graph(tmp_path: Path) -> None:
     db: Any = FakeDatabase(read_documents=[stored_document("a.md")])
-    with pytest.raises(UsageError, match="would delete all documents of graph docs"):
+    with pytest.raises(
+        UsageError, match="would delete all documents of these folders from graph docs"
+    ):
         await make_order(db, tmp_path, "docs", {"sync": True}, PGSConfig(), FileLoader())
     assert [name for name, _ in db.sent] == ["read_documents"]

@@ -44,6 +44,7 @@ def stored_document(id_: str, label: str = "Notes", **changed: Any) -> Row:
     given: Row = {
         "id": id_, "hash": f"hash of {id_}", "rules": "r", "signature": "s", "chunks": 2,
         "name": id_, "size": 10, "label": label, "schema": "", "told": [],
+        "source": id_, "roots": None,
     }  # fmt: skip
     return given | changed
 

@@ -21,6 +21,7 @@ from pgs_neo4j.ingest.documents import (
 from pgs_neo4j.ingest.order import Chunker, IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources, find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.ingest.sources.roots import root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.model.documents import (
@@ -62,9 +63,14 @@ def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
     one = StoredDocument(
         id=f"{name}.md", hash=digest(text), rules=rules(), signature="s1",
         chunks=1, name=f"{name}.md", size=len(text), label="Docs",
-        schema="", told=(),
+        schema="", told=(), source=f"{name}.md", roots=None,
     )  # fmt: skip
     return {one.id: replace(one, **given)}
+
+
+def file_of(folder: Path, text: str, name: str) -> dict[str, StoredDocument]:
+    """A document as it stands after its file in a folder had this text."""
+    return stored_of(text, name, roots=root_hashes(folder))
 
 
 async def compared(
@@ -117,9 +123,10 @@ async def test_another_line_ending_changes_nothing(tmp_path: Path) -> None:
 
 async def test_a_file_with_the_text_of_one_that_is_gone_is_moved(tmp_path: Path) -> None:
     write(tmp_path, stream=RIVER)
-    comparison, (one,) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    comparison, (one,) = await compared(order_of(tmp_path), file_of(tmp_path, RIVER, "river"))
     assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
-    assert comparison.missing == {}
+    assert (one.outcome(()).former, one.roots) == ("river.md", root_hashes(tmp_path))
+    assert (comparison.missing, comparison.elsewhere) == ({}, [])
 
 
 async def test_a_copy_of_a_file_that_is_still_there_is_added(tmp_path: Path) -> None:
@@ -131,14 +138,18 @@ async def test_a_copy_of_a_file_that_is_still_there_is_added(tmp_path: Path) -> 
 
 async def test_a_document_moves_to_one_of_two_equal_files(tmp_path: Path) -> None:
     write(tmp_path, first=RIVER, second=RIVER)
-    _, (first, second) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    stored = file_of(tmp_path, RIVER, "river")
+    _, (first, second) = await compared(order_of(tmp_path), stored)
     assert (first.state, first.former) == ("moved", ("first.md", "river.md"))
     assert (second.state, second.former) == ("added", ("second.md",))
+    assert second.outcome(()).former == ""
 
 
 async def test_two_equal_documents_move_in_the_order_of_their_ids(tmp_path: Path) -> None:
     write(tmp_path, x=RIVER, y=RIVER)
-    stored = stored_of(RIVER, "b") | stored_of(RIVER, "a") | stored_of(RIVER, "c")
+    stored: dict[str, StoredDocument] = {}
+    for name in "bac":
+        stored |= file_of(tmp_path, RIVER, name)
     comparison, wanted = await compared(order_of(tmp_path), stored)
     assert [one.former for one in wanted] == [("x.md", "a.md"), ("y.md", "b.md")]
     assert [*comparison.missing] == ["c.md"]
@@ -146,10 +157,91 @@ async def test_two_equal_documents_move_in_the_order_of_their_ids(tmp_path: Path
 
 async def test_a_changed_file_does_not_take_over_a_document_that_is_gone(tmp_path: Path) -> None:
     write(tmp_path, city=RIVER)
-    stored = stored_of(CITY, "city") | stored_of(RIVER, "river")
+    stored = file_of(tmp_path, CITY, "city") | file_of(tmp_path, RIVER, "river")
     comparison, (one,) = await compared(order_of(tmp_path), stored)
     assert (one.state, one.former) == ("changed", ("city.md",))
     assert [*comparison.missing] == ["river.md"]
+
+
+async def test_a_copy_of_a_file_of_another_folder_is_added_and_both_stay(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    write(here, stream=RIVER)
+    write(there, river=RIVER)
+    for sync in (False, True):
+        order, held = order_of(here, sync=sync), file_of(there, RIVER, "river")
+        comparison, (one,) = await compared(order, held)
+        assert (one.state, one.former) == ("added", ("stream.md",))
+        assert (comparison.missing, comparison.elsewhere) == ({}, ["river.md"])
+        told = comparison.all_outcomes(order, [one.outcome(())])
+        assert [(each.id, each.state) for each in told] == [
+            ("river.md", "elsewhere"), ("stream.md", "added"),
+        ]  # fmt: skip
+
+
+async def test_a_document_moves_between_two_folders_that_are_both_read(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    write(here, stream=RIVER)
+    sources = find_sources([here, there], LOADER.takes)
+    order = replace(order_of(here), sources=sources)
+    _, (one,) = await compared(order, file_of(there, RIVER, "river"))
+    assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
+
+
+async def test_a_document_without_a_folder_moves_only_instead_of_being_deleted(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, stream=RIVER)
+    earlier, upload = stored_of(RIVER, "river"), stored_of(RIVER, "river", roots=())
+    comparison, (one,) = await compared(order_of(tmp_path), earlier)
+    assert (one.state, [*comparison.missing]) == ("added", ["river.md"])
+    comparison, (one,) = await compared(order_of(tmp_path, sync=True), earlier)
+    assert (one.state, comparison.missing) == ("moved", {})
+    comparison, (one,) = await compared(order_of(tmp_path, sync=True), upload)
+    assert (one.state, comparison.elsewhere) == ("added", ["river.md"])
+
+
+async def test_files_and_patterns_leave_alone_what_they_do_not_read(tmp_path: Path) -> None:
+    write(tmp_path, river=RIVER, city=CITY)
+    (tmp_path / "a.txt").write_text("Text.")
+    held = file_of(tmp_path, RIVER, "gone") | stored_of(RIVER, "earlier")
+    held |= file_of(tmp_path, "Text.", "gone.txt") | file_of(tmp_path, CITY, "city")
+    expected: dict[str, list[str]] = {
+        "river.md": [], "*.txt": [], "*.md": ["gone.md", "gone.txt.md"],
+        ".": ["gone.md", "earlier.md", "gone.txt.md"],
+    }  # fmt: skip
+    for path, missing in expected.items():
+        sources = find_sources([tmp_path / path], LOADER.takes)
+        order = replace(order_of(tmp_path), sources=sources)
+        comparison, _ = compare(order, LOADER, held, WordExtractor())
+        assert {*comparison.missing} == {*missing}, path
+        unread = held.keys() - comparison.missing.keys() - {one.id for one in sources.listed}
+        assert {*comparison.elsewhere} == unread
+    both = find_sources([tmp_path, DocumentSource(id="note.md", data=CITY)], LOADER.takes)
+    comparison, _ = compare(
+        replace(order_of(tmp_path), sources=both), LOADER, held, WordExtractor()
+    )
+    assert {*comparison.missing} == {"gone.md", "gone.txt.md"}
+
+
+async def test_a_document_that_stays_learns_of_which_folder_it_is(tmp_path: Path) -> None:
+    write(tmp_path, river=RIVER)
+    roots, upload = root_hashes(tmp_path), DocumentSource(id="river.md", data=RIVER)
+    sent = Sources((upload,), {})
+    for stored, learned, lost in (
+        (None, {"river.md": roots}, {"river.md": ()}),
+        ((), {"river.md": roots}, {}),
+        (("moved",), {"river.md": roots}, {}),
+        (roots, {}, {}),
+    ):
+        held = stored_of(RIVER, "river", roots=stored)
+        comparison, wanted = await compared(order_of(tmp_path), held)
+        assert (comparison.rooted, wanted) == (learned, [])
+        comparison, _ = await compared(replace(order_of(tmp_path), sources=sent), held)
+        assert comparison.rooted == lost
 
 
 async def test_what_another_model_extracted_is_stale_until_it_is_refreshed(tmp_path: Path) -> None:
@@ -405,8 +497,10 @@ async def test_nothing_of_a_folder_that_cannot_be_read_is_missing(tmp_path: Path
 
 async def test_records_of_a_source_that_is_gone_move_or_are_missing(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    stored = {f"b/{id_}": replace(one, id=f"b/{id_}") for id_, one in row("1", "Same.").items()}
-    stored |= {f"b/{id_}": replace(one, id=f"b/{id_}") for id_, one in row("2", "Gone.").items()}
+    stored = {
+        f"b/{id_}": replace(one, id=f"b/{id_}", source="b/a.table", roots=root_hashes(tmp_path))
+        for id_, one in (row("1", "Same.") | row("2", "Gone.")).items()
+    }
     comparison, (one,) = await of_table(tmp_path, "1 Same.\n", stored)
     assert (one.state, one.former) == ("moved", ("a.table#1", "b/a.table#1"))
     assert [*comparison.missing] == ["b/a.table#2"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.fold.contribution import Statement
 from pgs_neo4j.ingest.fold.rows import RelationPlace
@@ -37,10 +39,11 @@ def chunk_row(document: str, id_: str) -> Row:
     }  # fmt: skip
 
 
-async def test_documents_are_read_by_id() -> None:
+@pytest.mark.parametrize("roots", [None, (), ("r",)])
+async def test_documents_are_read_by_id(roots: tuple[str, ...] | None) -> None:
     row = {
         "id": "a.md", "hash": "h", "rules": "r", "signature": "s", "chunks": 2, "name": "a.md",
-        "size": 9, "label": "Docs", "schema": "", "told": (),
+        "size": 9, "label": "Docs", "schema": "", "told": (), "source": "a.md", "roots": roots,
     }  # fmt: skip
     db: Any = FakeDatabase(read_documents=[row])
     assert await read_documents(db, "docs") == {"a.md": StoredDocument(**row)}

@@ -30,7 +30,12 @@ SchemaOption = Annotated[
         help="Types of entities and relations, as TOML or JSON; 'default' resets them.",
     ),
 ]
-SyncOption = Annotated[bool, typer.Option("--sync", help="Delete documents whose files are gone.")]
+SyncOption = Annotated[
+    bool,
+    typer.Option(
+        "--sync", help="Delete documents whose files are gone from the folders that are read."
+    ),
+]
 ForgetOption = Annotated[
     bool,
     typer.Option("--forget", help="Also remove the text of answers that quote what is deleted."),

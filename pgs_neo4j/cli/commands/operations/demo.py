@@ -123,7 +123,10 @@ async def _ingest_packages(listener: Listener, place: dict[str, object]) -> None
 
     async with database(listener, **place) as pgs:
         # The label is not what the name would give, so that a graph of the user's own is refused.
-        await pgs.ingest(read_packages(), PACKAGES, label=PACKAGE_LABEL, sync=True)
+        done = await pgs.ingest(read_packages(), PACKAGES, label=PACKAGE_LABEL)
+        gone = [one.id for one in done.outcomes if one.state == "elsewhere"]
+        if gone:
+            await pgs.ingest.delete(PACKAGES, gone)
 
 
 async def _provide(pgs: PGS, marker: Path, *, reload: bool) -> None:

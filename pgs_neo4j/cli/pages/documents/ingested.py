@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pgs_neo4j.cli.pages.documents.deleted import (
     deletion_json,
@@ -10,7 +10,7 @@ from pgs_neo4j.cli.pages.documents.deleted import (
     deletion_notes,
 )
 from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.model.ingest import DocumentState, Ingested, IngestPlan
+from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, money, one_line, seconds, tokens
 
@@ -24,12 +24,13 @@ STATES: tuple[tuple[DocumentState, str], ...] = (
     ("unchanged", "unchanged"),
     ("stale", "stale"),
     ("missing", "without a file"),
+    ("elsewhere", "elsewhere"),
     ("failed", "failed"),
     ("waiting", "waiting"),
 )
 FIXES: dict[DocumentState, str] = {
     "stale": "another model or prompt extracted these; --refresh extracts them again",
-    "missing": "the files of these are gone; --sync deletes them from the graph",
+    "missing": "these are gone from the folders that were read; --sync deletes them from the graph",
     "failed": "these are not in the graph as they are now",
     "waiting": "a limit came before these; run the command again to continue",
 }
@@ -129,7 +130,14 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
             yield f"  and {len(concerned) - MOST_NAMED:,} more"
     if isinstance(done, Ingested) and done.deletion:
         yield from deletion_notes(done.deletion)
-    yield from _guesses(done)
+    yield from _named("these moved with their files:", done, _moved)
+    if count := done.count("elsewhere"):
+        documents = counted(count, "document is", "documents are")
+        yield (
+            f"{documents} not of the folders that were read, and left alone; 'pgs documents "
+            "delete' deletes such documents"
+        )
+    yield from _named("check these, since something about them was guessed:", done, _guessed)
     if isinstance(done, Ingested) and done.undescribed:
         why = f" ({one_line(done.undescribed_why)})" if done.undescribed_why else ""
         entities = counted(done.undescribed, "entity waits", "entities wait")
@@ -143,12 +151,22 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         yield f"{texts} no vector{why}; run the command again with --embed to get it"
 
 
-def _guesses(done: Ingested | IngestPlan) -> Iterator[str]:
-    """Yield what was guessed of documents that were read."""
-    guessed = [outcome for outcome in done.outcomes if outcome.note]
-    if guessed:
-        yield "check these, since something about them was guessed:"
-    for outcome in guessed[:MOST_NAMED]:
-        yield f"  {one_line(outcome.id)}: {one_line(outcome.note)}"
-    if len(guessed) > MOST_NAMED:
-        yield f"  and {len(guessed) - MOST_NAMED:,} more"
+def _moved(outcome: DocumentOutcome) -> str:
+    return f"formerly {outcome.former}" if outcome.former else ""
+
+
+def _guessed(outcome: DocumentOutcome) -> str:
+    return outcome.note
+
+
+def _named(
+    title: str, done: Ingested | IngestPlan, told: Callable[[DocumentOutcome], str]
+) -> Iterator[str]:
+    """Yield what is to be told of documents, if there is something."""
+    concerned = [(one.id, text) for one in done.outcomes if (text := told(one))]
+    if concerned:
+        yield title
+    for id_, text in concerned[:MOST_NAMED]:
+        yield f"  {one_line(id_)}: {one_line(text)}"
+    if len(concerned) > MOST_NAMED:
+        yield f"  and {len(concerned) - MOST_NAMED:,} more"
