@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
 from urllib.parse import urldefrag
 
-from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config import PGSConfig, masked_address
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.ingestion.order import DEFAULT_SCHEMA, IngestOptions, Paths, listed
 from pgs_neo4j.errors import ModelError, UsageError
 from pgs_neo4j.ingest.sources.addresses import MASK, is_url, url_id
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
-from pgs_neo4j.model.ingest import Ingested
+from pgs_neo4j.model.ingest import DocumentState, Ingested
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import Job, Outcome
 from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.redaction import redacted
 from pgs_neo4j.telemetry.spans import start_span
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.json_data import Json
 
 KIND = "ingest"
 PARTS = frozenset(("loader", "chunker", "extractor", "resolver", "describer"))
+UNFINISHED: tuple[DocumentState, ...] = ("failed", "waiting")
+MOST_UNFINISHED = 100
+MOST_CHARACTERS = 300
+"""Of the reason why a document failed."""
+_URL = re.compile(r"\bhttps?://\S+")
 KEPT_KNOBS = (
     *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s"),
@@ -113,10 +120,11 @@ def _outcome(done: Ingested) -> Outcome:
 
 
 def _figures(done: Ingested) -> Json:
-    """Return counts by state, calls, tokens, cost, and seconds."""
+    """Return counts by state, calls, tokens, cost, and seconds, and what is left to do."""
     states = sorted({outcome.state for outcome in done.outcomes})
     used = done.usage
     return {
+        **_unfinished(done),
         "documents": {state: done.count(state) for state in states},
         "chunks": sum(outcome.chunks for outcome in done.outcomes),
         "extracted": sum(outcome.extracted for outcome in done.outcomes),
@@ -126,3 +134,23 @@ def _figures(done: Ingested) -> Json:
         "cost": done.cost,
         "seconds": round(done.seconds, 3),
     }
+
+
+def _unfinished(done: Ingested) -> Json:
+    """Return the documents that failed or wait, with reasons: the first ones, and how many more."""
+    left = sorted(
+        (one for one in done.outcomes if one.state in UNFINISHED),
+        key=lambda one: UNFINISHED.index(one.state),
+    )
+    if not left:
+        return {}
+    told = [
+        {"id": one.id, "state": one.state, "reason": _kept_reason(one.reason or done.stopped)}
+        for one in left[:MOST_UNFINISHED]
+    ]
+    return {"unfinished": told, "unfinished_more": len(left) - len(told)}
+
+
+def _kept_reason(reason: str) -> str:
+    """Return a reason as a record keeps it: without secrets, and not too long."""
+    return redacted(_URL.sub(lambda url: masked_address(url[0]), reason))[:MOST_CHARACTERS]

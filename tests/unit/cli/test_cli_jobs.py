@@ -292,6 +292,22 @@ def test_jobs_are_listed_and_shown_as_text(
     assert all(row.isprintable() for row in shown)
 
 
+def test_a_job_lists_the_documents_that_failed_or_wait(hostile: str) -> None:
+    left = [
+        {"id": "a.md", "state": "failed", "reason": "it is empty"},
+        {"id": hostile, "state": "waiting", "reason": "max_calls is reached"},
+    ]
+    figures = {"documents": {"failed": 1}, "unfinished": left, "unfinished_more": 1200}
+    shown = describe(replace(JOB, kind="ingest", figures=figures))
+    assert shown[-4:-2] == ["documents         failed 1", "failed            a.md: it is empty"]
+    assert shown[-2].startswith("waiting           ")
+    assert shown[-2].endswith(": max_calls is reached")
+    assert shown[-2].isprintable()
+    assert shown[-1] == "                  and 1,200 more"
+    whole = describe(replace(JOB, figures={**figures, "unfinished_more": 0}))
+    assert whole[-1] == shown[-2]
+
+
 def test_list_and_show_read_the_records(jobs: FakedJobs) -> None:
     jobs.records = [JOB]
     listed = pgs("jobs", "list", "--graph", "papers", "--limit", "5", "--json")

@@ -147,7 +147,34 @@ async def test_the_record_tells_what_is_read_and_what_became_of_it() -> None:
         "documents": {"added": 2, "failed": 1}, "chunks": 9, "extracted": 6,
         "embedded": 0,
         "calls": 2, "tokens": 34, "cost": 0.5, "seconds": 0.0,
+        "unfinished": [{"id": "2.md", "state": "failed", "reason": ""}], "unfinished_more": 0,
     }  # fmt: skip
+
+
+async def test_the_record_tells_which_documents_failed_or_wait_and_why() -> None:
+    secret = "the endpoint https://me:pass@models.test/v1?api_key=abc refuses sk-" + "x" * 400
+    failed = [DocumentOutcome(id=f"{n}.md", state="failed", reason=secret) for n in range(98)]
+    waiting = [DocumentOutcome(id=f"w{n}.md", state="waiting") for n in range(5)]
+    documents = (*waiting, *failed, DocumentOutcome(id="new.md", state="added"))
+    done = Ingested(graph="docs", label="", outcomes=documents, stopped="max_calls is reached")
+    _, (ended,) = await recorded(done)
+    figures = json.loads(ended["figures"])
+    told = figures["unfinished"]
+    assert [one["id"] for one in told] == [f"{n}.md" for n in range(98)] + ["w0.md", "w1.md"]
+    assert told[-1] == {"id": "w1.md", "state": "waiting", "reason": "max_calls is reached"}
+    assert figures["unfinished_more"] == 3
+    reason = told[0]["reason"]
+    assert reason.startswith("the endpoint https://***@models.test/v1")
+    assert not any(word in reason for word in ("pass", "abc", "sk-"))
+    _, (ended,) = await recorded(ingested("added"))
+    assert "unfinished" not in json.loads(ended["figures"])
+
+
+async def test_a_long_reason_is_cut() -> None:
+    long = DocumentOutcome(id="a.md", state="failed", reason="so " * 500)
+    _, (ended,) = await recorded(Ingested(graph="docs", label="", outcomes=(long,)))
+    (told,) = json.loads(ended["figures"])["unfinished"]
+    assert told["reason"] == "so " * 100
 
 
 async def test_a_limit_is_the_error_of_the_record() -> None:

@@ -54,7 +54,10 @@ def show(
     job: Annotated[str, typer.Argument(metavar="ID", help="The job's id.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show one job: times, outcome, drift of the graph, and figures."""
+    """Show one job: times, outcome, drift of the graph, and figures.
+
+    Of an ingestion, it also lists documents that failed or wait, with reasons.
+    """
     run(_show(job, as_json=as_json))
 
 
@@ -104,6 +107,7 @@ def describe(job: Job) -> list[str]:
     """Return a record in lines."""
     figures = dict(job.figures)
     took = figures.pop("seconds", None)
+    unfinished, more = figures.pop("unfinished", ()), figures.pop("unfinished_more", 0)
     rows: list[tuple[str, object]] = [
         ("job", f"{job.id}, {KINDS.get(job.kind, job.kind)} of graph {job.graph}"),
         ("outcome", f"{job.outcome} (silent)" if job.silent else job.outcome),
@@ -115,6 +119,8 @@ def describe(job: Job) -> list[str]:
         ("error", job.error or "-"),
     ]
     rows += [(name.replace("_", " "), _figure(value)) for name, value in sorted(figures.items())]
+    rows += [(one["state"], f"{one['id']}: {one['reason']}") for one in unfinished]
+    rows += [("", f"and {more:,} more")] if more else []
     return [f"{name:<18}{one_line(plain(str(value)))}" for name, value in rows]
 
 
