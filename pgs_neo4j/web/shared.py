@@ -102,29 +102,37 @@ async def _serving(request: Request) -> Serving:
 
 
 class RoleCheck(SecurityBase):
-    """Admits callers of a role, or one that includes it; OpenAPI names the role."""
+    """Admits callers of a role, or one that includes it; OpenAPI names the role.
+
+    ``all_graphs`` admits none whose token is limited to graphs.
+    """
 
     model = HTTPBearerModel()
     scheme_name = "token"
 
-    def __init__(self, role: Role) -> None:
+    def __init__(self, role: Role, *, all_graphs: bool = False) -> None:
         self.role: Role = role
+        self.all_graphs = all_graphs
 
     async def __call__(self, request: Request) -> Caller:
         """Return the caller. Raises ForbiddenError."""
         caller = cast(Caller, request.state.caller)  # the guard has refused requests without one
         caller.require(self.role)
+        if self.all_graphs:
+            caller.require_all_graphs()
         return caller
 
 
-def _of(role: Role) -> object:
-    return Security(RoleCheck(role), scopes=[role])
+def _of(role: Role, *, all_graphs: bool = False) -> object:
+    return Security(RoleCheck(role, all_graphs=all_graphs), scopes=[role])
 
 
 ServingNow = Annotated[Serving, Depends(_serving)]
 CallerNow = Annotated[Caller, _of("reader")]
 AskerNow = Annotated[Caller, _of("asker")]
 OperatorNow = Annotated[Caller, _of("operator")]
+UnlimitedNow = Annotated[Caller, _of("operator", all_graphs=True)]
+"""An operator who sees all graphs, for what reaches beyond single ones."""
 ScraperNow = Annotated[Caller, _of("metrics")]
 
 

@@ -50,6 +50,14 @@ class Caller:
                 f"this needs the role {role}, and the token of {self.name} has the role {self.role}"
             )
 
+    def require_all_graphs(self) -> None:
+        """Raise ForbiddenError if the caller sees some graphs only."""
+        if self.graphs is not None:
+            raise ForbiddenError(
+                f"this reaches beyond single graphs, and the token of {self.name} is limited to "
+                "its graphs; use a token without graphs in its table of pgs.toml"
+            )
+
     def may_open(self, path: str) -> bool:
         """Return whether the caller may open a path at all."""
         if path == METRICS_PATH:

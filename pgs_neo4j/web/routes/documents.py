@@ -62,8 +62,13 @@ async def delete_document(
     caller: OperatorNow,
     forget: Annotated[bool, Query(description="also remove its text from answers")] = False,
 ) -> Deletion:
-    """Delete a document and what stood only in it, and search the database for its text."""
+    """Delete a document and what stood only in it, and search the database for its text.
+
+    To ``forget`` changes answers about other graphs too, so it needs a token that is not limited.
+    """
     serving.require_writing()
+    if forget:
+        caller.require_all_graphs()
     name = await visible_graph(serving, caller, graph)
     return _told(await serving.pgs.ingest.delete(name, [document], forget=forget), caller)
 

@@ -9,12 +9,14 @@ from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import Check, DayCost, JobOrder
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.access.callers import UnknownJobError
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.work import repartition
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
 from pgs_neo4j.web.routes.router import api_router
-from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("operations")
 
@@ -84,8 +86,12 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
 @router.get("/jobs/{job}")
 async def show_job(job: str, serving: ServingNow, caller: CallerNow) -> Json:
     """Return the whole record of a job."""
-    record = await serving.pgs.jobs.get(job)
-    caller.check_graph(record.graph)
+    try:
+        record = await serving.pgs.jobs.get(job)
+    except UsageError:
+        record = None
+    if record is None or not caller.sees(record.graph):
+        raise UnknownJobError(f"there is no job {job[:80]}; 'GET /api/jobs' lists those you see")
     return dict(plain_data(record))
 
 
@@ -102,6 +108,9 @@ async def cost(
 
 
 @router.get("/doctor")
-async def doctor(serving: ServingNow, _: OperatorNow) -> list[Check]:
-    """Check the setup; each problem comes with its fix."""
+async def doctor(serving: ServingNow, _: UnlimitedNow) -> list[Check]:
+    """Check the setup; each problem comes with its fix.
+
+    It looks at all graphs, so this needs a token that is not limited to some.
+    """
     return list(await serving.pgs.doctor())

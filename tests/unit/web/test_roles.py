@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 import httpx2
@@ -15,17 +14,12 @@ from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.callers import ROLES, Caller, Role
 from pgs_neo4j.web.access.guard import OPEN, Guard, served_hosts
 from pgs_neo4j.web.access.tokens import Tokens, hashed
-from pgs_neo4j.web.app import create_app, described
+from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
+from tests.openapi import operations, send
 
-DESCRIBED = described()
 CALLING: tuple[Role, ...] = ("reader", "asker", "operator")
-PLACES = {
-    **{"run": "r0123456789ab", "kind": "html", "partition": "1"},
-    **{"upload": "0123456789abcdef", "live": "b0123456789ab"},
-}
-FILE = "application/octet-stream"
 
 
 class Refusing:
@@ -35,33 +29,11 @@ class Refusing:
         raise UnknownGraphError("there is no graph here")
 
 
-def operations() -> Iterator[tuple[str, str, Json]]:
-    for path, methods in DESCRIBED["paths"].items():
-        for method, told in methods.items():
-            yield method, path, told
-
-
 def role_of(told: Json) -> Role | None:
     """The role that a request is described with."""
     (scheme,) = told.get("security", [{}])
     (role,) = scheme.get("token", [None])
     return cast("Role | None", role)
-
-
-def least_body(told: Json) -> Json | None:
-    """A body that has every field it needs."""
-    content = told.get("requestBody", {}).get("content", {}).get("application/json")
-    if content is None:
-        return {}
-    schema = DESCRIBED["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
-    needed = schema.get("required", ())
-    return {name: least_value(schema["properties"][name]) for name in needed}
-
-
-def least_value(field: Json) -> object:
-    if field.get("type") == "array":
-        return [PLACES["upload"]]
-    return field.get("enum", ["papers"])[0]
 
 
 @pytest.fixture(scope="module")
@@ -75,20 +47,11 @@ def app() -> Guard:
 
 async def answer_of(app: Guard, role: Role, method: str, path: str, told: Json) -> httpx2.Response:
     transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
-    listed = [one for one in told.get("parameters", ()) if one["in"] != "header"]
-    given = {one["name"]: PLACES.get(one["name"], "papers") for one in listed}
-    asked = {one["name"]: "papers" for one in listed if one["in"] == "query" and one["required"]}
     headers = {"Authorization": f"Bearer pgs_{role}"}
     async with httpx2.AsyncClient(
         transport=transport, base_url="http://127.0.0.1:7475", headers=headers
     ) as client:
-        if FILE in told.get("requestBody", {}).get("content", {}):
-            headers = {"Content-Type": FILE}
-            return await client.post(
-                path.format(**given), params=asked, content=b"A file.", headers=headers
-            )
-        body = least_body(told) if method == "post" else None
-        return await client.request(method, path.format(**given), params=asked, json=body)
+        return await send(client, method, path, told)
 
 
 @pytest.mark.parametrize(("method", "path", "told"), [*operations()])

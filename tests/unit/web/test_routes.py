@@ -11,7 +11,7 @@ import pytest
 
 from pgs_neo4j.browse.costs import DayCost
 from pgs_neo4j.engine import PGS, Check, RunInfo, SessionInfo, StoredGraph
-from pgs_neo4j.errors import UnknownGraphError, UnknownNodeError, UnknownRunError
+from pgs_neo4j.errors import UnknownGraphError, UnknownNodeError, UnknownRunError, UsageError
 from pgs_neo4j.model import Coverage, GraphMapping, NodeFinding, Partition
 from pgs_neo4j.model.graph import Adjacent
 from pgs_neo4j.web.access.callers import Caller
@@ -118,6 +118,19 @@ async def partitions(graph: str) -> tuple[Partition, ...]:
     return (PART,)
 
 
+async def survey() -> dict[str, list[str]]:
+    return {"labels": ["Secret"]}
+
+
+class Jobs:
+    """A job on the graph that only the owner sees."""
+
+    async def get(self, job: str) -> Any:
+        if job != "j1":
+            raise UsageError(f"there is no job {job}; 'pgs jobs list' shows those on record")
+        return SimpleNamespace(graph="secret")
+
+
 async def doctor() -> tuple[Check, ...]:
     return (Check("neo4j", "passed", "it answers"),)
 
@@ -126,7 +139,7 @@ async def doctor() -> tuple[Check, ...]:
 def engine() -> SimpleNamespace:
     return SimpleNamespace(
         graphs=Graphs(), runs=Runs(), sessions=Sessions(), browse=Browser(),
-        partitions=partitions, doctor=doctor,
+        partitions=partitions, doctor=doctor, survey=survey, jobs=Jobs(),
     )  # fmt: skip
 
 
@@ -136,6 +149,7 @@ def serving(engine: SimpleNamespace) -> Serving:
         hashed("ann"): Caller("ann", "asker", True, frozenset({"papers"})),
         hashed("bob"): Caller("bob", "reader", True, frozenset({"papers", "other"})),
         hashed("boss"): Caller("boss", "operator"),
+        hashed("keeper"): Caller("keeper", "operator", True, frozenset({"papers"})),
         hashed("poor"): Caller("ann", "asker", True, None, None, 0.5),
     }
     return Serving(cast(PGS, engine), RunBoard(2), Tokens(callers), "pgs_1")
@@ -247,6 +261,35 @@ async def test_roles(web: httpx2.AsyncClient) -> None:
     assert (await web.get("/api/doctor", **of("ann"))).status_code == 403
     asked = await web.post("/api/runs", json={"question": "Why?"}, **of("bob"))
     assert (asked.status_code, asked.json()["code"]) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/inspect", None),
+        ("GET", "/api/doctor", None),
+        ("POST", "/api/demo", {}),
+        ("POST", "/api/graphs", {"name": "papers", "replace": True}),
+        ("POST", "/api/graphs", {"name": "papers", "labels": ["Paper"]}),
+        ("DELETE", "/api/graphs/papers/document?id=a.md&forget=true", None),
+    ],
+)
+async def test_an_operator_of_some_graphs_reaches_nothing_beyond_them(
+    web: httpx2.AsyncClient, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    refused = await web.request(method, path, json=body, **of("keeper"))
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert "limited to its graphs" in refused.json()["error"]
+    assert refused.json()["fix"].startswith("use a token without graphs")
+
+
+async def test_a_job_on_a_hidden_graph_and_none_at_all_look_the_same(
+    web: httpx2.AsyncClient,
+) -> None:
+    hidden = await web.get("/api/jobs/j1", **of("keeper"))
+    missing = await web.get("/api/jobs/j2", **of("keeper"))
+    assert hidden.status_code == missing.status_code == 404
+    assert hidden.text.replace("j1", "j2") == missing.text
 
 
 async def test_who_has_spent_the_money_of_the_day_waits(web: httpx2.AsyncClient) -> None:
