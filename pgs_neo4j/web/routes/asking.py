@@ -6,10 +6,12 @@ from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pgs_neo4j.config import Knobs, PGSConfig
+from pgs_neo4j.config import SHAPING, Knobs, PGSConfig
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Answer, Mode, SearchMode
+from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.searched import answer_from_search
 
@@ -52,6 +54,19 @@ class Question(BaseModel):
             if most is not None and asked[name] is not None and asked[name] > most
         }
         return self.model_copy(update=above)
+
+    def check_key(self, key: str | None) -> None:
+        """Raise UsageError if a request with a key could not be recognized later."""
+        searched = self.top_k is not None or self.search_mode is not None
+        if key is not None and searched and self.answer_from == "sweeps":
+            raise UsageError(
+                "an Idempotency-Key cannot be combined with top_k or search_mode; leave one of "
+                "them out"
+            )
+
+    def distinct(self) -> Json:
+        """Return what tells the question from others of its session; mere limits do not."""
+        return self.model_dump(exclude={"graph", "session"} | (set(LIMITS) - set(SHAPING)))
 
     def knobs(self) -> Knobs:
         """Return the limits that were set."""

@@ -66,12 +66,13 @@ async def ask(
 ) -> AcceptedRun:
     """Ask a question. The answer comes later: follow the events, or fetch the answer.
 
-    The same request with the same key returns the same run.
+    The same request with the same key returns the same run. With ``top_k`` or ``search_mode``,
+    only an answer from a search may have a key.
     """
     serving.require_writing()
     check_question(body.question)
+    body.check_key(key)
     graph = await visible_graph(serving, caller, body.graph)
-    asked = await within_budget(serving, caller, body)
     run = LiveRun(
         id=serving.pgs.runs.new_id(),
         caller=caller,
@@ -79,8 +80,14 @@ async def ask(
         session=caller.stored_session(body.session),
         question=body.question,
         key=key,
-        most_cost=asked.max_cost or 0.0,
+        asked=body.distinct(),
     )
+    # A run in progress holds the money of its caller, so a repeated request is found before.
+    former = serving.board.repeated(run)
+    if former is not None:
+        return accepted(former)
+    asked = await within_budget(serving, caller, body)
+    run.most_cost = asked.max_cost or 0.0
     former = serving.board.repeated(run)
     if former is not None:
         return accepted(former)
@@ -153,12 +160,15 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
     serving.require_writing()
     stored = await stored_run(serving, caller, run)
     limits = await serving.remaining_cost(caller)
+    former = serving.board.live.get(run)
     live = LiveRun(
         id=run,
         caller=caller,
         graph=stored.graph,
         session=stored.session,
         question=str(stored.properties["question"]),
+        key=former.key if former else None,
+        asked=former.asked if former else None,
         most_cost=limits or 0.0,
     )
     return accepted(

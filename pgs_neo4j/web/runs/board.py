@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Literal
 
-from pgs_neo4j.errors import BusyError, PGSError
+from pgs_neo4j.errors import BusyError, IdempotencyError, PGSError
 from pgs_neo4j.events import Event, OnEvent, TextStreamed
 from pgs_neo4j.metrics.runs import RunMetrics
 from pgs_neo4j.model import Answer
@@ -39,8 +39,8 @@ STOPPING = "the server is stopping; ask again when it is back"
 class LiveRun:
     """A run of this process.
 
-    ``key`` is the idempotency key of its request, if any. ``most_cost`` is what it may cost, known
-    for callers with a daily limit.
+    ``key`` is the idempotency key of its request, if any, and ``asked`` what tells the request from
+    others. ``most_cost`` is what it may cost, known for callers with a daily limit.
     """
 
     id: str
@@ -49,6 +49,7 @@ class LiveRun:
     session: str
     question: str
     key: str | None = None
+    asked: object = None
     state: State = "queued"
     log: EventLog = field(default_factory=EventLog, repr=False)
     most_cost: float = 0.0
@@ -112,13 +113,21 @@ class RunBoard:
         return run
 
     def repeated(self, run: LiveRun) -> LiveRun | None:
-        """Return the run of this process with the same key, session, and graph, if any."""
+        """Return the run of this process with the same key, session, and graph, if any.
+
+        Raises IdempotencyError if it is of another request.
+        """
         if run.key is None:
             return None
         wanted = (run.graph, run.session, run.key)
-        return next(
-            (one for one in self.live.values() if (one.graph, one.session, one.key) == wanted), None
-        )
+        same = (one for one in self.live.values() if (one.graph, one.session, one.key) == wanted)
+        former = next(same, None)
+        if former is not None and former.asked != run.asked:
+            raise IdempotencyError(
+                f"the Idempotency-Key was used for run {former.id} with another request; choose "
+                "another key, or repeat that request"
+            )
+        return former
 
     def held_cost(self, caller: Caller) -> float:
         """Return the most that the caller's runs in progress may cost."""

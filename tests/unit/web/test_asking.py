@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import Tokens
@@ -97,6 +98,23 @@ async def test_a_search_alone_answers_and_shows_no_run_of_others() -> None:
 async def test_options_arrive(name: str, value: object) -> None:
     _, (_, _, options) = await ask(**{name: value})
     assert options[name] == value
+
+
+def test_what_makes_another_request() -> None:
+    one = Question(question="Why?").distinct()
+    same = ({"session": "s"}, {"graph": "papers"}, {"max_cost": 1.0}, {"max_calls": 5})
+    other = ({"mode": "continue"}, {"max_sweep_partitions": 2}, {"answer_from": "search"})
+    assert all(Question(question="Why?", **more).distinct() == one for more in same)
+    assert all(Question(question="Why?", **more).distinct() != one for more in other)
+    assert Question(question="How?").distinct() != one
+
+
+@pytest.mark.parametrize("body", [{"top_k": 5}, {"search_mode": "local"}])
+def test_a_search_before_sweeps_takes_no_key(body: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="Idempotency-Key cannot be combined"):
+        Question(question="Why?", **body).check_key("k")
+    Question(question="Why?", **body).check_key(None)
+    Question(question="Why?", answer_from="search", **body).check_key("k")
 
 
 def test_limits_are_lowered_and_never_raised() -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from pgs_neo4j.errors import BusyError, StoppedError, UnknownRunError
+from pgs_neo4j.errors import BusyError, IdempotencyError, StoppedError, UnknownRunError
 from pgs_neo4j.events import OnEvent, PhaseStarted, TextStreamed
 from pgs_neo4j.model import Answer, Coverage, Usage
 from pgs_neo4j.telemetry.log_ids import RUN
@@ -154,6 +154,15 @@ async def test_a_key_finds_its_run_in_its_session_only() -> None:
     assert board.repeated(a_run(2, key="other")) is None
     assert board.repeated(a_run(2, key="k", session="other")) is None
     assert board.repeated(a_run(2)) is None
+
+
+async def test_a_key_of_another_request_is_refused() -> None:
+    board = RunBoard(1)
+    run = board.start(a_run(key="k", asked={"question": "Why?"}), at_once)
+    assert board.repeated(a_run(2, key="k", asked={"question": "Why?"})) is run
+    with pytest.raises(IdempotencyError, match="was used for run r1 with another request"):
+        board.repeated(a_run(2, key="k", asked={"question": "How?"}))
+    assert board.repeated(a_run(2, key="k2", asked={"question": "How?"})) is None
 
 
 async def test_others_must_not_see_a_run() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from secrets import token_hex
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,6 +12,7 @@ import httpx2
 import pytest
 
 from pgs_neo4j.browse.costs import DayCost
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import PGS, Check, RunInfo, SessionInfo, StoredGraph
 from pgs_neo4j.errors import UnknownGraphError, UnknownNodeError, UnknownRunError, UsageError
 from pgs_neo4j.model import Coverage, GraphMapping, NodeFinding, Partition
@@ -76,6 +79,9 @@ class Runs:
             properties={"question": "Why?", "details": "{}", "cost": 0.5},
         )  # fmt: skip
 
+    def new_id(self) -> str:
+        return f"r{token_hex(6)}"
+
     async def costs(self, days: int) -> list[DayCost]:
         return [COST]
 
@@ -139,7 +145,7 @@ async def doctor() -> tuple[Check, ...]:
 def engine() -> SimpleNamespace:
     return SimpleNamespace(
         graphs=Graphs(), runs=Runs(), sessions=Sessions(), browse=Browser(),
-        partitions=partitions, doctor=doctor, survey=survey, jobs=Jobs(),
+        config=PGSConfig(), partitions=partitions, doctor=doctor, survey=survey, jobs=Jobs(),
     )  # fmt: skip
 
 
@@ -150,6 +156,7 @@ def serving(engine: SimpleNamespace) -> Serving:
         hashed("bob"): Caller("bob", "reader", True, frozenset({"papers", "other"})),
         hashed("boss"): Caller("boss", "operator"),
         hashed("keeper"): Caller("keeper", "operator", True, frozenset({"papers"})),
+        hashed("rich"): Caller("ann", "asker", True, None, None, 5.0),
         hashed("poor"): Caller("ann", "asker", True, None, None, 0.5),
     }
     return Serving(cast(PGS, engine), RunBoard(2), Tokens(callers), "pgs_1")
@@ -297,6 +304,28 @@ async def test_who_has_spent_the_money_of_the_day_waits(web: httpx2.AsyncClient)
     refused = await web.post("/api/runs", json=body, **of("poor"))
     assert (refused.status_code, refused.json()["code"]) == (402, "budget")
     assert "tomorrow" in refused.json()["fix"]
+
+
+async def test_a_retry_is_recognized_before_the_money_and_another_question_is_not(
+    web: httpx2.AsyncClient, engine: SimpleNamespace, serving: Serving
+) -> None:
+    async def execute(question: str, **options: Any) -> None:
+        await asyncio.sleep(100)
+
+    engine.execute = execute
+    body = {"question": "Why?", "graph": "papers"}
+    sent = {"headers": of("rich")["headers"] | {"Idempotency-Key": "k"}}
+    first, again = [await web.post("/api/runs", json=body, **sent) for _ in range(2)]
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["run"] == again.json()["run"]
+    other = await web.post("/api/runs", json=body | {"question": "How?"}, **sent)
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency")
+    assert "choose another key" in other.json()["fix"]
+    layered = await web.post("/api/runs", json=body | {"top_k": 5}, **sent)
+    assert (layered.status_code, layered.json()["code"]) == (422, "usage")
+    new = await web.post("/api/runs", json=body, **of("rich"))
+    assert (new.status_code, new.json()["code"]) == (402, "budget")
+    assert [*serving.board.live] == [first.json()["run"]]
 
 
 async def test_the_demo_is_made_by_operators_where_no_graph_is(
