@@ -27,6 +27,7 @@ class Inquiry:
     """A question of an agent; the database knows its run from ``advance.run`` on.
 
     ``max_cost`` is the most that the agent lets it cost; None leaves that to the settings.
+    ``resumed``: its run began earlier.
     """
 
     run: str
@@ -34,6 +35,7 @@ class Inquiry:
     session: str
     question: str
     max_cost: float | None = None
+    resumed: bool = False
     advance: Advance = field(default_factory=Advance)
     task: asyncio.Task[Answer] | None = field(default=None, repr=False)
 

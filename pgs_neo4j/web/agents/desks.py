@@ -61,6 +61,7 @@ async def _launch(
         session=inquiry.session,
         question=inquiry.question,
         most_cost=most or 0.0,
+        resumed=inquiry.resumed,
     )
     return asyncio.create_task(_wait(start_awaited(serving.board, run, carry_out)))
 

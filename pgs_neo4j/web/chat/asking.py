@@ -39,7 +39,8 @@ class ChatRun:
 
         They end early for a reader that is too slow.
         """
-        log, place = self.awaited.run.log, 0
+        log = self.awaited.run.log
+        place = log.start
         while True:
             try:
                 async with asyncio.timeout(silence_s):

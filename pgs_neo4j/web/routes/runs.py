@@ -20,6 +20,7 @@ from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.routes.snapshots import run_snapshot
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
+from pgs_neo4j.web.runs.log import MOST_ID
 from pgs_neo4j.web.runs.stream import stream_events
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
@@ -27,7 +28,7 @@ router = api_router("runs")
 
 RunId = Annotated[str, Path(pattern=r"^r[0-9a-f]{12}$", description="id of the run")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
-LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=10**9)]
+LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=MOST_ID)]
 
 ANSWER_POLICY = f"{policy(PAGE)}; sandbox"
 
@@ -169,6 +170,7 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
         question=str(stored.properties["question"]),
         key=former.key if former else None,
         asked=former.asked if former else None,
+        resumed=True,
         most_cost=limits or 0.0,
     )
     return accepted(

@@ -40,7 +40,8 @@ class LiveRun:
     """A run of this process.
 
     ``key`` is the idempotency key of its request, if any, and ``asked`` what tells the request from
-    others. ``most_cost`` is what it may cost, known for callers with a daily limit.
+    others. ``resumed``: it began earlier, here or elsewhere. ``most_cost`` is what it may cost,
+    known for callers with a daily limit.
     """
 
     id: str
@@ -55,6 +56,7 @@ class LiveRun:
     most_cost: float = 0.0
     began_at: float | None = None
     ended_at: float | None = None
+    resumed: bool = False
     task: asyncio.Task[None] | None = field(default=None, repr=False)
     turn: asyncio.Future[None] | None = field(default=None, repr=False)
 
@@ -149,6 +151,8 @@ class RunBoard:
         former = self.live.get(run.id)
         if former is not None and former.active:
             raise BusyError(f"run {run.id} is in progress; follow its events")
+        if run.resumed:
+            run.log = EventLog.following(former.log if former else None)
         self.live[run.id] = run
         run.log.add("accepted", ServedAccepted(run=run.id, graph=run.graph, question=run.question))
         with log_ids(run=run.id):

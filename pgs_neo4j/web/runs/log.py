@@ -6,9 +6,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from time import time
 
 TEXT_S = 0.05
 """Seconds for which pieces of text are joined: at most 20 events a second."""
+
+MOST_ID = 2**53 - 1
+"""The largest id; programs in JavaScript know no larger whole numbers."""
 
 MOST_ENTRIES = 5000
 """Events kept of a run; who missed an older one gets a snapshot."""
@@ -16,7 +20,7 @@ MOST_ENTRIES = 5000
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """An event: ids count up from 1, without gaps."""
+    """An event: ids count up without gaps, from 1 unless the run was resumed."""
 
     id: int
     name: str
@@ -31,15 +35,20 @@ class MissedEventsError(Exception):
 class EventLog:
     """The events of a run. It grows until it is ended, and any number may read it.
 
-    A reader holds nothing but its place, so a slow one costs nothing.
+    A reader holds nothing but its place, so a slow one costs nothing. The ids up to ``start`` are
+    those of earlier logs of the run, so that a reader of these is known to have missed something.
     """
 
+    start: int = 0
     entries: list[LoggedEvent] = field(default_factory=list, repr=False)
-    last: int = 0
+    last: int = field(init=False)
     ended: bool = False
     _grown: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     _text: list[str] = field(default_factory=list, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.last = self.start
 
     @property
     def first(self) -> int:
@@ -80,6 +89,15 @@ class EventLog:
             if self.ended:
                 return
             await grown.wait()
+
+    @classmethod
+    def following(cls, former: EventLog | None) -> EventLog:
+        """Return the log of a run that is resumed, whose ids are above all that it ever had.
+
+        Without the ``former`` log, which an earlier server kept, they begin at the time in
+        milliseconds. No run has that many events.
+        """
+        return cls(int(time() * 1000) if former is None else former.last)
 
     def _append(self, name: str, data: Mapping[str, object]) -> None:
         if self.ended:

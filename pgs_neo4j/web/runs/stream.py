@@ -20,10 +20,12 @@ async def stream_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Yield the events after ``last_id`` without gap or repeat, those to come included.
 
-    Where events are no longer kept, or the server was restarted (no ``log``), a ``snapshot`` of
-    what the database has takes their place.
+    Where events are no longer kept, the run was resumed, or the server was restarted (no ``log``),
+    a ``snapshot`` of what the database has takes their place.
     """
     place = last_id or 0
+    if last_id is None and log is not None:
+        place = log.start
     if log is None or place > log.last:
         place = log.last if log else 0
         yield _event("snapshot", json_text(await snapshot()), place)

@@ -147,6 +147,17 @@ async def test_a_run_in_progress_is_not_started_again() -> None:
     assert (await told(board.start(a_run(), at_once)))[-1][0] == "answered"
 
 
+async def test_the_ids_of_a_resumed_run_are_above_those_before() -> None:
+    board = RunBoard(1)
+    first = board.start(a_run(), at_once)
+    await told(first)
+    again = board.start(a_run(resumed=True), at_once)
+    assert (await anext(again.log.after(first.log.last))).name == "accepted"
+    assert (await anext(again.log.after(first.log.last))).id == first.log.last + 1
+    elsewhere = board.start(a_run(2, resumed=True), at_once)
+    assert elsewhere.log.start > 10**12
+
+
 async def test_a_key_finds_its_run_in_its_session_only() -> None:
     board = RunBoard(1)
     run = board.start(a_run(key="k"), at_once)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pgs_neo4j.web.runs.log import MOST_ENTRIES, EventLog, MissedEventsError
+from pgs_neo4j.web.runs.log import MOST_ENTRIES, MOST_ID, EventLog, MissedEventsError
 from pgs_neo4j.web.runs.stream import stream_events
 
 
@@ -107,6 +107,41 @@ async def test_an_id_of_an_earlier_server_gets_a_snapshot_and_then_what_comes() 
     log.end()
     rest = [event.event async for event in reading]
     assert (first.event, first.id, rest) == ("snapshot", "1", ["answered"])
+
+
+async def resumed(former: EventLog | None) -> EventLog:
+    """The log of a run that was resumed, with 60 events."""
+    log = EventLog.following(former)
+    for number in range(60):
+        log.add(f"e{number}", {})
+    log.end()
+    return log
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_who_read_a_run_before_it_was_resumed_gets_a_snapshot(known: bool) -> None:
+    former = EventLog()
+    for _ in range(50):
+        former.add("e", {})
+    former.end()
+    log = await resumed(former if known else None)
+    told = [(event.event, event.id) async for event in stream_events(log, 40, snapshot)]
+    assert told == [("snapshot", str(log.last))]
+    whole = [event.id async for event in stream_events(log, None, snapshot)]
+    assert whole == [str(number) for number in range(log.start + 1, log.start + 61)]
+    rest = [event.event async for event in stream_events(log, log.start + 40, snapshot)]
+    assert rest == [f"e{number}" for number in range(40, 60)]
+    assert log.last < MOST_ID
+
+
+async def test_who_read_a_run_to_its_end_misses_nothing_when_it_is_resumed() -> None:
+    former = EventLog()
+    former.add("cancelled", {})
+    log = await resumed(former)
+    told = [event.event async for event in stream_events(log, former.last, snapshot)]
+    assert told == [f"e{number}" for number in range(60)]
+    again = await resumed(None)
+    assert again.start > log.last
 
 
 async def test_a_run_that_is_not_here_is_a_snapshot_alone() -> None:
