@@ -124,6 +124,7 @@ class AskingTools:
         if run is not None:
             stored = (await read_result(self.desk, visitor, run)).stored
             asked = str(stored.properties.get("question", ""))
+            most = stored.lower_cost(most)
             former = Inquiry(stored.id, stored.graph, stored.session, asked, most, resumed=True)
             return await self._start(ctx, former, self._resumed(former, max_partitions), wait_s)
         named = await self.desk.graph(ctx, graph)

@@ -157,10 +157,11 @@ async def cancel(run: RunId, serving: ServingNow, caller: AskerNow) -> Json:
 
 @router.post("/runs/{run}/resume", status_code=202)
 async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedRun:
-    """Resume a run that stopped, failed, or was cancelled."""
+    """Resume a run that stopped, failed, or was cancelled. Its own limit on the cost stays."""
     serving.require_writing()
     stored = await stored_run(serving, caller, run)
-    limits = await serving.remaining_cost(caller)
+    left = await serving.remaining_cost(caller)
+    most = None if left is None else stored.lower_cost(left)
     former = serving.board.live.get(run)
     live = LiveRun(
         id=run,
@@ -171,11 +172,11 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
         key=former.key if former else None,
         asked=former.asked if former else None,
         resumed=True,
-        most_cost=limits or 0.0,
+        most_cost=most or 0.0,
     )
     return accepted(
         serving.board.start(
-            live, lambda hear: serving.pgs.resume(run, on_event=hear, max_cost=limits)
+            live, lambda hear: serving.pgs.resume(run, on_event=hear, max_cost=most)
         )
     )
 

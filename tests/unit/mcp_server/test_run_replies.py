@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,6 +116,19 @@ async def test_a_run_is_resumed_in_its_own_graph_and_session() -> None:
     shown = resumed.structured_content
     assert (shown["run"], shown["session"], shown["question"]) == ("r9", "one", "Why?")
     assert engine.asked == [("r9", {"max_cost": 1.0})]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given"), [({"max_cost": 9}, 0.5), ({"max_cost": 0.25}, 0.25), ({}, 0.5)]
+)
+async def test_the_limit_of_a_run_that_is_resumed_is_not_raised(
+    wanted: dict[str, float], given: float
+) -> None:
+    config = json.dumps({"values": {"max_cost": 0.5}, "set": ["max_cost"]})
+    stored = stored_run("birds", "ann / one", config=config)
+    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
+    await call(desk(engine, Tenant()), "continue_reading", run="r9", **wanted)
+    assert engine.asked == [("r9", {"max_cost": given})]
 
 
 async def test_further_reading_takes_the_last_question_of_the_session() -> None:

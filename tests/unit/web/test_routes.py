@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from secrets import token_hex
 from types import SimpleNamespace
@@ -13,8 +14,9 @@ import pytest
 
 from pgs_neo4j.browse.costs import DayCost
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine import PGS, Check, RunInfo, SessionInfo, StoredGraph
+from pgs_neo4j.engine import PGS, Check, RunInfo, SessionInfo, StoredGraph, StoredRun
 from pgs_neo4j.errors import UnknownGraphError, UnknownNodeError, UnknownRunError, UsageError
+from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Coverage, GraphMapping, NodeFinding, Partition
 from pgs_neo4j.model.graph import Adjacent
 from pgs_neo4j.web.access.callers import Caller
@@ -73,10 +75,13 @@ class Runs:
     async def get(self, run: str) -> Any:
         if run != INFO.id:
             raise UnknownRunError(f"there is no run {run}")
-        return SimpleNamespace(
-            id=run, graph="papers", session="ann / default", status="complete", silent=False,
-            generation="g1",
-            properties={"question": "Why?", "details": "{}", "cost": 0.5},
+        config = json.dumps({"values": {"max_cost": 1.0}, "set": ["max_cost"]})
+        return StoredRun(
+            id=run, graph="papers", session="ann / default", generation="g1", current=True,
+            silent=False, properties={
+                "question": "Why?", "details": "{}", "cost": 0.5, "status": "complete",
+                "config": config,
+            },
         )  # fmt: skip
 
     def new_id(self) -> str:
@@ -326,6 +331,29 @@ async def test_a_retry_is_recognized_before_the_money_and_another_question_is_no
     new = await web.post("/api/runs", json=body, **of("rich"))
     assert (new.status_code, new.json()["code"]) == (402, "budget")
     assert [*serving.board.live] == [first.json()["run"]]
+
+
+@pytest.mark.parametrize(("day", "most"), [(9.0, 1.0), (0.75, 0.25), (None, None)])
+async def test_resuming_never_raises_the_limit_of_a_run(
+    web: httpx2.AsyncClient,
+    engine: SimpleNamespace,
+    serving: Serving,
+    day: float | None,
+    most: float | None,
+) -> None:
+    limits: list[float | None] = []
+
+    async def resume(run: str, *, on_event: OnEvent, max_cost: float | None) -> None:
+        limits.append(max_cost)
+
+    engine.resume = resume
+    serving.tokens.programs[hashed("ann")] = Caller("ann", "asker", True, None, None, day)
+    assert (await web.post(f"/api/runs/{INFO.id}/resume", json={}, **of("ann"))).status_code == 202
+    held = serving.board.held_cost(Caller("ann"))
+    task = serving.board.live[INFO.id].task
+    assert task is not None
+    await asyncio.wait([task])
+    assert (limits, held) == ([most], most or 0.0)
 
 
 async def test_the_demo_is_made_by_operators_where_no_graph_is(
