@@ -42,7 +42,7 @@ async def list_read(
     graph: GraphName,
     serving: ServingNow,
     caller: CallerNow,
-    session: Annotated[str, Query(min_length=1, max_length=120)] = "default",
+    session: Annotated[str, Query(min_length=1, max_length=400)] = "default",
 ) -> list[ReadNodes]:
     """Return how much of each current partition a session of the caller has read."""
     name = await visible_graph(serving, caller, graph)
@@ -63,7 +63,7 @@ async def list_flags(
     graph: GraphName,
     serving: ServingNow,
     caller: CallerNow,
-    session: Annotated[str, Query(min_length=1, max_length=120)] = "default",
+    session: Annotated[str, Query(min_length=1, max_length=400)] = "default",
 ) -> list[PartitionFlag]:
     """Return the flags of a session of the caller between current partitions."""
     name = await visible_graph(serving, caller, graph)

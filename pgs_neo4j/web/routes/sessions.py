@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from fastapi import Path
 from pydantic import BaseModel
 
 from pgs_neo4j.errors import UnknownSessionError
@@ -53,9 +56,14 @@ async def list_sessions(
     ]
 
 
-@router.get("/graphs/{graph}/sessions/{session}")
+SessionName = Annotated[
+    str, Path(min_length=1, max_length=400, description="name of the session; may hold slashes")
+]
+
+
+@router.get("/graphs/{graph}/sessions/{session:path}")
 async def show_session(
-    graph: GraphName, session: str, serving: ServingNow, caller: CallerNow
+    graph: GraphName, session: SessionName, serving: ServingNow, caller: CallerNow
 ) -> Json:
     """Return a session with its runs, oldest first, and its coverage."""
     name = await visible_graph(serving, caller, graph)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from secrets import token_hex
 from types import SimpleNamespace
 from typing import Any, cast
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -216,6 +217,14 @@ async def test_sessions_have_the_names_that_their_callers_gave(
 ) -> None:
     listed = (await web.get("/api/sessions", **of(name))).json()
     assert [session["session"] for session in listed] == sessions
+
+
+@pytest.mark.parametrize("session", ["ann / default", "a/b", "/x/", "100%", "plain"])
+async def test_a_session_with_slashes_in_its_name_can_be_opened(
+    web: httpx2.AsyncClient, session: str
+) -> None:
+    shown = await web.get(f"/api/graphs/papers/sessions/{quote(session, safe='')}", **of("boss"))
+    assert (shown.status_code, shown.json().get("session")) == (200, session)
 
 
 async def test_runs_and_costs_of_others_are_left_out(web: httpx2.AsyncClient) -> None:
