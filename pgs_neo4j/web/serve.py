@@ -31,7 +31,10 @@ MOST_CONNECTIONS = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """Where to serve, to whom, and how many runs at once."""
+    """Where to serve, to whom, and how many runs at once.
+
+    ``proxies`` are addresses or networks whose ``X-Forwarded-For`` and ``-Proto`` are believed.
+    """
 
     host: str = "127.0.0.1"
     port: int = 7475
@@ -39,6 +42,7 @@ class ServeOptions:
     max_runs: int = 8
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
 
 
 class _Server(uvicorn.Server):
@@ -51,7 +55,12 @@ class _Server(uvicorn.Server):
 
 
 def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None:
-    """Raise UsageError when others could reach a server that has no tokens for them."""
+    """Raise UsageError when others could reach a server that has no tokens for them.
+
+    Also for a proxy that is neither an address nor a network.
+    """
+    for proxy in options.proxies:
+        check_proxy(proxy)
     if _is_loopback(options.host):
         return
     if not tokens:
@@ -64,6 +73,16 @@ def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None
             f"{options.host} can be reached under any name; name those to answer to with "
             "--allow-host"
         )
+
+
+def check_proxy(proxy: str) -> None:
+    """Raise UsageError unless a proxy is an address, or a network."""
+    try:
+        ipaddress.ip_network(proxy)
+    except ValueError:
+        raise UsageError(
+            f"{proxy!r} is no address of a proxy; name one as 10.0.0.5, or a network as 10.0.0.0/8"
+        ) from None
 
 
 async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -> None:
@@ -92,7 +111,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
         serving.uploads.most_bytes,
     )
-    server = _Server(_config(guard))
+    server = _Server(_config(guard, options.proxies))
     with _listening(options) as listener:
         running = asyncio.create_task(server.serve([listener]))
         try:
@@ -114,12 +133,15 @@ def settle_memory() -> None:
     gc.freeze()
 
 
-def _config(guard: Guard) -> uvicorn.Config:
+def _config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
     return uvicorn.Config(
         guard,
         log_config=None,
         access_log=False,
         server_header=False,
+        # Off without proxies: by default, uvicorn believes whatever comes from this machine.
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=int(STOP_S) + 1,
         lifespan="on",

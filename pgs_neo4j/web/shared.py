@@ -29,16 +29,15 @@ from pgs_neo4j.web.uploads.store import UploadStore
 class Serving:
     """The engine, the runs in progress, and the tokens of one server.
 
-    ``cookie`` is the name of the cookie. ``secure``: it travels over TLS only. ``stopped`` is set
-    when no run will begin any more. ``maps`` are those drawn last, by generation and unit. Graphs
-    are scanned by the holder of ``scanning``, one at a time, which leaves room for other requests.
+    ``cookie`` is the name of the cookie. ``stopped`` is set when no run will begin any more.
+    ``maps`` are those drawn last, by generation and unit. Graphs are scanned by the holder of
+    ``scanning``, one at a time, which leaves room for other requests.
     """
 
     pgs: PGS
     board: RunBoard
     tokens: Tokens
     cookie: str
-    secure: bool = False
     read_only: bool = False
     confirm_cost: float | None = None
     backoff: Backoff = field(default_factory=Backoff)

@@ -31,7 +31,3 @@ class Backoff:
         self._failures[address] = (count + 1, monotonic())
         while len(self._failures) > MOST_ADDRESSES:
             self._failures.popitem(last=False)
-
-    def succeed(self, address: str) -> None:
-        """Forget the failures of an address."""
-        self._failures.pop(address, None)

@@ -48,16 +48,19 @@ class Health(BaseModel):
 
 @router.post("/login", responses={401: {"model": Failure}, 429: {"model": Failure}})
 async def log_in(body: Login, request: Request, response: Response, serving: ServingNow) -> Me:
-    """Trade the token of the link, or one of ``pgs.toml``, for a cookie."""
+    """Trade the token of the link, or one of ``pgs.toml``, for a cookie.
+
+    After several wrong tokens, an address has to wait before the next wrong one is looked at. A
+    good token passes at once: it cannot be guessed, and people behind a proxy share an address.
+    """
     address = request.client.host if request.client else ""
-    wait_s = serving.backoff.wait_s(address)
-    if wait_s:
-        return _refused(429, f"wait {ceil(wait_s)} s before the next try", ceil(wait_s))
     traded = serving.tokens.log_in(body.token)
     if traded is None:
+        wait_s = serving.backoff.wait_s(address)
+        if wait_s:
+            return _refused(429, f"wait {ceil(wait_s)} s before the next try", ceil(wait_s))
         serving.backoff.fail(address)
         return _refused(401, "open the link that pgs serve printed; it works once")
-    serving.backoff.succeed(address)
     cookie, caller = traded
     response.set_cookie(
         serving.cookie,
@@ -65,7 +68,7 @@ async def log_in(body: Login, request: Request, response: Response, serving: Ser
         max_age=int(COOKIE_S),
         httponly=True,
         samesite="strict",
-        secure=serving.secure,
+        secure=_over_tls(request),
     )
     return _me(caller, serving)
 
@@ -76,7 +79,8 @@ async def log_out(
 ) -> Health:
     """Make the cookie useless."""
     serving.tokens.log_out(request.state.cookie)
-    response.delete_cookie(serving.cookie, httponly=True, samesite="strict")
+    secure = _over_tls(request)
+    response.delete_cookie(serving.cookie, httponly=True, samesite="strict", secure=secure)
     return Health()
 
 
@@ -90,6 +94,12 @@ async def me(caller: CallerNow, serving: ServingNow) -> Me:
 async def health() -> Health:
     """Return that the server answers."""
     return Health()
+
+
+def _over_tls(request: Request) -> bool:
+    """Return whether the browser speaks TLS, by its own word or that of a trusted proxy."""
+    origin, host = (request.headers.get(name, "").lower() for name in ("origin", "host"))
+    return request.url.scheme == "https" or origin == f"https://{host}"
 
 
 def _me(caller: Caller, serving: Serving) -> Me:

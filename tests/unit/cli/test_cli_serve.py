@@ -56,12 +56,13 @@ def test_without_options_it_serves_this_machine(asked: list[ServeOptions]) -> No
 
 def test_options_arrive(asked: list[ServeOptions]) -> None:
     words = "--host 0.0.0.0 --port 9000 --read-only --max-runs 3 --allow-host a --allow-host b"
+    words += " --trust-proxy 10.0.0.1"
     done = pgs("serve", *words.split(), "--allow-origin", "https://site.example")
     assert done.exit_code == 0, done.output
     (options,) = asked
     assert options == ServeOptions(
         host="0.0.0.0", port=9000, read_only=True, max_runs=3, allow_hosts=("a", "b"),
-        allow_origins=("https://site.example",),
+        allow_origins=("https://site.example",), proxies=("10.0.0.1",),
     )  # fmt: skip
 
 

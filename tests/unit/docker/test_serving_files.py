@@ -30,7 +30,10 @@ def serving(words: Sequence[str]) -> ServeOptions:
         with command.make_context("serve", after, parent=outer) as inner:
             given = dict(inner.params)
     return ServeOptions(
-        host=given["host"], port=given["port"], allow_hosts=tuple(given["allow_host"] or ())
+        host=given["host"],
+        port=given["port"],
+        allow_hosts=tuple(given["allow_host"] or ()),
+        proxies=tuple(given["trust_proxy"] or ()),
     )
 
 
@@ -111,6 +114,11 @@ def test_prometheus_asks_under_a_name_that_is_served(kubernetes: Any) -> None:
     assert set(job["authorization"]) == {"credentials_file"}
 
 
+def test_a_proxy_names_its_clients() -> None:
+    for name, value in (("For", "$remote_addr"), ("Proto", "$scheme")):
+        assert f"proxy_set_header X-Forwarded-{name} {value};" in text("proxy/nginx.conf")
+
+
 def test_the_service_serves_loopback_to_a_proxy() -> None:
     service = unit("pgs-serve.service")["Service"]
     program, *words = shlex.split(service["ExecStart"])
@@ -118,6 +126,7 @@ def test_the_service_serves_loopback_to_a_proxy() -> None:
     check_options(options, ())
     assert program == "/opt/pgs/bin/pgs"
     assert HOST in served_hosts(options.host, options.port, options.allow_hosts)
+    assert options.proxies == ("127.0.0.1",)
     assert (service["Type"], service["User"]) == ("exec", "pgs")
     assert service["EnvironmentFile"] == "/etc/pgs/pgs.env"
     assert service["NoNewPrivileges"] == "yes"

@@ -14,8 +14,9 @@ import pytest
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.web.serve import ServeOptions, _listening, serve, settle_memory
-from tests.serving import free_port, served
+from pgs_neo4j.web.access.backoff import FREE
+from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
+from tests.serving import Served, free_port, served
 
 ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
 
@@ -75,6 +76,67 @@ async def test_it_ends_within_five_seconds_with_idle_connections() -> None:
         async with server.client() as late:
             with pytest.raises(httpx2.ConnectError):
                 await late.get("/api/health")
+
+
+async def guess(server: Served, count: int, **headers: str) -> list[int]:
+    """The answers to so many wrong tokens, each said to come from another address."""
+    async with server.client() as client:
+        return [
+            (
+                await client.post(
+                    "/api/login",
+                    json={"token": "guess"},
+                    headers={"X-Forwarded-For": f"10.0.0.{number}", **headers},
+                )
+            ).status_code
+            for number in range(count)
+        ]
+
+
+async def test_who_guesses_has_to_wait_whatever_address_it_names() -> None:
+    async with served(ENGINE) as server:
+        assert await guess(server, 12) == [401] * FREE + [429] * (12 - FREE)
+        async with server.owner() as owner:  # whose address is the same
+            assert (await owner.get("/api/me")).status_code == 200
+        assert await guess(server, 1) == [429]
+
+
+async def test_a_trusted_proxy_tells_clients_apart() -> None:
+    async with served(ENGINE, proxies=("127.0.0.0/8",)) as server:
+        assert await guess(server, 12) == [401] * 12
+
+
+@pytest.mark.parametrize(
+    ("proxies", "headers", "secure"),
+    [
+        ((), {}, False),
+        ((), {"X-Forwarded-Proto": "https"}, False),
+        ((), {"Origin": "https://localhost"}, True),
+        ((), {"Origin": "http://localhost"}, False),
+        (("127.0.0.1",), {"X-Forwarded-Proto": "https"}, True),
+        (("127.0.0.1",), {}, False),
+        (("10.0.0.0/8",), {"X-Forwarded-Proto": "https"}, False),
+    ],
+)
+async def test_the_cookie_of_a_browser_behind_tls_never_travels_without(
+    proxies: tuple[str, ...], headers: dict[str, str], secure: bool
+) -> None:
+    async with served(ENGINE, proxies=proxies) as server, server.client() as client:
+        sent = {"Host": "localhost", **headers}
+        answer = await client.post("/api/login", json={"token": server.token}, headers=sent)
+        assert answer.status_code == 200
+        cookie = answer.headers["set-cookie"]
+        assert ("Secure" in cookie.split("; ")) == secure
+        value = {"Cookie": cookie.partition(";")[0]}
+        gone = await client.post("/api/logout", json={}, headers=sent | value)
+        assert ("Secure" in gone.headers["set-cookie"].split("; ")) == secure
+
+
+@pytest.mark.parametrize("proxy", ["*", "graphs.example", "10.0.0.1/8", ""])
+def test_a_proxy_is_an_address_or_a_network(proxy: str) -> None:
+    with pytest.raises(UsageError, match="no address of a proxy; name one"):
+        check_options(ServeOptions(proxies=(proxy,)), ())
+    check_options(ServeOptions(proxies=("10.0.0.1", "10.0.0.0/8", "::1")), ())
 
 
 async def test_options_are_checked_before_anything_listens() -> None:

@@ -39,6 +39,13 @@ def serve(
         list[str] | None,
         typer.Option("--allow-origin", help="A site whose pages may use the API; repeatable."),
     ] = None,
+    trust_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trust-proxy",
+            help="Address or network of a proxy that tells whom it speaks for; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Serve an API to programs, and a page to people.
 
@@ -57,6 +64,7 @@ def serve(
         "max_runs": max_runs,
         "allow_hosts": tuple(allow_host or ()),
         "allow_origins": tuple(allow_origin or ()),
+        "proxies": tuple(trust_proxy or ()),
     }
     run(_serve(options, open_browser=open_))
 
