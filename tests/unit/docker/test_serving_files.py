@@ -12,8 +12,8 @@ import typer
 import yaml
 
 from pgs_neo4j.cli.app import app
-from pgs_neo4j.config import TokenEntry
-from pgs_neo4j.web.access.guard import served_hosts
+from pgs_neo4j.config import PGSConfig, TokenEntry
+from pgs_neo4j.web.access.guard import MOST_BODY, MOST_CHAT, UPLOADS, served_hosts
 from pgs_neo4j.web.serve import ServeOptions, check_options
 from tests.unit.docker.test_docker_files import instructions, stages, text, unit
 
@@ -114,6 +114,23 @@ def test_prometheus_asks_under_a_name_that_is_served(kubernetes: Any) -> None:
     assert set(job["authorization"]) == {"credentials_file"}
 
 
+def test_nginx_takes_bodies_as_large_as_the_server_does() -> None:
+    written = text("proxy/nginx.conf")
+    general, _, uploads = written.partition("location ~ ")
+    pattern, _, block = uploads.partition(" {")
+    most, most_file = (
+        int(re.findall(r"client_max_body_size (\d+)m;", part)[0]) * 2**20
+        for part in (general, block.partition("}")[0])
+    )
+    assert most == MOST_CHAT > MOST_BODY
+    assert 0 <= most_file - PGSConfig().max_document_mb * 1e6 < 10e6
+    for path in ("/api/graphs/docs/uploads", "/api/graphs/my%20docs/uploads"):
+        assert re.search(pattern, path)
+        assert UPLOADS.fullmatch(path)
+    assert not re.search(pattern, "/api/graphs/docs/uploads/x")
+    assert written.count("proxy_pass http") == 2
+
+
 def test_a_proxy_names_its_clients() -> None:
     for name, value in (("For", "$remote_addr"), ("Proto", "$scheme")):
         assert f"proxy_set_header X-Forwarded-{name} {value};" in text("proxy/nginx.conf")
@@ -144,5 +161,5 @@ def test_a_proxy_passes_events_on_at_once_and_hides_the_metrics(
     assert at_once in written
     assert closed in written
     assert HOST in written
-    assert re.findall(r"127\.0\.0\.1:(\d+)", written) == [str(ServeOptions().port)]
+    assert {*re.findall(r"127\.0\.0\.1:(\d+)", written)} == {str(ServeOptions().port)}
     assert written.count("{") == written.count("}")
