@@ -44,12 +44,13 @@ IMPATIENT_S = 10.0  # and after the second
 COLLECTED_AFTER = (20_000, 20, 50)
 
 
-def run(work: Coroutine[object, object, int | None]) -> None:
+def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S) -> None:
     """Run a command's work, and exit with its code (None is 0).
 
-    SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within GRACE_S.
+    SIGINT, SIGTERM, and SIGHUP cancel it, so that every cleanup runs, within
+    ``grace_s``.
     """
-    stop = _Stop()
+    stop = _Stop(grace_s)
     if json_logs.is_on():
         json_logs.apply_settings()
     catch_library_logs(write=debugging())
@@ -131,13 +132,14 @@ def debugging() -> bool:
 class _Stop:
     """Signals received so far, and the deadline of the cleanup."""
 
+    grace_s: float = GRACE_S
     signals: int = 0
     task: asyncio.Task[int | None] | None = None
     deadline: asyncio.TimerHandle | None = field(default=None, repr=False)
 
     def ask(self) -> None:
         self.signals += 1
-        limit = GRACE_S if self.signals == 1 else IMPATIENT_S
+        limit = self.grace_s if self.signals == 1 else IMPATIENT_S
         if self.signals == 1 and self.task is not None:
             output.note("interrupted; ending transactions and cleaning up")
             self.task.cancel()

@@ -16,7 +16,7 @@ from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.agents.mount import agents_of
 from pgs_neo4j.web.chat.asking import Chats
 from pgs_neo4j.web.chat.endpoints import router as chat_router
-from pgs_neo4j.web.failures import Failure, failure_of, failure_response, status_of
+from pgs_neo4j.web.failures import FAULT, Failure, failure_of, failure_response, status_of
 from pgs_neo4j.web.manual.handbook import manual_routes
 from pgs_neo4j.web.page import page_routes
 from pgs_neo4j.web.routes import (
@@ -114,7 +114,4 @@ async def _on_http(request: Request, error: Exception) -> Response:
 
 
 async def _on_fault(request: Request, _: Exception) -> Response:
-    failure = Failure(
-        error="unexpected error of pgs", code="fault", fix="the server's log has the details"
-    )
-    return failure_response(request.url.path, 500, failure)
+    return failure_response(request.url.path, 500, Failure(**FAULT))

@@ -65,6 +65,13 @@ class Failure(BaseModel):
     fix: Annotated[str, Field(description="what to do about it; empty if nothing can be done")] = ""
 
 
+FAULT = {
+    "error": "unexpected error of pgs",
+    "code": "fault",
+    "fix": "the server's log has the details",
+}
+"""The end of what failed for a reason that only the log tells."""
+
 CHAT = "/v1/"
 CHAT_TYPES = {401: "authentication_error", 402: "insufficient_quota", 403: "permission_error"}
 CHAT_CODES = {

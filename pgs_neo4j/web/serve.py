@@ -23,8 +23,8 @@ from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
 from pgs_neo4j.web.uploads.store import UploadStore
 
-STOP_S = 1.5
-"""Seconds for connections to close after the runs have stopped."""
+STOP_S, FORCE_S = 1.0, 0.5
+"""Seconds for connections to close after the runs have stopped, and once more by force."""
 STARTING_S = 0.02
 MOST_CONNECTIONS = 2000
 
@@ -143,7 +143,7 @@ def _config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=int(STOP_S) + 1,
+        timeout_graceful_shutdown=int(STOP_S),
         lifespan="on",
         ws="none",
     )
@@ -156,7 +156,7 @@ async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) 
         await asyncio.wait([running], timeout=STOP_S)
     if not running.done():
         server.force_exit = True
-        await asyncio.wait([running], timeout=STOP_S)
+        await asyncio.wait([running], timeout=FORCE_S)
 
 
 def _listening(options: ServeOptions) -> socket.socket:

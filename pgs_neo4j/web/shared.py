@@ -65,10 +65,10 @@ class Serving:
 
     async def stop(self) -> None:
         """Cancel runs and jobs; both leave a record. Nothing begins any more, or waits."""
-        self.jobs.stopping = True
+        jobs = asyncio.create_task(self.jobs.stop())
         await self.board.stop()
         self.stopped.set()  # agents have heard by now how their runs ended
-        await self.jobs.stop()
+        await jobs
         self.uploads.close()
 
     def require_writing(self) -> None:

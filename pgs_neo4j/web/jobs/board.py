@@ -17,7 +17,7 @@ from pgs_neo4j.errors import BusyError, PGSError
 from pgs_neo4j.events import Event, OnEvent, UsageCounted
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.access.callers import Caller, UnknownJobError
-from pgs_neo4j.web.failures import failure_of
+from pgs_neo4j.web.failures import FAULT, failure_of
 from pgs_neo4j.web.jobs.served_jobs import JobKind, ServedJob, ServedJobEnd
 from pgs_neo4j.web.runs.board import KEEP_S, STOP_S, STOPPING
 from pgs_neo4j.web.runs.log import EventLog
@@ -156,9 +156,12 @@ class JobBoard:
     async def stop(self) -> None:
         """Cancel all jobs, which leave records, and end all streams. None begins any more."""
         self.stopping = True
-        tasks = [job.task for job in self.live.values() if job.active and job.task is not None]
-        for task in tasks:
-            task.cancel()
+        tasks = []
+        for job in self.live.values():
+            if job.active and job.task is not None:
+                job.log.add("stopping", job.shown())
+                job.task.cancel()
+                tasks.append(job.task)
         if tasks:
             await asyncio.wait(tasks, timeout=STOP_S)
         for job in self.live.values():
@@ -173,8 +176,7 @@ class JobBoard:
             self._end(job, "failed", failure_of(error).model_dump())
         except Exception:
             logger.exception("a job on graph %s failed unexpectedly", job.graph)
-            fault = {"error": "unexpected error of pgs", "code": "fault", "fix": ""}
-            self._end(job, "failed", fault)
+            self._end(job, "failed", FAULT)
         else:
             self._end(job, "ended", ended)
 

@@ -16,7 +16,7 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.log_ids import log_ids
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.failures import failure_of
+from pgs_neo4j.web.failures import FAULT, failure_of
 from pgs_neo4j.web.runs.answering import Answering
 from pgs_neo4j.web.runs.log import EventLog
 from pgs_neo4j.web.runs.served_data import ServedAccepted, ServedEnd, ServedQueued, ServedStop
@@ -31,7 +31,7 @@ KEEP_S = 900.0
 """Seconds for which the events of a run that ended are kept."""
 MOST_ENDED = 200
 MOST_WAITING = 1000
-STOP_S = 3.0
+STOP_S = 2.5
 STOPPING = "the server is stopping; ask again when it is back"
 
 
@@ -199,7 +199,7 @@ class RunBoard:
             run.end("failed", "failed", failure_of(error).model_dump())
         except Exception as error:
             logger.exception("run %s failed unexpectedly", run.id)
-            run.end("failed", "failed", {"error": "unexpected error of pgs", "code": "fault"})
+            run.end("failed", "failed", FAULT)
             raise error from None
         else:
             run.end("answered", "answered", answer_counts(answer))

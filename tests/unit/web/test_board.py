@@ -18,6 +18,7 @@ from pgs_neo4j.telemetry.log_ids import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
+from pgs_neo4j.web.runs.served_data import SERVED
 
 COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
 
@@ -91,6 +92,7 @@ async def test_a_fault_is_told_without_its_text() -> None:
     run = RunBoard(1).start(a_run(), fail)
     listed = await told(run)
     assert listed[-1][1]["code"] == "fault"
+    assert listed[-1][1].keys() == SERVED["failed"].__annotations__.keys()
     assert "canary" not in str(listed)
     assert run.task is not None
     with pytest.raises(RuntimeError, match="canary"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
+from time import monotonic
 from types import SimpleNamespace
 from typing import cast
 
@@ -16,7 +17,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.access.backoff import FREE
 from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
-from tests.serving import Served, free_port, served
+from tests.serving import Served, events, free_port, served
 
 ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
 
@@ -76,6 +77,39 @@ async def test_it_ends_within_five_seconds_with_idle_connections() -> None:
         async with server.client() as late:
             with pytest.raises(httpx2.ConnectError):
                 await late.get("/api/health")
+
+
+async def stubborn(*_: object, **__: object) -> None:
+    """Work whose cleanup waits for a database that does not answer."""
+    try:
+        await asyncio.sleep(60)
+    finally:
+        await asyncio.sleep(60)
+
+
+async def one_graph(name: str | None = None) -> SimpleNamespace:
+    return SimpleNamespace(name="papers")
+
+
+async def test_it_ends_within_five_seconds_although_the_database_hangs() -> None:
+    engine = SimpleNamespace(
+        settings=Settings(), config=PGSConfig(), execute=stubborn,
+        graphs=SimpleNamespace(get=one_graph),
+        runs=SimpleNamespace(new_id=lambda: "r0123456789ab"),
+        jobs=SimpleNamespace(attempt=stubborn),
+    )  # fmt: skip
+    async with served(cast(PGS, engine)) as server, server.owner() as owner:
+        run = (await owner.post("/api/runs", json={"question": "Why?"})).json()
+        starting = asyncio.create_task(owner.post("/api/jobs", json={"graph": "papers"}))
+        names = asyncio.create_task(events(owner, run["events"]))
+        await asyncio.sleep(0.5)
+        server.task.cancel()
+        began = monotonic()
+        async with asyncio.timeout(10):
+            await asyncio.wait([server.task])
+        assert monotonic() - began < 4.7
+        assert [one.name for one in await names] == ["accepted", "stopping"]
+        starting.cancel()
 
 
 async def guess(server: Served, count: int, **headers: str) -> list[int]:

@@ -18,6 +18,8 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import Json
 
 NEEDED = ("fastapi", "uvicorn", "prometheus_client", "markdown_it")
+GRACE_S = 4.8
+"""Seconds from the signal to the end of the process, also while the database does not answer."""
 MISSING = "pgs serve needs the extra 'serve'; install it with: pip install 'pgs-neo4j[serve]'"
 
 
@@ -66,7 +68,7 @@ def serve(
         "allow_origins": tuple(allow_origin or ()),
         "proxies": tuple(trust_proxy or ()),
     }
-    run(_serve(options, open_browser=open_))
+    run(_serve(options, open_browser=open_), grace_s=GRACE_S)
 
 
 async def _serve(options: Json, *, open_browser: bool) -> None:
