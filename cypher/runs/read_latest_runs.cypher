@@ -1,12 +1,13 @@
-// Runs, newest first; an empty graph or session means all. With `answered`, only runs that have an
-// answer. `silent` if it is running but gave no sign of life for some seconds.
-// params: graph: str, session: str, answered: bool, silent_s: number, limit: int
+// Runs, newest first; an empty list of graphs, session, or beginning of its name means all. With
+// `answered`, only runs that have an answer. `silent` if it is running but gave no sign of life for some seconds.
+// params: graphs: list[str], session: str, sessions_of: str, answered: bool, silent_s: number, limit: int
 // returns: run: dict
 // mode: read
 // language: 5, 25
 MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
-WHERE ($graph = '' OR s.graph = $graph)
+WHERE ($graphs = [] OR s.graph IN $graphs)
   AND ($session = '' OR s.id = $session)
+  AND s.id STARTS WITH $sessions_of
   AND (NOT $answered OR r.details IS NOT NULL)
 WITH r, s ORDER BY r.started_at DESC, r.id DESC
 LIMIT $limit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,19 @@ class Jobs:
 
     _pgs: PGS
 
-    async def __call__(self, graph: str | None = None, *, limit: int = 20) -> list[Job]:
-        """Return the newest records of one or all graphs, the latest first."""
+    async def __call__(
+        self,
+        graph: str | None = None,
+        *,
+        limit: int = 20,
+        graphs: Collection[str] | None = None,
+    ) -> list[Job]:
+        """Return the newest records of one or all graphs, the latest first.
+
+        Without a graph, ``graphs`` are those to list, None for all.
+        """
         name = (await self._pgs.graph(graph)).name if graph else None
-        return await records.list_jobs(self._pgs.db, name, limit)
+        return await records.list_jobs(self._pgs.db, name, limit, graphs=graphs)
 
     async def get(self, job: str) -> Job:
         """Return one record. Raises UsageError when no record has that id."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pgs_neo4j.browse.costs import DayCost, read_costs
@@ -29,13 +30,24 @@ class Runs:
         *,
         answered: bool = False,
         limit: int = 20,
+        graphs: Collection[str] | None = None,
+        sessions_of: str = "",
     ) -> list[RunInfo]:
         """Return the newest runs of one or all graphs and sessions, the latest first.
 
-        ``answered`` leaves out runs without an answer. Raises UnknownGraphError.
+        ``answered`` leaves out runs without an answer. Without a graph, ``graphs`` are those to
+        list, None for all. ``sessions_of`` is how the names of sessions begin. Raises
+        UnknownGraphError.
         """
-        name = (await self._core.graph(graph)).name if graph else None
-        return await list_runs(self._core.db, name, session, answered=answered, limit=limit)
+        chosen = [(await self._core.graph(graph)).name] if graph else graphs
+        return await list_runs(
+            self._core.db,
+            chosen,
+            session,
+            sessions_of=sessions_of,
+            answered=answered,
+            limit=limit,
+        )
 
     def new_id(self) -> str:
         """Return an id for a run that is yet to begin, so that it is known before."""

@@ -31,11 +31,13 @@ class Resources:
         """List the latest runs of a graph, one line each."""
         stored = await self.desk.graph(ctx, graph)
         visitor = self.desk.visitor(ctx)
-        infos = await self.desk.pgs.runs(stored.name, limit=4 * MOST_RUNS)
+        infos = await self.desk.pgs.runs(
+            stored.name, limit=MOST_RUNS, sessions_of=visitor.stored_session("")
+        )
         own = [info for info in infos if visitor.own_session(info.session) is not None]
         lines = [
             f"- pgs://runs/{info.id} ({info.status}): {one_line(info.question, LINE)}"
-            for info in own[:MOST_RUNS]
+            for info in own
         ]
         return "\n".join(
             (f"# Runs of graph {stored.name}", "", *(lines or ["No question was asked yet."]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -145,11 +145,20 @@ async def close(db: Database, job: Job) -> Job:
     return job
 
 
-async def list_jobs(db: Database, graph: str | None = None, limit: int = 20) -> list[Job]:
-    """Return the records of one graph or all graphs, newest first."""
+async def list_jobs(
+    db: Database,
+    graph: str | None = None,
+    limit: int = 20,
+    *,
+    graphs: Collection[str] | None = None,
+) -> list[Job]:
+    """Return the records of one graph, some ``graphs``, or all graphs, newest first."""
+    chosen = graphs if graph is None else [graph]
+    if chosen is not None and not chosen:
+        return []
     rows = await db.read(
         queries.get("runs/read_jobs"),
-        graphs=[] if graph is None else [graph],
+        graphs=sorted(chosen or ()),
         silent_s=SILENT_S,
         limit=limit,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -42,13 +43,25 @@ class RunInfo:
 
 
 async def list_runs(
-    db: Database, graph: str | None, session: str | None, *, answered: bool, limit: int
+    db: Database,
+    graphs: Collection[str] | None,
+    session: str | None,
+    *,
+    sessions_of: str = "",
+    answered: bool,
+    limit: int,
 ) -> list[RunInfo]:
-    """Return at most ``limit`` runs; without a graph or session, those of all."""
+    """Return at most ``limit`` runs; without graphs or a session, those of all.
+
+    ``sessions_of`` is the beginning of the names of their sessions.
+    """
+    if graphs is not None and not graphs:
+        return []
     rows = await db.read(
         queries.get("runs/read_latest_runs"),
-        graph=graph or "",
+        graphs=sorted(graphs or ()),
         session=session or "",
+        sessions_of=sessions_of,
         answered=answered,
         silent_s=SILENT_S,
         limit=limit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ class Serving:
     jobs: JobBoard = field(default_factory=JobBoard, repr=False)
     uploads: UploadStore = field(default_factory=UploadStore, repr=False)
     scanning: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
-    streams: int = 0
+    streams: Counter[str] = field(default_factory=Counter, repr=False)
     graph_metrics: GraphMetrics = field(init=False)
     lookups: GraphLookups = field(init=False)
 
@@ -55,13 +56,13 @@ class Serving:
         self.lookups = GraphLookups(self.pgs)
 
     @contextmanager
-    def streaming(self) -> Iterator[None]:
-        """Count an open stream."""
-        self.streams += 1
+    def streaming(self, graph: str) -> Iterator[None]:
+        """Count an open stream, of a graph."""
+        self.streams[graph] += 1
         try:
             yield
         finally:
-            self.streams -= 1
+            self.streams[graph] -= 1
 
     async def stop(self) -> None:
         """Cancel runs and jobs; both leave a record. Nothing begins any more, or waits."""

@@ -132,9 +132,15 @@ class FakeEngine:
             raise UsageError(f"graph {graph} has no partition {partition}")
         return self.member_page
 
-    async def __call__(self, graph: str, session: str | None = None, limit: int = 20) -> Any:
+    async def __call__(
+        self, graph: str, session: str | None = None, limit: int = 20, sessions_of: str = ""
+    ) -> Any:
         """List runs, as ``pgs.runs`` does."""
-        own = [info for info in self.infos if session in (None, info.session)]
+        own = [
+            info
+            for info in self.infos
+            if session in (None, info.session) and info.session.startswith(sessions_of)
+        ]
         return own[:limit]
 
     def new_id(self) -> str:

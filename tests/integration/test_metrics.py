@@ -165,6 +165,8 @@ async def test_an_open_chat_is_counted_until_it_is_cut(
             assert stream.status_code == 200
             await model.asked.wait()
             assert (await scrape(server))[0][of("pgs_streams")] == 1
+            others, _ = await scrape(server, "narrow")
+            assert others[of("pgs_streams")] == others[of("pgs_runs_running")] == 0
         async with asyncio.timeout(60):
             while (await scrape(server))[0][of("pgs_streams")]:
                 await asyncio.sleep(0.05)

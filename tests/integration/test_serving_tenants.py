@@ -91,6 +91,11 @@ async def test_canaries_of_three_tenants_never_cross(server: Served) -> None:
                 assert (await own.post(f"{path}/resume", json={})).status_code == 404
             mine = (await own.get("/api/runs")).json()
             assert [run["run"] for run in mine] == [runs[name]]
+            newest = (await own.get("/api/runs?limit=1")).json()  # of the caller, not of all
+            assert [run["run"] for run in newest] == [runs[name]]
+            assert [one["session"] for one in (await own.get("/api/cost")).json()] == [
+                f"secret-{name}"
+            ]
             (session,) = (await own.get("/api/sessions")).json()
             assert session["session"] == f"secret-{name}"
             graphs = (await own.get("/api/graphs")).json()

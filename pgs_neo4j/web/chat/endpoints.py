@@ -25,16 +25,16 @@ EXTRACTIVE = "extractive"
 class StreamedChat(StreamingResponse):
     """A reply as it is written, counted as long as its connection is open."""
 
-    def __init__(self, serving: Serving, pieces: AsyncIterator[str]) -> None:
+    def __init__(self, serving: Serving, graph: str, pieces: AsyncIterator[str]) -> None:
         super().__init__(
             pieces, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
         )
-        self.serving = serving
+        self.serving, self.graph = serving, graph
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the reply."""
         # Counted here, since the generator of a stream that was cut may be closed much later.
-        with self.serving.streaming():
+        with self.serving.streaming(self.graph):
             await super().__call__(scope, receive, send)
 
 
@@ -62,4 +62,4 @@ async def complete(
     replies = ChatReplies(run, body.model, quoted, usage)
     if not body.stream:
         return JSONResponse(await replies.whole())
-    return StreamedChat(serving, replies.stream())
+    return StreamedChat(serving, run.awaited.run.graph, replies.stream())

@@ -53,7 +53,7 @@ async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> 
 async def _followed(live: LiveId, serving: ServingNow, caller: CallerNow) -> AsyncIterator[LiveJob]:
     """Yield a job of this process. Raises UnknownJobError."""
     job = serving.jobs.find(live, caller)
-    with serving.streaming():
+    with serving.streaming(job.graph):
         yield job
 
 

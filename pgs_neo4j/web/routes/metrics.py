@@ -8,7 +8,7 @@ from pgs_neo4j import __version__
 from pgs_neo4j.metrics import names
 from pgs_neo4j.metrics.exposition import CONTENT_TYPE, exposition
 from pgs_neo4j.metrics.figures import MetricFigures
-from pgs_neo4j.web.access.callers import METRICS_PATH
+from pgs_neo4j.web.access.callers import METRICS_PATH, Caller
 from pgs_neo4j.web.routes.router import ERRORS
 from pgs_neo4j.web.shared import ScraperNow, Serving, ServingNow
 
@@ -20,13 +20,16 @@ async def metrics(serving: ServingNow, caller: ScraperNow) -> Response:
     """Return metrics in the text format of Prometheus, for tokens of the role metrics."""
     counted = serving.board.metrics.figures.of_graphs(caller.graphs)
     graphs = (await serving.graph_metrics.figures()).of_graphs(caller.graphs)
-    return Response(exposition(_now(serving), counted, graphs), media_type=CONTENT_TYPE)
+    return Response(exposition(_now(serving, caller), counted, graphs), media_type=CONTENT_TYPE)
 
 
-def _now(serving: Serving) -> MetricFigures:
+def _now(serving: Serving, caller: Caller) -> MetricFigures:
+    """Return what happens now, on the graphs that the caller sees."""
+    running, waiting = serving.board.counts(caller)
     figures = MetricFigures()
     figures.set(names.INFO, 1, __version__)
-    figures.set(names.RUNNING, serving.board.running)
-    figures.set(names.WAITING, serving.board.waiting)
-    figures.set(names.STREAMS, serving.streams)
+    figures.set(names.RUNNING, running)
+    figures.set(names.WAITING, waiting)
+    streams = (count for graph, count in serving.streams.items() if caller.sees(graph))
+    figures.set(names.STREAMS, sum(streams))
     return figures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -56,7 +57,7 @@ async def list_jobs(
     names = JobRecord.model_fields
     return [
         JobRecord(**{name: getattr(job, name) for name in names})
-        for job in await serving.pgs.jobs(graph, limit=100)
+        for job in await serving.pgs.jobs(graph, limit=100, graphs=caller.graphs)
         if caller.sees(job.graph)
     ]
 
@@ -101,9 +102,9 @@ async def cost(
 ) -> list[DayCost]:
     """Return what the caller's runs cost by day (UTC), graph, session, and models."""
     return [
-        one
+        replace(one, session=own)
         for one in await serving.pgs.runs.costs(days)
-        if caller.sees(one.graph) and caller.own_session(one.session) is not None
+        if caller.sees(one.graph) and (own := caller.own_session(one.session)) is not None
     ]
 
 

@@ -109,13 +109,14 @@ async def list_runs(
     if graph is not None:
         await visible_graph(serving, caller, graph)
     stored = None if session is None else caller.stored_session(session)
-    infos = await serving.pgs.runs(graph, stored, limit=1000 if caller.tenant else limit)
-    listed = [
+    infos = await serving.pgs.runs(
+        graph, stored, limit=limit, graphs=caller.graphs, sessions_of=caller.own_prefix
+    )
+    return [
         ListedRun(run=info.id, session=own, **_facts(info))
         for info in infos
         if caller.sees(info.graph) and (own := caller.own_session(info.session)) is not None
     ]
-    return listed[:limit]
 
 
 @router.get("/runs/{run}")
@@ -186,11 +187,10 @@ async def _followed(
 ) -> AsyncIterator[LiveRun | None]:
     """Yield a run of this process; None for a recorded one. Raises UnknownRunError."""
     live = serving.board.find(run, caller)
-    if live is None:
-        await stored_run(serving, caller, run)
+    graph = live.graph if live else (await stored_run(serving, caller, run)).graph
     serving.board.answering.meet_reader(run)
     # Counted here, since the generator of a stream that was cut may be closed much later.
-    with serving.streaming():
+    with serving.streaming(graph):
         yield live
 
 

@@ -94,15 +94,11 @@ class RunBoard:
     _waiting: list[LiveRun] = field(default_factory=list, repr=False)
     _running: int = 0
 
-    @property
-    def running(self) -> int:
-        """How many runs are in progress."""
-        return self._running
-
-    @property
-    def waiting(self) -> int:
-        """How many runs are in the queue."""
-        return len(self._waiting)
+    def counts(self, caller: Caller) -> tuple[int, int]:
+        """Return how many runs on graphs of the caller are in progress, and in the queue."""
+        waiting = sum(caller.sees(run.graph) for run in self._waiting)
+        active = sum(run.active and caller.sees(run.graph) for run in self.live.values())
+        return active - waiting, waiting
 
     def find(self, run_id: str, caller: Caller) -> LiveRun | None:
         """Return a run of this process; None for any other run.

@@ -198,6 +198,18 @@ async def test_stopping_cancels_what_runs_and_waits() -> None:
         board.start(a_run(3), at_once)
 
 
+async def test_runs_are_counted_by_the_graphs_of_a_caller() -> None:
+    board, go = RunBoard(1), asyncio.Event()
+    runs = [board.start(a_run(number), held(go)) for number in range(3)]
+    runs.append(board.start(a_run(4, graph="other"), held(go)))
+    await asyncio.sleep(0)
+    assert board.counts(OWNER) == (1, 3)
+    assert board.counts(Caller("ann", tenant=True, graphs=frozenset({"papers"}))) == (1, 2)
+    assert board.counts(Caller("bob", tenant=True, graphs=frozenset({"other"}))) == (0, 1)
+    await board.stop()
+    assert board.counts(OWNER) == (0, 0)
+
+
 async def test_costs_of_runs_in_progress_are_held() -> None:
     board, go = RunBoard(1), asyncio.Event()
     ann = Caller("ann", tenant=True)

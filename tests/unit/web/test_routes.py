@@ -68,9 +68,9 @@ class Runs:
         self.listed: list[tuple[Any, ...]] = []
 
     async def __call__(
-        self, graph: str | None, session: str | None, *, limit: int
+        self, graph: str | None, session: str | None, *, limit: int, graphs: Any, sessions_of: str
     ) -> list[RunInfo]:
-        self.listed.append((graph, session, limit))
+        self.listed.append((graph, session, limit, graphs, sessions_of))
         return [INFO]
 
     async def get(self, run: str) -> Any:
@@ -136,6 +136,13 @@ async def survey() -> dict[str, list[str]]:
 
 class Jobs:
     """A job on the graph that only the owner sees."""
+
+    def __init__(self) -> None:
+        self.listed: list[tuple[Any, ...]] = []
+
+    async def __call__(self, graph: str | None, *, limit: int, graphs: Any) -> list[Any]:
+        self.listed.append((graph, limit, graphs))
+        return []
 
     async def get(self, job: str) -> Any:
         if job != "j1":
@@ -235,6 +242,28 @@ async def test_runs_and_costs_of_others_are_left_out(web: httpx2.AsyncClient) ->
     for path in ("", "/events", "/answer.html"):
         seen = await web.get(f"/api/runs/{INFO.id}{path}", **of("bob"))
         assert (seen.status_code, seen.json()["code"]) == (404, "unknown_run")
+
+
+async def test_lists_are_limited_to_what_the_caller_sees_in_the_database(
+    web: httpx2.AsyncClient, engine: SimpleNamespace
+) -> None:
+    await web.get("/api/runs", **of("ann"))
+    await web.get("/api/runs?limit=7&session=s", **of("ann"))
+    await web.get("/api/runs", **of("boss"))
+    assert engine.runs.listed == [
+        (None, None, 50, {"papers"}, "ann / "),
+        (None, "ann / s", 7, {"papers"}, "ann / "),
+        (None, None, 50, None, ""),
+    ]
+    for name in ("ann", "boss"):
+        await web.get("/api/jobs", **of(name))
+    assert engine.jobs.listed == [(None, 100, {"papers"}), (None, 100, None)]
+
+
+async def test_costs_have_the_sessions_that_their_callers_named(web: httpx2.AsyncClient) -> None:
+    for name, session in (("ann", "default"), ("boss", "ann / default")):
+        (told,) = (await web.get("/api/cost", **of(name))).json()
+        assert told["session"] == session
 
 
 async def test_a_run_is_shown_with_its_sweeps(web: httpx2.AsyncClient) -> None:
