@@ -22,6 +22,9 @@ KINDS = {
 }
 
 
+PAGE_METHODS = ["GET", "HEAD"]
+
+
 @dataclass(frozen=True, slots=True)
 class PageFile:
     """A file as it travels, compressed and not."""
@@ -47,11 +50,13 @@ def page_routes() -> APIRouter:
     router = APIRouter(include_in_schema=False)
     served = page_files()
 
-    @router.get("/{name:path}")
+    @router.api_route("/{name:path}", methods=PAGE_METHODS)
     async def page(name: str, request: Request) -> Response:
         found = served.get(name)
         if found is None and "." not in name and name.partition("/")[0] not in GUARDED:
             found = served["index.html"]
+        if found is None and request.method == "HEAD" and name.partition("/")[0] in GUARDED:
+            raise HTTPException(405)
         if found is None:
             raise HTTPException(404)
         return found.response(request)

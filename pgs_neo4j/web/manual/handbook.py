@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from pgs_neo4j.manual import TOPICS, read_page
 from pgs_neo4j.web.manual.render import RenderedPage, render_page
-from pgs_neo4j.web.page import KINDS, PageFile, page_file
+from pgs_neo4j.web.page import KINDS, PAGE_METHODS, PageFile, page_file
 
 ROOT = "/manual"
 PAGE = """\
@@ -46,11 +46,11 @@ def manual_routes() -> APIRouter:
     """Return the routes of the manual: its list of topics, and a page for each."""
     router = APIRouter(include_in_schema=False)
 
-    @router.get(ROOT)
+    @router.api_route(ROOT, methods=PAGE_METHODS)
     async def topics(request: Request) -> Response:
         return manual_page("").response(request)
 
-    @router.get(f"{ROOT}/{{topic:path}}")
+    @router.api_route(f"{ROOT}/{{topic:path}}", methods=PAGE_METHODS)
     async def page(topic: str, request: Request) -> Response:
         if topic and topic not in TOPICS:
             raise HTTPException(404)

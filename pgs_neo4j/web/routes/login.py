@@ -91,6 +91,7 @@ async def me(caller: CallerNow, serving: ServingNow) -> Me:
 
 
 @router.get("/health")
+@router.head("/health", include_in_schema=False)
 async def health() -> Health:
     """Return that the server answers."""
     return Health()

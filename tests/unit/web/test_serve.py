@@ -34,6 +34,24 @@ async def test_it_serves_the_page_and_says_that_it_is_well() -> None:
         assert (await client.get("/api/health")).json() == {"status": "ok"}
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/app.js", "/ask", "/manual", "/manual/concepts", "/api/health"]
+)
+async def test_monitors_may_ask_for_the_head_alone(path: str) -> None:
+    async with served(ENGINE) as server, server.client() as client:
+        whole = await client.get(path)
+        head = await client.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        for name in ("content-type", "content-length"):
+            assert head.headers[name] == whole.headers[name]
+
+
+async def test_the_rest_of_the_api_has_no_head() -> None:
+    async with served(ENGINE) as server, server.owner() as owner:
+        for path in ("/api/graphs", "/api/runs/r0123456789ab/events", "/api/nothing"):
+            assert (await owner.head(path)).status_code == 405
+
+
 async def test_the_link_of_a_server_leads_in() -> None:
     async with served(ENGINE) as server:
         assert server.link.startswith(f"{server.base}/#token=")
