@@ -6,7 +6,15 @@ from pgs_neo4j.config.addresses import MASK, OPENAI_URL, masked_address
 from pgs_neo4j.config.declaration import Declaration, NoneAllowed, declarations
 from pgs_neo4j.config.knob_types import Knobs, SettingsOverrides
 from pgs_neo4j.config.knobs import HASHING_THRESHOLD, SHAPING, Algorithm, PGSConfig
-from pgs_neo4j.config.loading import Loaded, Origin, load, restored, stored, with_overrides
+from pgs_neo4j.config.loading import (
+    Loaded,
+    Origin,
+    load,
+    lower_cost,
+    restored,
+    stored,
+    with_overrides,
+)
 from pgs_neo4j.config.notices import notices, unknown_variables
 from pgs_neo4j.config.provenance import Provenance, Source
 from pgs_neo4j.config.search_table import CONTEXT_TOKENS, SEARCH_KEYS, SearchDefaults
@@ -56,6 +64,7 @@ __all__ = [
     "embedding_model",
     "explain_key",
     "load",
+    "lower_cost",
     "masked_address",
     "model_access",
     "named_code",

@@ -64,12 +64,6 @@ class StoredRun:
         request = json.loads(self.properties.get("request") or "{}")
         return dict(request) if isinstance(request, dict) else {}
 
-    def lower_cost(self, most: float | None) -> float | None:
-        """Return a limit on the cost, or that of the run if it is lower; None if neither exists."""
-        form = json.loads(self.properties.get("config") or "{}")
-        limits = (most, form.get("values", {}).get("max_cost"))
-        return min((one for one in limits if one is not None), default=None)
-
 
 @dataclass(frozen=True, slots=True)
 class RunningRun:

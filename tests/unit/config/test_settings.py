@@ -226,3 +226,15 @@ def test_knobs_are_stored_and_come_back_with_what_was_set():
     assert config.restored(config.stored(knobs), {"max_tokens": "none"}).max_tokens is None
     with pytest.raises(ConfigError, match="max_calls"):
         config.restored(config.stored(knobs), {"max_calls": 0})
+
+
+@pytest.mark.parametrize(
+    ("own", "most", "lower"),
+    [(1.0, 5.0, 1.0), (5.0, 1.0, 1.0), (None, 5.0, 5.0), (1.0, None, 1.0), (None, None, None)],
+)
+def test_the_lower_limit_of_stored_knobs_and_another_one(
+    own: float | None, most: float | None, lower: float | None
+) -> None:
+    text = config.stored(config.PGSConfig(max_cost=own))
+    assert config.lower_cost(text, most) == lower
+    assert config.lower_cost(None, most) == most

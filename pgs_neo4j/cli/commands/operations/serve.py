@@ -22,6 +22,14 @@ GRACE_S = 4.8
 """Seconds from the signal to the end of the process, also while the database does not answer."""
 MISSING = "pgs serve needs the extra 'serve'; install it with: pip install 'pgs-neo4j[serve]'"
 
+Proxies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trust-proxy",
+        help="Address or network of a proxy that tells whom it speaks for; repeatable.",
+    ),
+]
+
 
 def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
@@ -41,13 +49,7 @@ def serve(
         list[str] | None,
         typer.Option("--allow-origin", help="A site whose pages may use the API; repeatable."),
     ] = None,
-    trust_proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--trust-proxy",
-            help="Address or network of a proxy that tells whom it speaks for; repeatable.",
-        ),
-    ] = None,
+    trust_proxy: Proxies = None,
 ) -> None:
     """Serve an API to programs, and a page to people.
 
