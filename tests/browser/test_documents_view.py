@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -87,6 +88,27 @@ async def test_files_are_dropped_refused_updated_and_deleted(
         assert "nothing holds them" in await main.inner_text()
         await page.get_by_role("link", name="Documents", exact=True).click()
         await page.get_by_text("2 documents.").wait_for()
+
+
+async def test_a_folder_is_dropped_with_all_that_is_below_it(
+    server: Served, browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notes" / ".hidden.md").write_text(TEXT)
+    (tmp_path / "notes" / "bells.md").write_text(TEXT)
+    (tmp_path / "notes" / "deep" / "rivers.txt").write_text("Rivers run to the sea.")
+    dragged = {"items": [], "files": [str(tmp_path / "notes")], "dragOperationsMask": 1}
+    async with opened_window(browser, server) as window:
+        page = window.page
+        await window.open("/documents")
+        await page.get_by_label("Graph to make of them").fill("notes")
+        mouse = await page.context.new_cdp_session(page)
+        for event in ("dragEnter", "dragOver", "drop"):
+            told = {"type": event, "x": 300, "y": 300, "data": dragged}
+            await mouse.send("Input.dispatchDragEvent", told)
+        await page.get_by_role("heading", name="Documents of notes").wait_for()
+        found = await page.locator("main table a").all_inner_texts()
+        assert found == ["bells.md", "deep/rivers.txt"]
 
 
 async def test_a_server_that_only_reads_takes_no_files(server: Served, browser: Browser) -> None:

@@ -99,6 +99,8 @@ class StoresNothing:
     """Answers as an empty database does, and lets every writer write."""
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
+        if query.name == "ingest/documents/read_kind":
+            return [{"loaded": False, "documents": False}]
         return []
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
