@@ -231,12 +231,14 @@ async def half_documents(db: Database, graph: str) -> list[str]:
 
 
 async def graph_without_name(db: Database, graph: str) -> dict[str, Any]:
-    """Return everything of a graph, but for its name and the labels that are made of it."""
+    """Return everything of a graph, but for its name, labels made of it, and where folders are."""
     stored = await stored_graph(db, graph)
     label = graph.capitalize()
     for node in stored["nodes"]:
         node["labels"] = sorted(one.removeprefix(label) for one in node["labels"])
         node["properties"] |= {"graph": "", "label": ""}
+        if "roots" in node["properties"]:
+            node["properties"]["roots"] = len(node["properties"]["roots"])
     for link in stored["links"]:
         own = link["properties"]
         link["properties"] = {name.removeprefix(label): own[name] for name in sorted(own)}
