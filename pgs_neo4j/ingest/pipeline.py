@@ -216,7 +216,8 @@ async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     limit = tools.calls.scheduler.limit.ceiling
     with _step("judge"):
         judged = await judge_names(tools.db, writer, tools.arbiter, limit, tools.on_event)
-        tally.judged = judged.after(tally.judged)
+    pairs, same = tally.judged.pairs + judged.pairs, tally.judged.same + judged.same
+    tally.judged = replace(judged, pairs=pairs, same=same)
 
 
 async def _judge_near(tools: IngestTools, writer: Writer, tally: _Tally) -> None:

@@ -114,4 +114,4 @@ async def _on_http(request: Request, error: Exception) -> Response:
 
 
 async def _on_fault(request: Request, _: Exception) -> Response:
-    return failure_response(request.url.path, 500, Failure(**FAULT))
+    return failure_response(request.url.path, 500, FAULT)

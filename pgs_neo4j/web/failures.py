@@ -65,11 +65,9 @@ class Failure(BaseModel):
     fix: Annotated[str, Field(description="what to do about it; empty if nothing can be done")] = ""
 
 
-FAULT = {
-    "error": "unexpected error of pgs",
-    "code": "fault",
-    "fix": "the server's log has the details",
-}
+FAULT = Failure(
+    error="unexpected error of pgs", code="fault", fix="the server's log has the details"
+)
 """The end of what failed for a reason that only the log tells."""
 
 CHAT = "/v1/"

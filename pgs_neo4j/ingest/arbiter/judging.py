@@ -47,10 +47,6 @@ class NamesJudged:
         """Whether no more calls are to be made."""
         return bool(self.stopped or self.error)
 
-    def after(self, former: NamesJudged) -> NamesJudged:
-        """Return both, where ``former`` came before."""
-        return replace(self, pairs=former.pairs + self.pairs, same=former.same + self.same)
-
 
 async def judge_names(
     db: Database, writer: Writer, arbiter: Arbiter, limit: int, on_event: OnEvent

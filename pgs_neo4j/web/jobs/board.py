@@ -176,7 +176,7 @@ class JobBoard:
             self._end(job, "failed", failure_of(error).model_dump())
         except Exception:
             logger.exception("a job on graph %s failed unexpectedly", job.graph)
-            self._end(job, "failed", FAULT)
+            self._end(job, "failed", FAULT.model_dump())
         else:
             self._end(job, "ended", ended)
 

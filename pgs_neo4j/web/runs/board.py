@@ -195,7 +195,7 @@ class RunBoard:
             run.end("failed", "failed", failure_of(error).model_dump())
         except Exception as error:
             logger.exception("run %s failed unexpectedly", run.id)
-            run.end("failed", "failed", FAULT)
+            run.end("failed", "failed", FAULT.model_dump())
             raise error from None
         else:
             run.end("answered", "answered", answer_counts(answer))
