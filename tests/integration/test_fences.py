@@ -45,6 +45,7 @@ CREATE (l:PgsLease {name: 'papers', holder: 'old', fence: 4,
                     expires_at: datetime.realtime('Z') + duration('PT30S')})
 CREATE (:PgsIngest {graph: 'papers', holder: 'old'})
 CREATE (:Paper {doi: 1})
+CREATE (:Document:LoadedNode {graph: 'papers', id: 'd0'})
 """
 TAKE_OVER = {
     "run": "MATCH (r:PgsRun {id: 'r1'}) SET r.holder = 'new'",
@@ -90,6 +91,7 @@ ROWS: dict[str, Any] = {
     "partitioning/write_reached": [{"source": "g1:1", "target": "g1:2", "titles": ["t"]}],
     "partitioning/write_segments": [{"uid": "g1:1", "first": 0}],
     "partitioning/write_postings": [{"uid": "s1:0", "data": b"x"}],
+    "ingest/documents/set_roots": [{"id": "d0", "roots": ["r"]}],
 }
 EMPTY = {"str": "", "int": 0, "float": 0.0, "number": 30.0, "dict": {}, "bool": False}
 

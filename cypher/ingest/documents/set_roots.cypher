@@ -1,11 +1,16 @@
-// Store of which folders some documents of a graph are, by hashes of their paths.
+// Store of which folders some documents of a graph are, by hashes of their paths. Nothing happens for
+// a writer who lost the right to write.
 // params: graph: str, holder: str, rows: list[dict]
-// returns:
+// returns: held: bool
 // mode: write
 // language: 5, 25
 MATCH (w:PgsIngest {graph: $graph})
-WHERE w.holder = $holder
-UNWIND $rows AS row
-MATCH (d:LoadedNode {graph: $graph, id: row.id})
-WHERE d:Document
-SET d.roots = row.roots
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+CALL () {
+  UNWIND $rows AS row
+  MATCH (d:LoadedNode {graph: $graph, id: row.id})
+  WHERE d:Document
+  SET d.roots = row.roots
+}
+RETURN true AS held
