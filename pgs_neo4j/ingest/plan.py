@@ -11,6 +11,8 @@ from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.embedding import EmbeddingModel
 from pgs_neo4j.ingest.arbiter.asking import ROOM, SYSTEM
 from pgs_neo4j.ingest.arbiter.judging import PAIRS, find_pairs
+from pgs_neo4j.ingest.describe.model import ModelDescriber
+from pgs_neo4j.ingest.describe.plan import NameTally
 from pgs_neo4j.ingest.divide.semantic import DivisionEstimate, SemanticChunker
 from pgs_neo4j.ingest.documents import compare
 from pgs_neo4j.ingest.embed.plan import EmbeddingTally
@@ -27,6 +29,7 @@ from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.llm.protocol import LLM, Named
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.ingest import (
+    DescriptionForecast,
     DivisionForecast,
     DocumentOutcome,
     EmbeddingForecast,
@@ -53,14 +56,15 @@ class _Forecast:
     bytes: int = 0
     crossed: tuple[str, int] | None = None
     embedding: EmbeddingTally = field(default_factory=EmbeddingTally)
+    names: NameTally = field(default_factory=NameTally)
 
 
 async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> IngestPlan:
     """Return what an ingestion would do, and what ``llm`` would be asked for.
 
     Every source is read and divided, since only its text tells what changed. Calls are counted as
-    the ingestion makes them; gleaning, replies that are cut off or useless, and descriptions of
-    what many chunks describe can add to them. Raises DatabaseError.
+    the ingestion makes them; gleaning, and replies that are cut off or useless can add to them, and
+    the descriptions of what many chunks describe are a guess. Raises DatabaseError.
     """
     stored = await read_documents(tools.db, order.graph)
     compared, wanted = compare(order, tools.loader, stored, tools.extractor, tools.chunker)
@@ -69,7 +73,10 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         async for group in groups:
             await _add(order, tools, llm, forecast, group)
     judging = await _judging(order, tools)
-    first, again = forecast.calls.calls + judging, forecast.calls.gleaning
+    describing = await forecast.names.forecast(order, tools)
+    described = describing or DescriptionForecast()
+    first = forecast.calls.calls + judging + described.calls
+    again = forecast.calls.gleaning + described.more
     dividing, divided = _dividing(tools)
     embedding = await forecast.embedding.forecast(order, tools)
     least, most = _embedded(embedding)
@@ -84,9 +91,10 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         forecast=forecast.calls,
         judging=judging,
         dividing=dividing,
+        describing=describing,
         low=low,
         high=high,
-        seconds=_seconds(tools, forecast, embedding),
+        seconds=_seconds(tools, forecast, described, embedding),
         budget=_left_out(forecast) or _left_unembedded(tools, llm, first, embedding),
         embedding=embedding,
     )
@@ -109,6 +117,8 @@ async def _add(
     if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
         forecast.crossed = limit, len(forecast.outcomes)
     forecast.embedding.add(settled, stored, missing)
+    if isinstance(tools.describer, ModelDescriber):
+        forecast.names.add(settled, missing)
     forecast.known = missing
     join_outcomes(forecast.outcomes, [document.outcome(missing) for document in settled])
     forecast.bytes += sum(
@@ -205,10 +215,20 @@ def _left_unembedded(
     return f"{crossed[0]} would leave texts without vectors" if crossed else ""
 
 
-def _seconds(tools: IngestTools, forecast: _Forecast, embedding: EmbeddingForecast | None) -> float:
+def _seconds(
+    tools: IngestTools,
+    forecast: _Forecast,
+    described: DescriptionForecast,
+    embedding: EmbeddingForecast | None,
+) -> float:
     """Return the seconds that the ingestion may take: its own work and the replies overlap."""
     dividing, _ = _dividing(tools)
-    calls = forecast.calls.calls + (dividing.calls if dividing else PlannedCalls())
+    calls = (
+        described.calls
+        + described.more
+        + forecast.calls.calls
+        + (dividing.calls if dividing else PlannedCalls())
+    )
     if embedding is not None:
         calls += embedding.calls + embedding.more
     at_once = max(1, tools.calls.scheduler.limit.ceiling)

@@ -134,6 +134,18 @@ class EmbeddingForecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DescriptionForecast:
+    """The calls for descriptions of what many chunks describe.
+
+    ``calls`` are for entities that wait in the graph. ``more`` is a guess at those for entities of
+    chunks that are still to be extracted, from how many of these have each proper name.
+    """
+
+    calls: PlannedCalls = field(default_factory=PlannedCalls)
+    more: PlannedCalls = field(default_factory=PlannedCalls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DivisionForecast:
     """The calls for the vectors of sentences by ``model``, which may have no price."""
 
@@ -147,12 +159,14 @@ class IngestPlan:
     """What an ingestion would do and cost, known before its first call.
 
     ``outcomes`` are in the order of the ids; ``extracted`` counts the chunks to extract. ``low``
-    and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high`` and
-    without descriptions of what many chunks describe; both are None if a model has no price.
-    ``judging`` are calls about close names that are in the graph already, and ``dividing`` those
-    for vectors to divide documents by; chunks are then an estimate. ``seconds`` is a rough guess.
-    ``budget`` says what a limit would leave out; it is empty if nothing is left out. ``embedding``
-    is what would be embedded, None if that is not wanted.
+    and ``high`` bound the cost in the unit of the configured prices, with gleaning in ``high``;
+    both are None if a model has no price. ``judging`` are calls about close names that are in the
+    graph already, and ``dividing`` those for vectors to divide documents by; chunks are then an
+    estimate.
+    ``describing`` are calls for descriptions, None if a part of your own makes them: their cost is
+    then not known. ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it
+    is empty if nothing is left out. ``embedding`` is what would be embedded, None if that is not
+    wanted.
     """
 
     graph: str
@@ -163,6 +177,7 @@ class IngestPlan:
     forecast: ExtractionForecast = field(default_factory=ExtractionForecast)
     judging: PlannedCalls = field(default_factory=PlannedCalls)
     dividing: DivisionForecast | None = None
+    describing: DescriptionForecast | None = None
     low: float | None = None
     high: float | None = None
     seconds: float = 0.0

@@ -17,6 +17,7 @@ from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
+from pgs_neo4j.model.ingest import IngestPlan
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
@@ -174,9 +175,14 @@ async def test_what_many_chunks_describe_is_described_once_by_the_model(
     first = await pgs.ingest(tmp_path, "docs")
     assert (first.described, first.undescribed, first.complete) == (0, 1, False)
     assert "the endpoint is away" in first.undescribed_why
+    later = DocumentSource(id="new.md", data="The newest gate of Paris is of glass.")
+    planned = await pgs.ingest.plan(tmp_path / "0.md", "docs")
+    assert described_calls(planned) == (1, 0)
     again = await pgs.ingest(tmp_path, "docs")
     assert (again.described, again.usage.calls, again.complete) == (1, 1, True)
     assert await description(db) == "It has gates."
+    assert described_calls(await pgs.ingest.plan(tmp_path / "0.md", "docs")) == (0, 0)
+    assert described_calls(await pgs.ingest.plan(later, "docs")) == (0, 1)
     assert (await pgs.ingest(tmp_path, "docs")).usage.calls == 0
     (tmp_path / "7.md").unlink()
     async with hold_resolved(db, "docs", "Docs") as writer:  # of someone without a model
@@ -201,6 +207,12 @@ async def test_what_many_chunks_describe_is_described_once_by_the_model(
     assert {*(await description(db)).splitlines()} == {
         "Paris has gate number 0.", "Paris has gate number 1.",
     }  # fmt: skip
+
+
+def described_calls(planned: IngestPlan) -> tuple[int, int]:
+    """The calls of a plan for descriptions: those that are sure, and those that are likely."""
+    assert planned.describing is not None
+    return planned.describing.calls.calls, planned.describing.more.calls
 
 
 async def description(db: Database) -> str:

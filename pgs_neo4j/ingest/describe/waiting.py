@@ -6,7 +6,8 @@ An entity that many documents mention is so described once in an ingestion, and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.outcome import noting_end
@@ -47,21 +48,30 @@ async def describe_waiting(
 
     One that fails waits for the next ingestion. Raises DatabaseError and LeaseLostError.
     """
-    done, after = EntitiesDescribed(), ""
-    room = asyncio.Semaphore(limit)
-    query = queries.get("ingest/descriptions/read_undescribed")
-    most = {"most": PAGE, "fragments": MOST_FRAGMENTS}
+    done, room = EntitiesDescribed(), asyncio.Semaphore(limit)
     on_event(StepStarted("ingest", "descriptions"))
-    while rows := await db.read(query, graph=writer.graph, after=after, **most):
-        texts = await together(*(_describe(describer, row, done, room) for row in rows))
-        pairs = zip(rows, texts, strict=True)
-        described = [{"id": row["id"], "description": text} for row, text in pairs if text]
-        await _write(db, writer, describer, described)
-        done.entities += len(described)
-        done.waiting += len(rows) - len(described)
-        on_event(Progressed("ingest", done.entities, 0, "entities described"))
-        after = rows[-1]["id"]
+    async with aclosing(read_waiting(db, writer.graph)) as pages:
+        async for rows in pages:
+            texts = await together(*(_describe(describer, row, done, room) for row in rows))
+            pairs = zip(rows, texts, strict=True)
+            described = [{"id": row["id"], "description": text} for row, text in pairs if text]
+            await _write(db, writer, describer, described)
+            done.entities += len(described)
+            done.waiting += len(rows) - len(described)
+            on_event(Progressed("ingest", done.entities, 0, "entities described"))
     return done
+
+
+async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
+    """Yield the entities that wait, page by page, with what chunks say of them.
+
+    Raises DatabaseError.
+    """
+    query, after = queries.get("ingest/descriptions/read_undescribed"), ""
+    most = {"most": PAGE, "fragments": MOST_FRAGMENTS}
+    while rows := await db.read(query, graph=graph, after=after, **most):
+        yield rows
+        after = rows[-1]["id"]
 
 
 async def _describe(

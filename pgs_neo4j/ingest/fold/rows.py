@@ -20,7 +20,7 @@ LEAST_MENTIONS = 2
 Belonging = Mapping[str, Mapping[str, Named]]
 """For each key, the entity that a mention of each type belongs to."""
 RelationPlace = tuple[Named, str, Named]
-"""SourceFile, type, and target of a relation, its ends with the types of their entities."""
+"""Source, type, and target of a relation, its ends with the types of their entities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pgs_neo4j.cli.pages.documents.ingested import FIXES, STATES, counted_states
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.export.rows.plan import calls, cost
-from pgs_neo4j.model.ingest import EmbeddingForecast, IngestPlan
+from pgs_neo4j.model.ingest import DescriptionForecast, EmbeddingForecast, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, duration, one_line
 
@@ -34,6 +34,7 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
     for used in (plan.embedding, plan.dividing):
         if used and not used.priced and used.model not in priced:
             priced.append(used.model)
+    aside = ASIDE if plan.calls and plan.high and plan.describing is None else ""
     rows = [
         ("Graph", f"{one_line(plan.graph)}, label {one_line(plan.label)}"),
         ("Documents", counted_states(plan)),
@@ -42,9 +43,10 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Calls", calls(forecast.calls) if plan.calls else "none"),
         ("Dividing", _dividing(plan)),
         ("Judging", calls(plan.judging) if plan.judging.calls else ""),
+        ("Describing", _describing(plan.describing)),
         ("Gleaning", gleaning if forecast.gleaning.calls else ""),
         ("Vectors", _vectors(plan.embedding)),
-        ("Cost", f"{cost(plan, priced)}{ASIDE if plan.calls and plan.high else ''}"),
+        ("Cost", cost(plan, priced) + aside),
         ("Time", f"about {duration(plan.seconds)}"),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),
@@ -62,6 +64,16 @@ def _vectors(planned: EmbeddingForecast | None) -> str:
     if not planned.free:
         parts.append(calls(planned.calls + planned.more))
     return ", ".join(parts)
+
+
+def _describing(planned: DescriptionForecast | None) -> str:
+    """Return the calls for descriptions, empty without any."""
+    if planned is None:
+        return ""
+    parts = [calls(planned.calls)] if planned.calls.calls else []
+    if planned.more.calls:
+        parts.append(f"probably {calls(planned.more)}, for what many new chunks describe")
+    return "; ".join(parts)
 
 
 def _dividing(plan: IngestPlan) -> str:
