@@ -10,13 +10,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
+from tests.bench.ingestion.embedding import TableEmbedder
 from tests.bench.ingestion.replies import graphrag_json, lightrag_records
 from tests.bench.ingestion.spent import Spent, Watch
 from tests.bench.store import Server
 
-DIMENSIONS = 384
 AT_ONCE = 16
 CHUNK_CHARACTERS = 6000
 """Larger than each text, so that all of these packages make one chunk of it."""
@@ -43,7 +41,7 @@ async def spent_by_lightrag(texts: Sequence[str], folder: Path) -> Spent | None:
     utils = import_module("lightrag.utils")
     logging.getLogger("lightrag").setLevel(logging.ERROR)
     model_s = 0.0
-    vectors = np.random.default_rng(1).standard_normal((4096, DIMENSIONS)).astype(np.float32)
+    embedder = TableEmbedder()
 
     async def extract(prompt: str, **ignored: Any) -> str:
         nonlocal model_s
@@ -53,13 +51,13 @@ async def spent_by_lightrag(texts: Sequence[str], folder: Path) -> Spent | None:
         return reply
 
     async def embed(wanted: list[str], **ignored: Any) -> Any:
-        return vectors[[hash(text) % len(vectors) for text in wanted]]
+        return await embedder.embed(wanted)
 
     rag = LightRAG(
         working_dir=str(folder),
         tokenizer=utils.Tokenizer("letters", _Letters()),
         llm_model_func=extract,
-        embedding_func=utils.EmbeddingFunc(embedding_dim=DIMENSIONS, func=embed),
+        embedding_func=utils.EmbeddingFunc(embedding_dim=embedder.dimensions, func=embed),
         chunk_token_size=CHUNK_CHARACTERS,
         entity_extract_max_gleaning=0,
         llm_model_max_async=AT_ONCE,
@@ -91,7 +89,7 @@ async def spent_by_graphrag(texts: Sequence[str], server: Server, warm: int) -> 
     logging.getLogger("neo4j_graphrag").setLevel(logging.ERROR)
     logging.getLogger("neo4j").setLevel(logging.ERROR)
     model_s = 0.0
-    vectors = np.random.default_rng(1).standard_normal((4096, DIMENSIONS)).tolist()
+    vectors = TableEmbedder().table.tolist()
 
     class Instant(llms.LLMInterface):  # type: ignore[name-defined, misc]
         def invoke(self, input: str, *ignored: Any, **more: Any) -> Any:  # noqa: A002

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
 from pgs_neo4j.database.connection import Database
@@ -15,6 +15,7 @@ from pgs_neo4j.ingest.publish import publish
 from tests.bench import place, program
 from tests.bench.ingestion.bare import write_bare
 from tests.bench.ingestion.corpus import HUB, Fact, make_world, write_files, write_texts
+from tests.bench.ingestion.embedding import TableEmbedder
 from tests.bench.ingestion.figure import GRAPH, Bench, Figure
 from tests.bench.ingestion.replies import FaithfulLLM
 from tests.bench.ingestion.rivals import spent_by_graphrag, spent_by_lightrag
@@ -37,7 +38,7 @@ async def measure_own_time(bench: Bench) -> list[Figure]:
     async def own(number: int) -> Spent:
         program.say(f"ours, {number}")
         await place.emptied(bench.database)
-        return await _spent_by_ingesting(bench, texts, bench.folder / f"own{number}")
+        return await _spent_by_ingesting(bench, texts, bench.folder / f"own{number}", embeds=True)
 
     # Others use the machine, so each package is compared with what is measured before and after.
     first = await own(1)
@@ -156,26 +157,35 @@ async def _ingest_seconds(bench: Bench, texts: Sequence[str], folder: Path) -> f
     return (await _spent_by_ingesting(bench, texts, folder)).wall
 
 
-async def _spent_by_ingesting(bench: Bench, texts: Sequence[str], folder: Path) -> Spent:
-    """Return what an ingestion takes."""
+async def _spent_by_ingesting(
+    bench: Bench, texts: Sequence[str], folder: Path, *, embeds: bool = False
+) -> Spent:
+    """Return what an ingestion takes; one that embeds makes vectors of all texts it can."""
+    embed = TableEmbedder() if embeds else False
     write_files(folder / "warm", texts[:WARM])
     write_files(folder / "docs", texts)
     llm = FaithfulLLM()
     async with bench.engine(llm) as pgs:
-        await pgs.ingest(folder / "warm", "warm")
+        await pgs.ingest(folder / "warm", "warm", embed=embed)
         # A first ingestion ends with an index, at which the server drops all of its plans.
         write_files(folder / "warm", texts[: 2 * WARM])
-        await pgs.ingest(folder / "warm", "warm")
-        return await _spent(pgs, llm, folder / "docs", bench.server.pid)
+        await pgs.ingest(folder / "warm", "warm", embed=embed)
+        return await _spent(pgs, llm, folder / "docs", bench.server.pid, embed)
 
 
 async def _timed(pgs: Any, llm: FaithfulLLM, folder: Path) -> float:
     return (await _spent(pgs, llm, folder)).wall
 
 
-async def _spent(pgs: Any, llm: FaithfulLLM, folder: Path, server: int | None = None) -> Spent:
+async def _spent(
+    pgs: Any,
+    llm: FaithfulLLM,
+    folder: Path,
+    server: int | None = None,
+    embed: TableEmbedder | Literal[False] = False,
+) -> Spent:
     watch, model_s = Watch(server), llm.seconds
-    done = await pgs.ingest(folder, GRAPH)
+    done = await pgs.ingest(folder, GRAPH, embed=embed)
     assert done.complete, done.outcomes
     return watch.stop(llm.seconds - model_s)
 
