@@ -12,7 +12,7 @@ from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
 
 from pgs_neo4j.adapters.engine_loop import OwnEngine
 from pgs_neo4j.config import EmbedderName, SettingsOverrides
-from pgs_neo4j.database.records import create_record
+from pgs_neo4j.database.driver_values import create_record
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import Found, GraphMapping

@@ -13,7 +13,7 @@ from pgs_neo4j.adapters.engine_loop import OwnEngine
 from pgs_neo4j.adapters.findings import FindingQuery, find_findings
 from pgs_neo4j.adapters.graphrag import format_record
 from pgs_neo4j.config import Knobs, SettingsOverrides
-from pgs_neo4j.database.records import create_record
+from pgs_neo4j.database.driver_values import create_record
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.protocol import LLM
 

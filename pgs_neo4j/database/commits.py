@@ -10,6 +10,7 @@ from neo4j import AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import IncompleteCommit
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.driver_values import sent
 
 Result = TypeVar("Result")
 Work = Callable[[AsyncManagedTransaction], Awaitable[Result]]
@@ -37,5 +38,5 @@ async def read_once(
     session: AsyncSession, text: str, params: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Return the rows of a read statement, which is not tried again."""
-    result = await session.run(text, params)
+    result = await session.run(text, sent(params))
     return [dict(record) async for record in result]

@@ -23,6 +23,7 @@ from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.commits import Result, read_nothing, read_once, run_to_commit
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
+from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.queries import Query, QueryMode
 from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
@@ -99,7 +100,7 @@ class Database:
                 self._session("write") as session,
                 await session.begin_transaction() as transaction,
             ):
-                result = await transaction.run(query.text, params)
+                result = await transaction.run(query.text, sent(params))
                 rows = [dict(record) async for record in result]
                 await transaction.rollback()
                 return rows
@@ -120,7 +121,7 @@ class Database:
         with self._span(query.name), self._translate_errors():
             async with self._session("read", fetch) as session:
                 async with asyncio.timeout(self.timeout_s):
-                    result = await session.run(query.text, params)
+                    result = await session.run(query.text, sent(params))
                 rows = aiter(result)
                 while True:
                     async with asyncio.timeout(self.timeout_s):
@@ -149,7 +150,7 @@ class Database:
                 asyncio.timeout(timeout_s or self.timeout_s),
                 self._session(access) as session,
             ):
-                result = await session.run(neo4j.Query(text, metadata=metadata), params)
+                result = await session.run(neo4j.Query(text, metadata=metadata), sent(params))
                 return list(result.keys()), [dict(record) async for record in result]
 
     async def explain(self, query: Query) -> tuple[str, tuple[str, ...]]:
@@ -182,7 +183,7 @@ class Database:
 
     async def _managed(self, mode: QueryMode, text: str, params: Row) -> list[Row]:
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
-            result = await transaction.run(text, params)
+            result = await transaction.run(text, sent(params))
             rows = [dict(record) async for record in result]
             if mode == "write":
                 counted = await transaction.run(queries.get("database/count_commit").text)
@@ -239,7 +240,7 @@ class _OneTransaction(Database):
             raise ValueError(f"a statement of mode {mode} has a transaction of its own")
         try:
             async with asyncio.timeout(self.timeout_s):
-                result = await self.transaction.run(text, params)
+                result = await self.transaction.run(text, sent(params))
                 return [dict(record) async for record in result]
         except Neo4jError as error:
             if not is_out_of_memory(error):

@@ -15,6 +15,7 @@ from neo4j import exceptions as driver_errors
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.driver_errors import is_halted
+from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.errors import DatabaseAuthError, DatabaseError, DatabaseHaltedError
 
 PORT_TIMEOUT_S = 2.0
@@ -73,7 +74,7 @@ def change_password(uri: str, user: str, old: str, new: str) -> None:
             driver.session(database="system") as session,
         ):
             query = queries.get("database/set_password")
-            session.run(query.text, old=old, new=new).consume()
+            session.run(query.text, sent({"old": old, "new": new})).consume()
     except (OSError, driver_errors.DriverError, driver_errors.Neo4jError) as error:
         # Nothing of it is quoted: the server may repeat the statement.
         raise DatabaseError(

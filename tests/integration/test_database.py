@@ -217,6 +217,31 @@ RETURN collect(DISTINCT label) AS labels, collect(DISTINCT type) AS types,
 """
 
 
+async def test_the_log_of_the_driver_has_no_parameter(db, caplog):
+    secret, canary = ["a secret"], "another one"
+    given = {"list": secret, "text": canary, "map": {"deep": [canary]}, "number": 7}
+    read = query(
+        "RETURN [$list, $text, $map.deep, $number] AS value", params="list, text, map, number"
+    )
+    written = query("CREATE (n:Secret {is: $text, are: $list})", "data", "", "list, text")
+    few = {"list": secret, "text": canary}
+    with caplog.at_level("DEBUG", logger="neo4j"):
+        expected = [secret, canary, [canary], 7]
+        assert await db.read(read, **given) == [{"value": expected}]
+        assert [row async for row in db.stream(read, **given)] == [{"value": expected}]
+        assert (await db.call(read.text, given, "read"))[1] == [{"value": expected}]
+        await db.write(written, **few)
+        await db.rehearse(written, **few)
+        await db.transact(lambda one: one.write(written, **few), 60)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len([line for line in lines if "C: RUN" in line and "[1 items]" in line]) >= 6
+    told = "\n".join(line for line in lines if "C: " in line)
+    assert "a secret" not in told
+    assert canary not in told
+    _, rows = await db.call("MATCH (n:Secret) RETURN n.is AS is, n.are AS are", {}, "read")
+    assert rows == 2 * [{"is": canary, "are": secret}]
+
+
 async def test_every_name_we_write_is_listed(endpoint, db):
     mapping = await papers(db, topics=30, size=20)
     async with engine_on(
