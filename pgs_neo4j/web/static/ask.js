@@ -15,6 +15,20 @@ const MODES = {
   search: "answer from the best matches alone, which says nothing of the rest",
 };
 
+/** Searches for whose keywords the model of the sweeps is asked first. */
+const KEYWORDED = ["local", "global", "mix", "multipath"];
+
+/**
+ * Says which calls a way of asking costs.
+ *
+ * @param {string | null} how the search that an answer rests on, null for sweeps
+ */
+function costOf(how) {
+  if (how === null) return "It costs a call for each pass over a partition, and those of the synthesis.";
+  if (how === "") return "It costs one call, or two if the search needs keywords.";
+  return KEYWORDED.includes(how) ? "It costs two calls: for the keywords, and for the answer." : "It costs one call.";
+}
+
 /** @param {import("./app.js").Page} page */
 export function askView(page) {
   const { view, query, graph, me } = page;
@@ -56,6 +70,7 @@ export function askView(page) {
   function fit() {
     ofSearch.hidden = !searches();
     for (const field of ofSweeps) field.hidden = searches();
+    fill(costs, `${costOf(searches() ? how.value : null)} Plan tells tokens and money.`);
   }
 
   /** Returns the plan, and shows it. */
@@ -99,12 +114,14 @@ export function askView(page) {
     page.go(`/run?id=${run.run}`);
   }
 
+  const costs = h("p", { id: "costs", class: "note", "aria-live": "polite" });
   const ofSearch = h("label", { for: "how" }, "Search by", how);
   const ofSweeps = [
     h("label", { for: "partitions" }, "Most partitions", partitions),
     h("label", { class: "inline", for: "all" }, all, "Read every partition"),
   ];
   mode.addEventListener("change", fit);
+  how.addEventListener("change", fit);
   const form = h("form", { onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     carry(ask);
@@ -118,6 +135,7 @@ export function askView(page) {
   h("div", { class: "row" },
     h("label", { for: "cost" }, "Most that it may cost", cost),
     ...ofSweeps),
+  costs,
   h("div", { class: "tools" },
     h("button", { type: "button", class: "act", disabled: !may, onclick: () => carry(plan) }, "Plan"),
     h("button", { class: "act main", disabled: !may }, "Ask")),
@@ -125,6 +143,7 @@ export function askView(page) {
   fit();
   fill(view, h("h1", {}, `Ask ${graph}`), form, planned);
   question.focus();
+  if (may && question.value.trim() && query.get("mode") === "continue") carry(plan);
 }
 
 /**

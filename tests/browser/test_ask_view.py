@@ -1,0 +1,49 @@
+"""The form of a question: what each way of asking costs, and a plan that comes by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.browser.scripted_page import ScriptedServer, scripted_page
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+SWEEP = {
+    "partition": 2, "nodes": 20, "passes": 1, "input_tokens": 900, "reason": "closest",
+}  # fmt: skip
+PLAN: dict[str, Any] = {
+    "sweeps": [SWEEP], "calls": 2, "cached": 0, "input_tokens": 900, "output_tokens": 300,
+    "cost": {"low": 0.01, "high": 0.02}, "sweep_model": "scripted", "budget": "", "note": "",
+    "advice": "",
+}  # fmt: skip
+
+
+async def test_each_way_of_asking_says_what_it_costs(browser: Browser) -> None:
+    async with scripted_page(browser, ScriptedServer()) as page:
+        await page.goto("/?graph=papers")
+        told = page.locator("#costs")
+        await told.get_by_text("a call for each pass over a partition").wait_for()
+        await page.select_option("#mode", "search")
+        await told.get_by_text("one call, or two if the search needs keywords").wait_for()
+        await page.select_option("#how", "naive")
+        await told.get_by_text("It costs one call.").wait_for()
+        await page.select_option("#how", "mix")
+        await told.get_by_text("for the keywords, and for the answer").wait_for()
+
+
+async def test_continuing_shows_its_plan_before_anything_is_asked(browser: Browser) -> None:
+    server = ScriptedServer({"/api/plan": PLAN})
+    async with scripted_page(browser, server) as page:
+        await page.goto("/?graph=papers&session=s&mode=continue&question=Why%3F")
+        await page.get_by_text("closest").wait_for()
+        assert server.bodies == [
+            {
+                "question": "Why?", "graph": "papers", "session": "s", "mode": "continue",
+                "full_sweep": False,
+            },
+        ]  # fmt: skip
+        await page.goto("/?graph=papers&question=Why%3F")
+        await page.locator("#costs").get_by_text("Plan tells").wait_for()
+        assert server.seen["POST /api/plan"] == 1
+        assert server.seen["POST /api/runs"] == 0
