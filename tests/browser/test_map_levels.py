@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.scripted_page import ScriptedServer, atlas, scripted_page
+from tests.browser.scripted_page import ScriptedServer, atlas, place, scripted_page
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -26,7 +26,12 @@ def server() -> ScriptedServer:
         {
             f"{papers}/map": lambda query: atlas(level=0 if "within" in query else 1),
             f"{papers}/read": [],
-            f"{papers}/partitions": [{**PART, "id": id_} for id_ in (1, 2)],
+            f"{papers}/partitions": {
+                "generation": "g1",
+                "total": 2,
+                "after": None,
+                "partitions": [{**PART, "id": id_} for id_ in (1, 2)],
+            },
             f"{papers}/partitions/3": PART,
             f"{papers}/partitions/4": {**PART, "id": 4, "label": "four"},
             f"{papers}/partitions/3/members": {"members": [MEMBER], "after": None},
@@ -71,3 +76,46 @@ async def test_a_partition_that_is_gone_is_said_to_be(
         await page.locator("#status").get_by_text("has no partition 9").wait_for()
         await page.get_by_role("heading", name="Map of papers").wait_for()
         assert await page.locator("#panel").is_hidden()
+
+
+def page_of(query: dict[str, list[str]]) -> dict[str, Any]:
+    """A page of 300 partitions, of which the first says "ice 1"."""
+    start, limit = int(query.get("after", ["0"])[0]), int(query["limit"][0])
+    ids = range(start + 1, min(start + limit, 300) + 1)
+    return {
+        "generation": "g1", "total": 300, "after": ids[-1] if ids[-1] < 300 else None,
+        "partitions": [{**PART, "id": id_, "keywords": [f"ice {id_}"]} for id_ in ids],
+    }  # fmt: skip
+
+
+async def test_the_list_below_a_map_comes_in_pages(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    places = [place(id_, id_, left=id_ / 400) for id_ in range(1, 301)]
+    papers = "/api/graphs/papers"
+    server.answers[f"{papers}/map"] = {**atlas(), "places": places}
+    server.answers[f"{papers}/partitions"] = page_of
+    async with scripted_page(browser, server) as page:
+        await page.goto("/map?graph=papers")
+        more = page.get_by_role("button", name="List more")
+        await more.wait_for()
+        rows = page.locator("main tbody tr")
+        assert await rows.count() == 200
+        await more.click()
+        await page.locator("main").get_by_text("ice 300").wait_for()
+        assert (await rows.count(), await more.is_hidden()) == (300, True)
+        assert server.seen[f"GET {papers}/partitions"] == 2
+
+
+async def test_a_place_that_is_not_listed_yet_opens_from_the_map(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    papers = "/api/graphs/papers"
+    server.answers[f"{papers}/map"] = {**atlas(), "places": [place(3, 3)]}
+    empty = {"generation": "g1", "total": 1, "after": None, "partitions": []}
+    server.answers[f"{papers}/partitions"] = empty
+    async with scripted_page(browser, server) as page:
+        await page.goto("/map?graph=papers")
+        await page.locator("main tbody button").click()
+        await page.locator("#panel").get_by_text("It is about ice.").wait_for()
+        assert server.seen[f"GET {papers}/partitions/3"] == 1

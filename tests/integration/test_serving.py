@@ -251,7 +251,8 @@ async def test_views_of_the_graph(owner: httpx2.AsyncClient) -> None:
     (graph,) = (await owner.get("/api/graphs")).json()
     assert (graph["name"], graph["partitions"]) == ("papers", 4)
     partitions = (await owner.get("/api/graphs/papers/partitions")).json()
-    assert sorted(part["id"] for part in partitions) == [1, 2, 3, 4]
+    assert sorted(part["id"] for part in partitions["partitions"]) == [1, 2, 3, 4]
+    assert (partitions["total"], partitions["after"]) == (4, None)
     (session,) = (await owner.get("/api/sessions", params={"graph": "papers"})).json()
     assert (session["session"], session["coverage"]["partitions_swept"]) == ("mine", 4)
     shown = (await owner.get("/api/graphs/papers/sessions/mine")).json()

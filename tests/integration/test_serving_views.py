@@ -131,7 +131,7 @@ async def test_who_may_not_ask_makes_no_partitions_by_a_search(pgs: PGS) -> None
 
 async def test_a_partition_is_shown_and_found(server: Served) -> None:
     async with client(server, "eve") as eve:
-        parts = (await eve.get("/api/graphs/papers/partitions")).json()
+        parts = (await eve.get("/api/graphs/papers/partitions")).json()["partitions"]
         shown = (await eve.get(f"/api/graphs/papers/partitions/{parts[0]['id']}")).json()
         assert {name: shown[name] for name in parts[0]} == parts[0]
         assert shown["terms"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -11,6 +12,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.maps import Within, partitions_within
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
@@ -45,6 +47,18 @@ class ListedPartition(BaseModel):
     adjacent: list[Border]
 
 
+class PartitionPage(BaseModel):
+    """Some partitions, and how many there are. ``after`` leads to the next page, null at the end.
+
+    Pages of another ``generation`` do not fit together.
+    """
+
+    generation: str
+    total: int
+    partitions: list[ListedPartition]
+    after: int | None
+
+
 class ShownPartition(ListedPartition):
     """A partition with all that is known of it; ``labels`` are those of its neighbors by id."""
 
@@ -64,11 +78,29 @@ class FoundPartition(BaseModel):
 
 @router.get("/graphs/{graph}/partitions")
 async def list_partitions(
-    graph: GraphName, serving: ServingNow, caller: CallerNow
-) -> list[ListedPartition]:
-    """Return the current partitions of a graph, largest first."""
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    within: Within = None,
+    after: Annotated[
+        int | None, Query(ge=1, le=10**9, description="that of the page before")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> PartitionPage:
+    """Return a page of the current partitions of a graph, largest first."""
     name = await visible_graph(serving, caller, graph)
-    return [_listed(part) for part in await serving.pgs.partitions(name)]
+    generation = (await serving.pgs.partitions.generation(name)).id
+    parts = await serving.pgs.partitions(name)
+    if within is not None:
+        beneath = await partitions_within(serving, name, within)
+        parts = tuple(part for part in parts if part.id in beneath)
+    page, more = _page(parts, after, limit)
+    return PartitionPage(
+        generation=generation,
+        total=len(parts),
+        partitions=[_listed(part) for part in page],
+        after=page[-1].id if more else None,
+    )
 
 
 @router.get("/graphs/{graph}/partitions/search")
@@ -136,6 +168,19 @@ async def show_generation(graph: GraphName, serving: ServingNow, caller: CallerN
     name = await visible_graph(serving, caller, graph)
     generation: Generation = await serving.pgs.partitions.generation(name)
     return _figures(generation)
+
+
+def _page(
+    parts: Sequence[Partition], after: int | None, limit: int
+) -> tuple[Sequence[Partition], bool]:
+    """Return the partitions after one, and whether there are more. Raises UsageError."""
+    start = 0
+    if after is not None:
+        places = (place for place, part in enumerate(parts, 1) if part.id == after)
+        start = next(places, 0)
+        if not start:
+            raise UsageError(f"partition {after} is not listed any more; begin without 'after'")
+    return parts[start : start + limit], len(parts) > start + limit
 
 
 def _figures(generation: Generation) -> Json:

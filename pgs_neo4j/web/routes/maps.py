@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import GraphDrift, PartitionAnalogy, PartitionFlag, PartitionMap
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.router import api_router
@@ -15,6 +16,10 @@ from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visib
 router = api_router("partitions")
 
 MOST_KEPT = 16
+
+Within = Annotated[
+    int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
+]
 
 
 class ReadNodes(BaseModel):
@@ -29,9 +34,7 @@ async def show_map(
     graph: GraphName,
     serving: ServingNow,
     caller: CallerNow,
-    within: Annotated[
-        int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
-    ] = None,
+    within: Within = None,
 ) -> PartitionMap:
     """Return the map of the current generation. Large graphs show units of partitions first."""
     return await _drawn(serving, await visible_graph(serving, caller, graph), within)
@@ -76,6 +79,15 @@ async def show_drift(graph: GraphName, serving: ServingNow, caller: AskerNow) ->
     name = await visible_graph(serving, caller, graph)
     async with serving.scanning:
         return await serving.pgs.browse.drift(name)
+
+
+async def partitions_within(serving: Serving, graph: str, unit: int) -> set[int]:
+    """Return the ids of the partitions beneath a unit of the map. Raises UsageError."""
+    drawn = await _drawn(serving, graph, None)
+    place = next((one for one in drawn.places if drawn.level and one.id == unit), None)
+    if place is None:
+        raise UsageError(f"the map shows no unit {unit}; 'GET /api/graphs/{graph}/map' lists them")
+    return set(place.partitions)
 
 
 async def _drawn(serving: Serving, graph: str, within: int | None) -> PartitionMap:

@@ -9,6 +9,8 @@ import { counted, figure, fill, h, legend, sentence, table } from "./dom.js";
 import { openNode } from "./panel.js";
 
 const PAGE = 50;
+/** Partitions that the list below a map tells of at first, and again with each "More". */
+const LISTED = 200;
 
 /** @param {import("./app.js").Page} page */
 export async function mapView(page) {
@@ -22,12 +24,9 @@ export async function mapView(page) {
   const session = query.get("session") || "default";
   /** @type {import("./canvas.js").Atlas} */
   const atlas = await get(path(["graphs", graph, "map"], { within }));
-  const [sessions, parts] = await Promise.all([
-    get(path(["sessions"], { graph })),
-    atlas.level ? Promise.resolve([]) : get(path(["graphs", graph, "partitions"])),
-  ]);
-  /** @type {Map<number, any>} */
-  const about = new Map(parts.map((/** @type {any} */ part) => [part.id, part]));
+  const sessions = await get(path(["sessions"], { graph }));
+  /** @type {Map<number, any>} what is known of the partitions that are listed so far */
+  const about = new Map();
   /** @type {Map<number, number>} */
   const read = new Map();
   for (const one of await get(path(["graphs", graph, "read"], { session }))) read.set(one.partition, one.nodes_read);
@@ -37,7 +36,7 @@ export async function mapView(page) {
   /** @param {import("./canvas.js").Place} place */
   const pick = (place) => {
     if (atlas.level) page.go(way({ within: String(place.id) }));
-    else openPartition(page, place.partitions[0], about.get(place.partitions[0]));
+    else openNamed(page, place.partitions[0], about.get(place.partitions[0]));
   };
   /** @param {Record<string, string | null>} changes */
   const way = (changes) => {
@@ -75,6 +74,34 @@ export async function mapView(page) {
       h("option", { value: name, selected: name === wish }, means)));
   const total = atlas.places.reduce((sum, place) => sum + place.nodes, 0);
   const done = atlas.places.reduce((sum, place) => sum + readOf(place), 0);
+  const list = h("div");
+  const more = h("button", { type: "button", class: "act", onclick: () => {
+    more.disabled = true;
+    listMore().catch((error) => page.say(sentence(error.message))).finally(() => {
+      more.disabled = false;
+    });
+  } }, "List more");
+  let listed = 0;
+  /** @type {number | null} */
+  let after = null;
+
+  /** Lists more places, both they and the partitions of a page with the largest first. */
+  async function listMore() {
+    if (!atlas.level) {
+      const told = await get(path(["graphs", graph, "partitions"], { within, after, limit: LISTED }));
+      for (const part of told.partitions) about.set(part.id, part);
+      after = told.after;
+    }
+    listed += LISTED;
+    fill(list, table("Places of the map", ["Partition", "Nodes", shown.head, "Keywords"], atlas.places.slice(0, listed).map((place) => [
+      h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
+      figure(place.nodes), shown.told(place),
+      (about.get(place.partitions[0])?.keywords || []).slice(0, 8).join(", "),
+    ]), [1, 2]));
+    more.hidden = listed >= atlas.places.length;
+  }
+
+  await listMore();
   fill(keys, arcs.legend());
   fill(view,
     h("h1", {}, `Map of ${graph}`),
@@ -91,18 +118,13 @@ export async function mapView(page) {
     board,
     legend(shown.shades), keys,
     h("h2", {}, "As a list"),
-    table("Places of the map", ["Partition", "Nodes", shown.head, "Keywords"], atlas.places.map((place) => [
-      h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
-      figure(place.nodes), shown.told(place),
-      (about.get(place.partitions[0])?.keywords || []).slice(0, 8).join(", "),
-    ]), [1, 2]),
-    arcs.lists);
+    list, more, arcs.lists);
   const wanted = Number(query.get("partition"));
   if (wanted) await openNamed(page, wanted, about.get(wanted));
 }
 
 /**
- * Opens the partition that the address names. The map has not loaded it if it shows groups.
+ * Opens a partition, which the list may not tell of yet.
  *
  * @param {import("./app.js").Page} page
  * @param {number} id

@@ -126,8 +126,14 @@ class Browser:
         raise UnknownNodeError(f"graph {graph} has no node {node}")
 
 
-async def partitions(graph: str) -> tuple[Partition, ...]:
-    return (PART,)
+class Partitions:
+    """One partition."""
+
+    async def __call__(self, graph: str) -> tuple[Partition, ...]:
+        return (PART,)
+
+    async def generation(self, graph: str) -> Any:
+        return SimpleNamespace(id="g1")
 
 
 async def survey() -> dict[str, list[str]]:
@@ -158,7 +164,7 @@ async def doctor() -> tuple[Check, ...]:
 def engine() -> SimpleNamespace:
     return SimpleNamespace(
         graphs=Graphs(), runs=Runs(), sessions=Sessions(), browse=Browser(),
-        config=PGSConfig(), partitions=partitions, doctor=doctor, survey=survey, jobs=Jobs(),
+        config=PGSConfig(), partitions=Partitions(), doctor=doctor, survey=survey, jobs=Jobs(),
     )  # fmt: skip
 
 
@@ -273,7 +279,8 @@ async def test_a_run_is_shown_with_its_sweeps(web: httpx2.AsyncClient) -> None:
 
 
 async def test_a_partition_has_its_borders(web: httpx2.AsyncClient) -> None:
-    (part,) = (await web.get("/api/graphs/papers/partitions", **of("ann"))).json()
+    page = (await web.get("/api/graphs/papers/partitions", **of("ann"))).json()
+    (part,) = page["partitions"]
     assert (part["nodes"], part["label"]) == (9, "ice")
     assert part["adjacent"] == [{"partition": 2, "relationships": 3, "weight": 1.5}]
 
