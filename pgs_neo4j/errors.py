@@ -12,6 +12,7 @@
     │   ├── UnknownGraphError       no graph of that name is stored
     │   ├── UnknownSessionError     no session of that id is stored
     │   ├── UnknownRunError         no run of that id is stored
+    │   ├── UnknownSweepError       the run has recorded no sweep of that partition
     │   ├── UnknownNodeError        no node of the graph has that element id
     │   ├── FeedbackError           the run has no answer, or another outcome
     │   ├── IdempotencyError        the key belongs to another request
@@ -116,6 +117,10 @@ class UnknownSessionError(UsageError):
 
 class UnknownRunError(UsageError):
     """This database stores no run of that id."""
+
+
+class UnknownSweepError(UsageError):
+    """The run has recorded no sweep of that partition."""
 
 
 class UnknownNodeError(UsageError):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pgs_neo4j.browse.costs import DayCost, read_costs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.errors import UnknownRunError
+from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import Answer, FeedbackResult
-from pgs_neo4j.runs import answers, documents, feedback, keys
+from pgs_neo4j.model import Answer, FeedbackResult, Sweep
+from pgs_neo4j.runs import answers, documents, feedback, keys, sweeps
 from pgs_neo4j.runs import runs as stored_runs
 from pgs_neo4j.runs.listing import RunInfo, list_runs
 from pgs_neo4j.runs.runs import StoredRun
@@ -92,6 +92,23 @@ class Runs:
         graph = await self._core.graph(stored.graph)
         answer = await answers.load(self._core.db, stored, graph.mapping)
         return await documents.document(self._core.db, stored, answer, graph.mapping)
+
+    async def sweep(self, run: str, partition: int) -> Sweep:
+        """Return what a run has recorded of a partition, with its report; answered or not.
+
+        Raises UnknownRunError, and UnknownSweepError if the run has read nothing of it.
+        """
+        stored = await stored_runs.read(self._core.db, run)
+        mapping = (await self._core.graph(stored.graph)).mapping
+        recorded = await sweeps.recorded_sweeps(
+            self._core.db, stored.id, stored.generation or "", mapping, partition
+        )
+        if not recorded:
+            raise UnknownSweepError(
+                f"run {stored.id} has recorded no sweep of partition {partition}; "
+                f"'pgs show {stored.id}' lists those that it has read"
+            )
+        return recorded[0]
 
     async def costs(self, days: int = 30) -> list[DayCost]:
         """Return what runs cost on each of the last days (UTC), the latest first."""

@@ -78,12 +78,13 @@ async def read_unsynthesized(
 
 
 async def recorded_sweeps(
-    db: Database, run: str, generation: str, mapping: GraphMapping
+    db: Database, run: str, generation: str, mapping: GraphMapping, partition: int | None = None
 ) -> list[Sweep]:
-    """Return the sweeps that a run has recorded, by partition."""
+    """Return the sweeps that a run has recorded, by partition, or that of one ``partition``."""
     rows = await db.read(
         queries.get("runs/read_sweeps"),
         run=run,
+        partition=partition,
         title=mapping.title or "",
         key=mapping.key or "",
         text=list(mapping.text),

@@ -33,6 +33,7 @@ from pgs_neo4j.web.routes import (
     nodes,
     operations,
     planning,
+    reports,
     runs,
     searching,
     sessions,
@@ -42,7 +43,7 @@ from pgs_neo4j.web.runs.stream import CutStreams
 from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
-    *(login, graphs, demo, planning, runs, feedback, searching, sessions),
+    *(login, graphs, demo, planning, runs, reports, feedback, searching, sessions),
     *(browsing, maps, nodes, documents, ingestions, operations, live_jobs),
 )
 """In the order in which OpenAPI lists them."""

@@ -25,6 +25,7 @@ from pgs_neo4j.errors import (
     UnknownNodeError,
     UnknownRunError,
     UnknownSessionError,
+    UnknownSweepError,
     UsageError,
     WaitError,
 )
@@ -38,6 +39,7 @@ STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (UnknownNodeError, 404),
     (UnknownRunError, 404),
     (UnknownSessionError, 404),
+    (UnknownSweepError, 404),
     (GraphExistsError, 409),
     (IdempotencyError, 409),
     (UsageError, 422),

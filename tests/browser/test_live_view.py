@@ -152,3 +152,45 @@ async def test_partitions_that_flags_name_are_marked_until_they_are_read(
 
 
 PIXELS = "document.querySelector('.board canvas').toDataURL()"
+
+
+REPORT: dict[str, Any] = {
+    "domain_state": "It is about ice.", "errors": [], "absences": ["No date."],
+    "findings": [{
+        "text": "It says that ice melts.", "quotes": [{"text": "ice melts", "found": True}],
+        "citations": [
+            {"alias": "n1", "partition": 1, "title": "Sea ice", "valid": True,
+             "element_id": "4:a:1"},
+            {"alias": "n9", "partition": 1, "title": None, "valid": False, "element_id": None},
+        ],
+    }],
+    "flags": [{"text": "See there.", "target": 2, "citations": []}],
+}  # fmt: skip
+
+
+async def test_the_report_of_a_partition_opens_and_stays_open(
+    browser: Browser, server: ScriptedServer
+) -> None:
+    link = "/api/runs/r000000000001/reports/1"
+    server.answers[link] = REPORT
+    ended = {**SWEEP, "status": "accepted", "findings": ["It says that ice melts."], "report": link}
+    other = {**ended, "partition": 2, "status": "failed", "findings": [], "report": None}
+    server.streams[EVENTS] = [("sweep_finished", ended), ("sweep_finished", other)]
+    async with scripted_page(browser, server) as page:
+        await page.goto("/run?id=r000000000001")
+        await page.get_by_text("P2").wait_for()
+        assert await page.locator("details.report").count() == 1
+        await page.get_by_text("Report of P1").click()
+        report = page.locator("details.report")
+        await report.get_by_text("No date.").wait_for()
+        assert await report.locator("mark").inner_text() == "ice melts"
+        told = await report.inner_text()
+        assert "To P2 See there." in told
+        assert "n9 (was not shown)" in told
+        # The stream broke off, and comes again: what it tells draws the list again.
+        await page.wait_for_function("performance.now() > 3000")
+        assert await report.evaluate("(element) => element.open")
+        assert await page.evaluate("document.activeElement.tagName") == "SUMMARY"
+        assert server.seen[f"GET {link}"] == 1
+        await report.get_by_role("button", name="Sea ice").click()
+        assert server.seen["GET /api/graphs/papers/nodes/4%3Aa%3A1"] == 1

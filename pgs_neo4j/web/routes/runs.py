@@ -18,10 +18,10 @@ from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.asking import Question, carry_out
 from pgs_neo4j.web.routes.router import api_router
-from pgs_neo4j.web.routes.snapshots import run_snapshot
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
 from pgs_neo4j.web.runs.log import MOST_ID
+from pgs_neo4j.web.runs.snapshots import run_snapshot
 from pgs_neo4j.web.runs.stream import stream_events
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 

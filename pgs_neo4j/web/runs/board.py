@@ -70,7 +70,7 @@ class LiveRun:
         if isinstance(event, TextStreamed):
             self.log.add_text(event.text)
         else:
-            self.log.add(event.kind, told_data(event))
+            self.log.add(event.kind, told_data(event, self.id))
 
     def end(self, state: State, name: str, data: Mapping[str, object]) -> None:
         """Close the run with its last event."""

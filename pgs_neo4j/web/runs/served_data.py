@@ -53,7 +53,8 @@ class ServedRouting(TypedDict):
 class ServedSweep(TypedDict):
     """The sweep of a partition ended; its report travels as counts and texts of findings.
 
-    ``targets`` are the partitions that its flags name.
+    ``report`` is the link to the whole report, null without one. ``targets`` are the partitions
+    that its flags name.
     """
 
     partition: int
@@ -67,6 +68,7 @@ class ServedSweep(TypedDict):
     targets: list[int]
     absences: int
     errors: list[str]
+    report: str | None
 
 
 class ServedRetry(TypedDict):

@@ -20,13 +20,13 @@ from pgs_neo4j.web.runs.served_data import (
 )
 
 
-def told_data(event: Event) -> Mapping[str, object]:
-    """Return the data of an event; reports travel as counts."""
+def told_data(event: Event, run: str = "") -> Mapping[str, object]:
+    """Return the data of an event of a run, if there is one; reports travel as counts and links."""
     match event:
         case Routed(routing):
             return routing_data(routing)
         case SweepFinished(sweep):
-            return sweep_counts(sweep)
+            return sweep_counts(sweep, run)
         case UsageCounted(usage, cost):
             return ServedUsage(
                 calls=usage.calls,
@@ -69,8 +69,8 @@ def routing_data(routing: Routing) -> ServedRouting:
     }
 
 
-def sweep_counts(sweep: Sweep) -> ServedSweep:
-    """Return how a sweep ended, with the counts of its report."""
+def sweep_counts(sweep: Sweep, run: str = "") -> ServedSweep:
+    """Return how a sweep of a run ended, with the counts of its report and the link to it."""
     report = sweep.report
     return {
         "partition": sweep.partition,
@@ -84,7 +84,13 @@ def sweep_counts(sweep: Sweep) -> ServedSweep:
         "targets": flag_targets(report) if report else [],
         "absences": len(report.absences) if report else 0,
         "errors": list(sweep.errors),
+        "report": report_link(run, sweep.partition) if run and report else None,
     }
+
+
+def report_link(run: str, partition: int) -> str:
+    """Return the path of a report."""
+    return f"/api/runs/{run}/reports/{partition}"
 
 
 def flag_targets(report: Report) -> list[int]:

@@ -5,6 +5,7 @@ import { arcKey, arcsBetween } from "./arcs.js";
 import { get, path } from "./api.js";
 import { drawBoard } from "./canvas.js";
 import { badge, counted, figure, fill, h, legend } from "./dom.js";
+import { reportDetails } from "./reports.js";
 import { waitLine } from "./waits.js";
 
 /** @type {[string, string][]} */
@@ -36,6 +37,8 @@ export function showLive(page, body, told) {
   const findings = h("ul", { class: "found" });
   const text = h("pre", { class: "stream" });
   const waits = waitLine();
+  /** @type {Map<string, HTMLElement>} reports by their links; one that is open stays so */
+  const reports = new Map();
   /** @type {(ReturnType<typeof drawBoard> & {generation: string}) | null} */
   let drawn = null;
   let stopped = false;
@@ -43,6 +46,7 @@ export function showLive(page, body, told) {
   let drawing = Promise.resolve();
 
   function draw() {
+    const held = document.activeElement;
     const listed = [...parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
       waits.line,
@@ -50,13 +54,23 @@ export function showLive(page, body, told) {
       listed.length ? [
         h("h2", {}, counted(listed.length, "partition")),
         h("ul", { class: "found" }, listed.map((part) => h("li", {},
-          h("b", { class: "part" }, `P${part.partition} `), badge(part.status, part.status), " ", progressOf(part)))),
+          h("b", { class: "part" }, `P${part.partition} `), badge(part.status, part.status), " ", progressOf(part), reportOf(part)))),
       ] : null,
       findings.childElementCount ? [h("h2", {}, "Findings so far"), findings] : null,
       checked ? h("p", { class: "note" }, checkedLine(checked)) : null,
       text.textContent ? [h("h2", {}, "Answer"), text] : null,
       warnings.length ? h("ul", {}, warnings.map((one) => h("li", {}, one))) : null);
     drawn?.redraw();
+    // What is drawn again is the same element, but out of the page for a moment.
+    if (held instanceof HTMLElement && held !== document.activeElement && body.contains(held)) held.focus({ preventScroll: true });
+  }
+
+  /** @param {any} part */
+  function reportOf({ partition, report }) {
+    if (!report) return null;
+    const known = reports.get(report) || reportDetails(page, report, `P${partition}`);
+    reports.set(report, known);
+    return known;
   }
 
   const flagKeys = () => h("ul", { class: "legend" },

@@ -275,7 +275,8 @@ async def test_costs_have_the_sessions_that_their_callers_named(web: httpx2.Asyn
 async def test_a_run_is_shown_with_its_sweeps(web: httpx2.AsyncClient) -> None:
     shown = (await web.get(f"/api/runs/{INFO.id}", **of("ann"))).json()
     assert (shown["state"], shown["session"], shown["answered"]) == ("complete", "default", True)
-    assert shown["sweeps"] == [{"partition": 1, "status": "accepted"}]
+    link = f"/api/runs/{INFO.id}/reports/1"
+    assert shown["sweeps"] == [{"partition": 1, "status": "accepted", "report": link}]
 
 
 async def test_a_partition_has_its_borders(web: httpx2.AsyncClient) -> None:

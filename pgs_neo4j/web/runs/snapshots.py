@@ -5,11 +5,14 @@ from __future__ import annotations
 from pgs_neo4j.engine import PGS, StoredRun
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.runs.told import report_link
 
 TOLD = (
     *("question", "mode", "status", "started_at", "finished_at", "seconds", "error", "thesis"),
     *("nodes_read", "model", "cost", "outcome", "calls", "input_tokens", "output_tokens"),
 )
+REPORTED = ("accepted", "partial")
+"""How sweeps end that have a report."""
 SWEEP = ("partition", "status", "nodes", "nodes_read", "passes", "seconds", "findings")
 
 
@@ -26,8 +29,12 @@ async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:
         "state": "silent" if stored.silent else stored.status,
         "answered": bool(stored.properties.get("details")),
         **facts,
-        "sweeps": [
-            {name: plain_data(sweep.get(name)) for name in SWEEP if name in sweep}
-            for sweep in shown.get("sweeps") or ()
-        ],
+        "sweeps": [_sweep(stored.id, sweep) for sweep in shown.get("sweeps") or ()],
     }
+
+
+def _sweep(run: str, sweep: Json) -> Json:
+    """Return a sweep in short, with the link to its report if there is one."""
+    told: Json = {name: plain_data(sweep.get(name)) for name in SWEEP if name in sweep}
+    reported = sweep.get("status") in REPORTED
+    return told | {"report": report_link(run, sweep["partition"]) if reported else None}
