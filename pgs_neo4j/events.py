@@ -8,7 +8,7 @@ changes; ``export.event_data`` makes plain data of an event.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from pgs_neo4j.model import Routing, Sweep, Task, Usage
@@ -104,9 +104,11 @@ class SweepStarted:
 
 @dataclass(frozen=True, slots=True)
 class PassFinished:
-    """One pass over a partition ended.
+    """One pass over a partition ended, or a part of one whose report was too long.
 
-    ``error`` says why its report was not accepted; None if it was.
+    ``error`` says why its report was not accepted; None if it was. ``usage`` and ``cost`` are those
+    of all its calls since the former event of the same pass, failed ones included; the cost is None
+    without prices. A pass that a limit ends has no event: only ``usage`` counts its calls.
     """
 
     kind: ClassVar[str] = "pass_finished"
@@ -114,6 +116,8 @@ class PassFinished:
     number: int
     passes: int
     error: str | None
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,8 +166,10 @@ class Budget:
         """Release a reserved amount."""
         self.reserved -= amount
 
-    def spend(self, model: str, estimated: int, usage: Usage, *, free: bool = False) -> None:
-        """Count the usage of a call.
+    def spend(
+        self, model: str, estimated: int, usage: Usage, *, free: bool = False
+    ) -> float | None:
+        """Count the usage of a call, and return its cost; None for a model without prices.
 
         ``estimated`` is the estimate of its prompt, in tokens.
         """
@@ -178,12 +180,15 @@ class Budget:
         if usage.calls and estimated > 0:
             ratio = usage.input_tokens / usage.calls / estimated
             self._costliest[model] = max(ratio, self._costliest.get(model, 0.0))
+        return cost
 
-    def lose(self, model: str, amount: Amount, *, free: bool = False) -> None:
-        """Count everything reserved for a call whose cost is unknown."""
-        if self.worst_cost(model, amount, free=free) is None:
+    def lose(self, model: str, amount: Amount, *, free: bool = False) -> float | None:
+        """Count everything reserved for a call whose cost is unknown, and return it as a cost."""
+        cost = self.worst_cost(model, amount, free=free)
+        if cost is None:
             self._unpriced.add(model)
         self.spent += amount
+        return cost
 
     def worst_cost(self, model: str, amount: Amount, *, free: bool) -> float | None:
         """Return the cost of everything reserved for a call; None for a model without prices."""

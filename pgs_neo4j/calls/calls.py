@@ -99,22 +99,25 @@ class Calls:
         divisible: bool = False,
         repeat_malformed: bool = True,
         then: Callable[[Completion], Awaitable[None]] | None = None,
+        on_call: Callable[[CallCost], None] = lambda _: None,
     ) -> Completion:
         """Return a whole reply of at most ``room`` tokens.
 
-        ``then`` takes the reply before the next call gets the turn. Among waiting calls, the one
-        with the highest ``priority`` goes first, or else the longest. A call with ``last`` may use
-        the time reserved for the end, and all of the budget that is not reserved for the synthesis.
-        If a ``divisible`` prompt is too large for the budget but a smaller one is not, its refusal
-        does not end the sweeping. ``repeat_malformed`` is false for a caller that asks again after
-        a malformed reply. Raises ModelError, BudgetError, DeadlineError, and WaitError when the
-        endpoint asks for too long a wait. After a WaitError, the run makes no further call.
+        ``on_call`` hears of each try; all count by the end. ``then`` takes the reply before the
+        next call gets the turn. Among waiting calls, the one with the highest ``priority`` goes
+        first, or else the longest. A call with ``last`` may use the time reserved for the end, and
+        all of the budget that is not reserved for the synthesis. If a ``divisible`` prompt is too
+        large for the budget but a smaller one is not, its refusal does not end the sweeping.
+        ``repeat_malformed`` is false for a caller that asks again after a malformed reply. Raises
+        ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too long a
+        wait. After a WaitError, the run makes no further call.
         """
         estimated = estimated_tokens(prompt)
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
             async with self.reserving(llm, estimated, room, purpose, divisible) as paid:
+                on_call(paid)
                 with without_retry(of_malformed=not repeat_malformed):
                     reply = await complete_traced(llm, prompt, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
@@ -207,11 +210,7 @@ class Calls:
         return Stop.from_error(deadline_passed()) if late else None
 
     async def _hear_all(
-        self,
-        llm: LLM,
-        piece: str | Completion | None,
-        pieces: Pieces,
-        hear: Hear,
+        self, llm: LLM, piece: str | Completion | None, pieces: Pieces, hear: Hear
     ) -> Completion:
         try:
             async with asyncio.timeout_at(self.scheduler.deadline):
@@ -267,7 +266,7 @@ class Calls:
             raise
         finally:
             self.budget.release(amount)
-            self._count(llm, estimated, amount, paid.usage)
+            paid.counted = self._count(llm, estimated, amount, paid.usage)
             for settled in self._settled:
                 if not settled.done():
                     settled.set_result(None)
@@ -275,15 +274,16 @@ class Calls:
             self.waits.on_event(UsageCounted(self.usage, self.budget.cost, llm.name))
             await self.ledger.end(paid)
 
-    def _count(self, llm: Named, estimated: int, amount: Amount, usage: Usage | None) -> None:
-        """Count the usage of a call, at its worst if unknown."""
+    def _count(self, llm: Named, estimated: int, amount: Amount, usage: Usage | None) -> Spent:
+        """Count the usage of a call, at its worst if unknown, and return it."""
         free = is_free(llm)
         if usage is None:
-            self.usage += worst_case(estimated, None).usage
-            self.budget.lose(llm.name, amount, free=free)
+            usage = worst_case(estimated, None).usage
+            cost = self.budget.lose(llm.name, amount, free=free)
         else:
-            self.usage += usage
-            self.budget.spend(llm.name, estimated, usage, free=free)
+            cost = self.budget.spend(llm.name, estimated, usage, free=free)
+        self.usage += usage
+        return Spent(usage, cost)
 
     def pace(self, llm: LLM | Embedder) -> Pace:
         """Return the pace of a model's endpoint, else one of its own."""

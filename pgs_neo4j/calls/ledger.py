@@ -44,11 +44,15 @@ Store = Callable[[Total], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class CallCost:
-    """The usage of one call, None while it is unknown, and its worst case."""
+    """The usage of one call, None while it is unknown, and its worst case.
+
+    ``counted`` is what the call counts for in the end, None until then.
+    """
 
     worst: Spent
     usage: Usage | None = None
     sent: bool = False
+    counted: Spent | None = None
 
     @property
     def refused(self) -> bool:

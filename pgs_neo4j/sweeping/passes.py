@@ -25,6 +25,7 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
+from pgs_neo4j.sweeping.spending import PassSpending
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
 
@@ -64,6 +65,7 @@ class PassReader:
         self._busy, self._own = paid.busy, set(paid.own)
         self._rows: list[Row] = []
         self._usage = Usage()
+        self._spending = PassSpending()
         self._recorded = 0
         self._recording = asyncio.Lock()
 
@@ -157,6 +159,7 @@ class PassReader:
         if reply is not None:
             self._tools.calls.count_cached(reply)
             self._usage += reply.usage
+            self._spending.add_cached(item.number, reply.usage)
             await self._accept(item, reply)
             return True
         reply = await self._tools.calls.complete(
@@ -168,6 +171,7 @@ class PassReader:
             divisible=divisible,
             repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
             then=partial(self._take, item),
+            on_call=partial(self._spending.add, item.number),
         )
         return not reply.truncated
 
@@ -213,8 +217,9 @@ class PassReader:
         if outcome.stop:
             return
         partition_id, number = self._order.partition.id, outcome.item.number
-        count = len(self._packed.passes)
-        self._tools.on_event(PassFinished(partition_id, number, count, outcome.error or None))
+        count, error, spent = len(self._packed.passes), outcome.error, self._spending.take(number)
+        event = PassFinished(partition_id, number, count, error or None, spent.usage, spent.cost)
+        self._tools.on_event(event)
 
     async def _record(self) -> None:
         # In sequence, so that the last record includes all earlier ones.

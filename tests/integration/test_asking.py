@@ -275,7 +275,9 @@ async def test_a_partition_too_long_for_a_prompt_takes_passes_and_loses_no_node(
         assert all(len(p.system) + len(p.user) <= 6000 for p in prompts)
     assert result.sweeps[0].passes == len(prompts) > 1
     assert result.coverage.exhausted
-    assert sum(isinstance(e, PassFinished) for e in events) == len(prompts)
+    passes = [e for e in events if isinstance(e, PassFinished)]
+    assert len(passes) == len(prompts)
+    assert sum((e.usage for e in passes), Usage()) == result.sweeps[0].usage
 
 
 async def test_a_failed_pass_leaves_exactly_its_nodes_unread(connect, db):

@@ -4,7 +4,7 @@
 import { arcKey, arcsBetween } from "./arcs.js";
 import { get, path } from "./api.js";
 import { drawBoard } from "./canvas.js";
-import { badge, counted, figure, fill, h, legend } from "./dom.js";
+import { badge, counted, figure, fill, h, legend, money } from "./dom.js";
 import { reportDetails } from "./reports.js";
 import { waitLine } from "./waits.js";
 
@@ -76,6 +76,15 @@ export function showLive(page, body, told) {
   const flagKeys = () => h("ul", { class: "legend" },
     arcKey("chased", "a flag that is followed up"), arcKey("open", "an open flag"));
 
+  /** @param {any} data of a pass that ended */
+  function addPass(data) {
+    const part = parts.get(data.partition);
+    const { tokens = 0, cost = 0 } = part?.spent || {};
+    const used = data.usage ? data.usage.input_tokens + data.usage.output_tokens : 0;
+    const spent = { tokens: tokens + used, cost: cost === null || data.cost === null ? null : cost + (data.cost || 0) };
+    parts.set(data.partition, { ...part, ...data, done: data.number, spent });
+  }
+
   /** @param {{partition: number, targets?: number[]}} sweep that ended */
   function addFlags({ partition, targets = [] }) {
     for (const target of targets) {
@@ -133,10 +142,10 @@ export function showLive(page, body, told) {
         break;
       case "sweep_started": parts.set(data.partition, { ...parts.get(data.partition), ...data, status: "reading" }); break;
       case "pass_finished":
-        parts.set(data.partition, { ...parts.get(data.partition), ...data, done: data.number });
+        addPass(data);
         break;
       case "sweep_finished":
-        parts.set(data.partition, data);
+        parts.set(data.partition, { ...data, spent: parts.get(data.partition)?.spent });
         addFlags(data);
         findings.append(...data.findings.map((/** @type {string} */ one) =>
           h("li", {}, h("b", { class: "part" }, `P${data.partition} `), one)));
@@ -172,6 +181,7 @@ function progressOf(part) {
   return [
     part.nodes_read === undefined ? counted(part.nodes, "node") : `${figure(part.nodes_read)} of ${counted(part.nodes, "node")}`,
     many ? `${figure(part.done || 0)} of ${figure(part.passes)} passes done` : "",
+    part.spent?.tokens ? `${figure(part.spent.tokens)} tokens${part.spent.cost ? `, cost ${money(part.spent.cost)}` : ""}` : "",
     part.error ? `pass ${figure(part.done)}: ${part.error}` : "",
   ].filter(Boolean).join(", ");
 }

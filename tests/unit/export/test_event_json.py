@@ -92,9 +92,22 @@ EVENTS: list[tuple[Event, str, Json]] = [
         {"partition": 4, "nodes": 2, "passes": 1, "keywords": ["ammonia"]},
     ),
     (
-        PassFinished(4, 1, 2, None),
+        PassFinished(4, 1, 2, None, Usage(calls=1, input_tokens=9, output_tokens=3), None),
         "pass_finished",
-        {"partition": 4, "number": 1, "passes": 2, "error": None},
+        {
+            "partition": 4,
+            "number": 1,
+            "passes": 2,
+            "error": None,
+            "usage": {
+                "calls": 1,
+                "input_tokens": 9,
+                "output_tokens": 3,
+                "estimated": False,
+                "cached": 0,
+            },
+            "cost": None,
+        },
     ),
     (
         CallRetried("sweep", 4, "429", 2.5),

@@ -87,8 +87,21 @@ def test_usage_is_tokens_and_money(cost: float | None) -> None:
         (RunStarted("r1", resumed=True), {"run": "r1", "resumed": True}),
         (Warned("mind"), {"message": "mind"}),
         (
-            PassFinished(4, 1, 2, None),
-            {"partition": 4, "number": 1, "passes": 2, "error": None},
+            PassFinished(4, 1, 2, None, Usage(calls=1, input_tokens=9, output_tokens=3), 0.5),
+            {
+                "partition": 4,
+                "number": 1,
+                "passes": 2,
+                "error": None,
+                "cost": 0.5,
+                "usage": {
+                    "calls": 1,
+                    "input_tokens": 9,
+                    "output_tokens": 3,
+                    "estimated": False,
+                    "cached": 0,
+                },
+            },
         ),
         (
             Progressed("load", 3, 0, "rows"),

@@ -1,0 +1,87 @@
+"""What a pass costs is told once: with failed tries, and apart from other passes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.ledger import CallCost, Spent
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.errors import ModelAuthError, ModelOutputError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.model import Completion, Prompt, Usage
+from pgs_neo4j.sweeping.spending import PassSpending
+
+PROMPT = Prompt(task="sweep", system="s", user="u" * 350, question="q")
+PRICES = {"m": ModelEntry(input_price=1_000_000, output_price=2_000_000)}
+USAGE = Usage(calls=1, input_tokens=3, output_tokens=2)
+REPLY = Completion(text="so", usage=USAGE, model="m")
+
+
+class Model:
+    """Fails some times, then replies."""
+
+    name = "m"
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = [*errors]
+
+    async def complete(self, prompt: Prompt, **options: Any) -> Completion:
+        if self.errors:
+            raise self.errors.pop(0)
+        return REPLY
+
+
+async def read(calls: Calls, model: Model, spending: PassSpending, number: int) -> None:
+    await calls.complete(
+        model,  # type: ignore[arg-type]
+        PROMPT,
+        room=100,
+        effort=None,
+        repeat_malformed=False,
+        on_call=partial(spending.add, number),
+    )
+
+
+async def test_a_pass_costs_what_its_calls_did_those_that_failed_included() -> None:
+    calls, spending = Calls.of(PGSConfig(), PRICES, ignore), PassSpending()
+    malformed = ModelOutputError("no report", usage=USAGE)
+    with pytest.raises(ModelOutputError):
+        await read(calls, Model(malformed), spending, 1)
+    await read(calls, Model(), spending, 1)
+    await read(calls, Model(), spending, 2)
+    first, second = spending.take(1), spending.take(2)
+    assert (first.usage, first.cost) == (USAGE + USAGE, 14.0)
+    assert (second.usage, second.cost) == (USAGE, 7.0)
+    assert first + second == calls.settled()
+
+
+async def test_what_was_told_is_not_told_again() -> None:
+    calls, spending = Calls.of(PGSConfig(), PRICES, ignore), PassSpending()
+    await read(calls, Model(), spending, 1)
+    assert spending.take(1).usage == USAGE
+    assert spending.take(1) == spending.take(9) == Spent()
+
+
+async def test_a_call_without_prices_or_refused_counts_as_in_the_run() -> None:
+    calls, spending = Calls.of(PGSConfig(), {}, ignore), PassSpending()
+    with pytest.raises(ModelAuthError):
+        await read(calls, Model(ModelAuthError("no key")), spending, 1)
+    assert spending.take(1).usage == Usage()
+    await read(calls, Model(), spending, 1)
+    spent = spending.take(1)
+    assert (spent.usage, spent.cost) == (USAGE, None)
+
+
+def test_a_call_in_flight_is_told_when_it_has_ended() -> None:
+    spending = PassSpending()
+    call = CallCost(Spent(USAGE, 9.0))
+    spending.add(1, call)
+    spending.add_cached(1, Usage(cached=1))
+    assert spending.take(1) == Spent(Usage(cached=1))
+    call.counted = Spent(USAGE, 1.0)
+    assert spending.take(1) == Spent(USAGE, 1.0)
