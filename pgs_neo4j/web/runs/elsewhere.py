@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from fastapi.sse import ServerSentEvent
 
-from pgs_neo4j.text.json_data import json_text
-from pgs_neo4j.web.runs.stream import Snapshot
+from pgs_neo4j.web.runs.stream import Snapshot, snapshot_text
 
 LOOK_S = 3.0
 """Seconds between two looks at the record of a run."""
@@ -20,15 +20,17 @@ async def stream_snapshots(
 ) -> AsyncIterator[ServerSentEvent]:
     """Yield a ``snapshot`` whenever the record of a run has changed, until the run has ended.
 
-    ``stopped`` ends it earlier, when the server stops.
+    ``stopped`` ends it earlier, when the server stops. So does a database that is away: its reader
+    comes back, and hears why.
     """
     former = ""
     while not stopped.is_set():
-        record = await snapshot()
-        text = json_text(record)
+        text = await snapshot_text(snapshot)
+        if text is None:
+            return
         if text != former:
             yield ServerSentEvent(raw_data=text, event="snapshot", id="0")
-        if record["state"] != "running":
+        if json.loads(text)["state"] != "running":
             return
         former = text
         with suppress(TimeoutError):

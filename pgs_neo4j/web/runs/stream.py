@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
@@ -9,8 +10,12 @@ import anyio
 from fastapi.sse import ServerSentEvent
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pgs_neo4j.errors import PGSError
 from pgs_neo4j.text.json_data import Json, json_text
+from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.runs.log import EventLog, MissedEventsError
+
+logger = logging.getLogger(__name__)
 
 Snapshot = Callable[[], Awaitable[Json]]
 
@@ -21,14 +26,18 @@ async def stream_events(
     """Yield the events after ``last_id`` without gap or repeat, those to come included.
 
     Where events are no longer kept, the run was resumed, or the server was restarted (no ``log``),
-    a ``snapshot`` of what the database has takes their place.
+    a ``snapshot`` of what the database has takes their place. Without the database, the stream
+    ends: its reader comes back with the last id, and hears why.
     """
     place = last_id or 0
     if last_id is None and log is not None:
         place = log.start
     if log is None or place > log.last:
         place = log.last if log else 0
-        yield _event("snapshot", json_text(await snapshot()), place)
+        text = await snapshot_text(snapshot)
+        if text is None:
+            return
+        yield _event("snapshot", text, place)
     while log is not None:
         try:
             async for entry in log.after(place):
@@ -37,7 +46,19 @@ async def stream_events(
             return
         except MissedEventsError:
             place = log.last
-            yield _event("snapshot", json_text(await snapshot()), place)
+            text = await snapshot_text(snapshot)
+            if text is None:
+                return
+            yield _event("snapshot", text, place)
+
+
+async def snapshot_text(snapshot: Snapshot) -> str | None:
+    """Return a snapshot as JSON; None if it cannot be read, which the log of the server tells."""
+    try:
+        return json_text(await snapshot())
+    except PGSError as error:
+        logger.warning("a stream ended: %s", one_line(str(error)))
+        return None
 
 
 @dataclass(frozen=True, slots=True)
