@@ -10,12 +10,12 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
-from pgs_neo4j import __version__
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.agents.mount import agents_of
 from pgs_neo4j.web.chat.asking import Chats
 from pgs_neo4j.web.chat.endpoints import router as chat_router
+from pgs_neo4j.web.description import described_api
 from pgs_neo4j.web.failures import FAULT, Failure, failure_of, failure_response, status_of
 from pgs_neo4j.web.manual.handbook import manual_routes
 from pgs_neo4j.web.page import page_routes
@@ -52,14 +52,8 @@ ROUTES = (
 def create_app(serving: Serving) -> FastAPI:
     """Return the application of one server; the guard has to stand before it."""
     agents, lifespan = agents_of(serving)
-    app = FastAPI(
-        lifespan=lifespan,
-        title="pgs_neo4j",
-        version=__version__,
-        summary="Partitioned Graph Synthesis on Neo4j",
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/api/openapi.json",
+    app = described_api(
+        lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
     app.add_middleware(CutStreams)
     app.add_middleware(CountRequests, answering=serving.board.answering)
@@ -83,7 +77,7 @@ def create_app(serving: Serving) -> FastAPI:
 
 def described() -> Json:
     """Return the OpenAPI description of the requests under ``/api``."""
-    app = FastAPI(title="pgs_neo4j", version=__version__)
+    app = described_api()
     app.router.routes += _api_routes()
     return app.openapi()
 

@@ -112,7 +112,7 @@ class Guard:
         if method not in METHODS:
             return 405, _failure(f"the method {method[:20]} is not served", "method")
         if method in SAFE:
-            return None
+            return self._oversize(scope, headers)
         origin = headers.get("origin")
         foreign = origin is not None and origin.lower() not in self.own_origins | self.origins
         site = headers.get("sec-fetch-site", "none")
@@ -127,6 +127,9 @@ class Guard:
             return 415, _failure(
                 f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
             )
+        return self._oversize(scope, headers)
+
+    def _oversize(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         most = self._most_body(scope["path"])
         if _length(headers, most) > most:
             return 413, _too_large(scope["path"], most)
@@ -269,7 +272,7 @@ class _Sized:
 
         try:
             await self.app(scope, receiving, sending)
-        except _TooLargeError:
+        except* _TooLargeError:  # a stream that had begun ends
             if not self.started:
                 path = scope["path"]
                 await failure_response(path, 413, _too_large(path, most))(scope, receive, send)

@@ -13,7 +13,7 @@ INTRODUCTION = """\
 Every request of [the server](server.md), from its own description at `/api/openapi.json`. A field
 with `*` is needed. An error is `{"error", "code", "fix"}`: a sentence, a word for programs, and
 what to do. A request needs a token of the role it names, or of one that includes it: an `operator`
-may do what an `asker` may, and an `asker` what a `reader` may.
+may do what an `asker` may, and an `asker` what a `reader` may. The statuses are those of errors.
 """
 
 
@@ -51,9 +51,11 @@ def _section(method: str, path: str, told: Json, schemas: Json) -> str:
 
 
 def _needed(told: Json) -> str:
-    """Return which role a request needs."""
+    """Return which role a request needs, and with which statuses it may fail."""
     roles = [role for scheme in told.get("security", ()) for role in next(iter(scheme.values()))]
-    return f"Role: `{roles[0]}`" if roles else "No token is needed."
+    role = f"Role: `{roles[0]}`." if roles else "No token is needed."
+    statuses = sorted(status for status in told["responses"] if status >= "400")
+    return f"{role} Errors: {', '.join(statuses)}."
 
 
 def _body(told: Json, schemas: Json) -> Iterator[tuple[str, bool, Json]]:

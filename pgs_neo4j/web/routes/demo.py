@@ -7,11 +7,11 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict
 
 from pgs_neo4j.engine import DEMO_GRAPH, DEMO_QUESTIONS
-from pgs_neo4j.errors import GraphExistsError
+from pgs_neo4j.errors import BusyError, GraphExistsError
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.work import load_demo
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import ServingNow, UnlimitedNow
 
 router = api_router("graphs")
@@ -29,7 +29,7 @@ class StartedDemo(StartedJob):
     questions: list[str]
 
 
-@router.post("/demo", status_code=202)
+@router.post("/demo", status_code=202, responses=failing(GraphExistsError, BusyError))
 async def make_demo(_: NewDemo, serving: ServingNow, caller: UnlimitedNow) -> StartedDemo:
     """Load and partition the demo graph in the background, if the database has no graph yet.
 

@@ -8,11 +8,12 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
+from pgs_neo4j.errors import BusyError
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.graphs import GraphName
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
 router = api_router("documents")
@@ -54,7 +55,7 @@ async def show_document(
     return await serving.pgs.ingest.document(await visible_graph(serving, caller, graph), document)
 
 
-@router.delete("/graphs/{graph}/document")
+@router.delete("/graphs/{graph}/document", responses=failing(BusyError))
 async def delete_document(
     graph: GraphName,
     document: DocumentId,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from pgs_neo4j.errors import BusyError
 from pgs_neo4j.model import FeedbackResult, Outcome
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.routes.runs import RunId, stored_run
 from pgs_neo4j.web.shared import AskerNow, ServingNow
 
@@ -21,7 +22,7 @@ class Feedback(BaseModel):
     replace: bool = False
 
 
-@router.post("/runs/{run}/feedback")
+@router.post("/runs/{run}/feedback", responses=failing(BusyError))
 async def give_feedback(
     run: RunId, body: Feedback, serving: ServingNow, caller: AskerNow
 ) -> FeedbackResult:

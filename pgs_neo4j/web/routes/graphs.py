@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping
+from pgs_neo4j.errors import GraphExistsError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("graphs")
 
 GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
+GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Names = Annotated[tuple[Text, ...], Field(max_length=50)]
 Name = Text | None
@@ -85,7 +87,7 @@ async def inspect(serving: ServingNow, _: UnlimitedNow) -> Json:
     return dict(plain_data(await serving.pgs.survey()))
 
 
-@router.post("/graphs", status_code=201)
+@router.post("/graphs", status_code=201, responses=failing(GraphExistsError))
 async def add_graph(body: NewGraph, serving: ServingNow, _: UnlimitedNow) -> AddedGraph:
     """Store a view of the database under a name. Nothing of the user's graph changes.
 

@@ -10,6 +10,7 @@ from fastapi import Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import check_graph_name
+from pgs_neo4j.errors import BudgetError, BusyError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.jobs.board import LiveJob
@@ -17,7 +18,7 @@ from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd
 from pgs_neo4j.web.jobs.work import UNREAD, ingest, upload_sources, within
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import OperatorNow, Serving, ServingNow
 from pgs_neo4j.web.uploads.store import MOST_FILES, close_all
 
@@ -87,7 +88,12 @@ async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
     )
 
 
-@router.post("/graphs/{graph}/uploads", status_code=201, openapi_extra=FILE_BODY)
+@router.post(
+    "/graphs/{graph}/uploads",
+    status_code=201,
+    openapi_extra=FILE_BODY,
+    responses=failing(BusyError),
+)
 async def upload(
     graph: GraphName, name: FileName, request: Request, serving: ServingNow, caller: OperatorNow
 ) -> WaitingFile:
@@ -108,7 +114,7 @@ async def discard(
     serving.uploads.discard(caller, upload)
 
 
-@router.post("/graphs/{graph}/ingestions/plan")
+@router.post("/graphs/{graph}/ingestions/plan", responses=failing(BudgetError))
 async def plan_ingestion(
     graph: GraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
 ) -> PlannedIngestion:
@@ -128,7 +134,9 @@ async def plan_ingestion(
     )
 
 
-@router.post("/graphs/{graph}/ingestions", status_code=202)
+@router.post(
+    "/graphs/{graph}/ingestions", status_code=202, responses=failing(BudgetError, BusyError)
+)
 async def start_ingestion(
     graph: GraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
 ) -> StartedJob:

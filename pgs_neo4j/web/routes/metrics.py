@@ -9,10 +9,9 @@ from pgs_neo4j.metrics import names
 from pgs_neo4j.metrics.exposition import CONTENT_TYPE, exposition
 from pgs_neo4j.metrics.figures import MetricFigures
 from pgs_neo4j.web.access.callers import METRICS_PATH, Caller
-from pgs_neo4j.web.routes.router import ERRORS
 from pgs_neo4j.web.shared import ScraperNow, Serving, ServingNow
 
-router = APIRouter(tags=["operations"], responses=ERRORS)
+router = APIRouter(tags=["operations"])
 
 
 @router.get(METRICS_PATH, response_class=Response)

@@ -6,20 +6,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import Check, DayCost, JobOrder
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import BusyError, UsageError
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import UnknownJobError
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.work import repartition
+from pgs_neo4j.web.routes.graphs import GraphFilter
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("operations")
+
+JobId = Annotated[str, Path(max_length=100, description="id of the record")]
 
 
 class JobRecord(BaseModel):
@@ -49,7 +52,7 @@ class NewJob(BaseModel):
 
 @router.get("/jobs")
 async def list_jobs(
-    serving: ServingNow, caller: CallerNow, graph: str | None = None
+    serving: ServingNow, caller: CallerNow, graph: GraphFilter = None
 ) -> list[JobRecord]:
     """Return the newest jobs, the latest first."""
     if graph is not None:
@@ -64,7 +67,7 @@ async def list_jobs(
 
 @router.get("/jobs/live")
 async def list_live_jobs(
-    serving: ServingNow, caller: CallerNow, graph: str | None = None
+    serving: ServingNow, caller: CallerNow, graph: GraphFilter = None
 ) -> list[StartedJob]:
     """Return the caller's jobs in progress on this server; the owner's are all of them."""
     if graph is not None:
@@ -72,7 +75,7 @@ async def list_live_jobs(
     return [started(job) for job in serving.jobs.active(caller, graph)]
 
 
-@router.post("/jobs", status_code=202)
+@router.post("/jobs", status_code=202, responses=failing(BusyError))
 async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> StartedJob:
     """Repartition a graph in the background of this server. ``record`` tells how far it is."""
     serving.require_writing()
@@ -85,7 +88,7 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
 
 
 @router.get("/jobs/{job}")
-async def show_job(job: str, serving: ServingNow, caller: CallerNow) -> Json:
+async def show_job(job: JobId, serving: ServingNow, caller: CallerNow) -> Json:
     """Return the whole record of a job."""
     try:
         record = await serving.pgs.jobs.get(job)

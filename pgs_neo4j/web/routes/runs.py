@@ -11,13 +11,13 @@ from pydantic import BaseModel
 
 from pgs_neo4j.config import lower_cost
 from pgs_neo4j.engine import StoredRun, check_question
-from pgs_neo4j.errors import BusyError, UnknownRunError
+from pgs_neo4j.errors import BudgetError, BusyError, IdempotencyError, UnknownRunError
 from pgs_neo4j.export import policy, to_fragment, to_html, to_json, to_markdown
 from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.asking import Question, carry_out
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import Responses, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
 from pgs_neo4j.web.runs.log import MOST_ID
@@ -32,6 +32,14 @@ Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_le
 LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=MOST_ID)]
 
 ANSWER_POLICY = f"{policy(PAGE)}; sandbox"
+
+
+ANSWER_FORMS: Responses = {
+    200: {
+        "description": "The answer: a page or a part of one, Markdown, or JSON",
+        "content": {kind: {} for kind in ("text/html", "text/markdown", "application/json")},
+    }
+}
 
 
 class AcceptedRun(BaseModel):
@@ -62,7 +70,7 @@ class ListedRun(BaseModel):
     error: str | None
 
 
-@router.post("/runs", status_code=202)
+@router.post("/runs", status_code=202, responses=failing(BudgetError, BusyError, IdempotencyError))
 async def ask(
     body: Question, serving: ServingNow, caller: AskerNow, key: Key = None
 ) -> AcceptedRun:
@@ -143,7 +151,7 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
     return told
 
 
-@router.delete("/runs/{run}", status_code=202)
+@router.delete("/runs/{run}", status_code=202, responses=failing(BusyError))
 async def cancel(run: RunId, serving: ServingNow, caller: AskerNow) -> Json:
     """Cancel a run. It can be resumed, and pays for nothing twice."""
     serving.require_writing()
@@ -157,7 +165,7 @@ async def cancel(run: RunId, serving: ServingNow, caller: AskerNow) -> Json:
     return {"run": run, "state": live.state}
 
 
-@router.post("/runs/{run}/resume", status_code=202)
+@router.post("/runs/{run}/resume", status_code=202, responses=failing(BudgetError, BusyError))
 async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedRun:
     """Resume a run that stopped, failed, or was cancelled. Its own limit on the cost stays."""
     serving.require_writing()
@@ -220,7 +228,7 @@ async def events(
         yield event
 
 
-@router.get("/runs/{run}/answer.{kind}", response_class=Response)
+@router.get("/runs/{run}/answer.{kind}", response_class=Response, responses=ANSWER_FORMS)
 async def answer(
     run: RunId,
     kind: Literal["html", "fragment", "md", "json"],

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pgs_neo4j.errors import UnknownSessionError
 from pgs_neo4j.model import Coverage
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.graphs import GraphFilter, GraphName
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
@@ -36,7 +36,7 @@ class ListedSession(BaseModel):
 
 @router.get("/sessions")
 async def list_sessions(
-    serving: ServingNow, caller: CallerNow, graph: str | None = None
+    serving: ServingNow, caller: CallerNow, graph: GraphFilter = None
 ) -> list[ListedSession]:
     """Return the caller's sessions with their coverage, the latest first."""
     if graph is not None:

@@ -1,0 +1,100 @@
+"""Completes the OpenAPI description: what else each request may be answered with.
+
+Routes describe the failures that are theirs alone. The guard, the form of requests, the names in
+them, and the database are the same for all, and described here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from fastapi import FastAPI
+
+from pgs_neo4j import __version__
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.failures import Failure
+
+ABOUT = """\
+Every error is `{"error", "code", "fix"}`: a sentence, a word for programs, and what to do. A method
+that a path does not serve is answered with 405, and `/mcp` with 501 where its library is missing.
+
+`/v1` speaks the language of OpenAI's API, whose description holds for it, errors included.
+`/mcp` speaks the Model Context Protocol, which describes its tools by itself.
+"""
+
+NAMED = frozenset({"graph", "run", "job", "live"})
+"""Fields that name something, which may be unknown or of others."""
+ANY_READING = (500, 502, 503, 504)
+"""What the database or a model may be the reason of, wherever they are asked."""
+WITHOUT_DATABASE = "access"
+"""The topic of requests that ask neither."""
+
+
+class DescribedApi(FastAPI):
+    """An application whose OpenAPI description is complete."""
+
+    def openapi(self) -> Json:
+        """Return the description."""
+        if self.openapi_schema is None:
+            complete(super().openapi())
+        return dict(self.openapi_schema or {})
+
+
+def described_api(**options: object) -> DescribedApi:
+    """Return an application without routes; ``options`` are FastAPI's."""
+    return DescribedApi(
+        title="pgs_neo4j",
+        version=__version__,
+        summary="Partitioned Graph Synthesis on Neo4j",
+        description=ABOUT,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def complete(schema: Json) -> None:
+    """Add the failures that follow from the form of each request."""
+    schemas = schema["components"]["schemas"]
+    schemas["Failure"] = Failure.model_json_schema()
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    for methods in schema["paths"].values():
+        for method, told in methods.items():
+            own = (int(status) for status in told["responses"] if int(status) >= 400)
+            for status in sorted({*own, *_statuses(method, told, schemas)}):
+                told["responses"][str(status)] = _failure(status)
+
+
+def _statuses(method: str, told: Json, schemas: Json) -> Iterator[int]:
+    """Yield the statuses that a request may be refused with because of its form."""
+    body = told.get("requestBody", {}).get("content", {})
+    names = {one["name"] for one in told.get("parameters", ())}
+    fields = _fields(body, schemas)
+    yield from (HTTPStatus.MISDIRECTED_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    if told.get("security"):
+        yield from (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+    if method != "get":
+        yield HTTPStatus.FORBIDDEN
+    if method == "post":
+        yield HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    if "application/json" in body:
+        yield HTTPStatus.BAD_REQUEST
+    if names or body:
+        yield HTTPStatus.UNPROCESSABLE_ENTITY
+    if NAMED & (names | fields):
+        yield HTTPStatus.NOT_FOUND
+    if WITHOUT_DATABASE not in told["tags"]:
+        yield from ANY_READING
+
+
+def _fields(body: Json, schemas: Json) -> set[str]:
+    """Return the names of the fields of a JSON body."""
+    reference = body.get("application/json", {}).get("schema", {}).get("$ref", "")
+    return {*schemas.get(reference.rpartition("/")[2], {}).get("properties", ())}
+
+
+def _failure(status: int) -> Json:
+    return {
+        "description": HTTPStatus(status).phrase,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+    }

@@ -1,0 +1,234 @@
+"""OpenAPI describes the failures that each request can meet, and no others.
+
+What can go wrong is not listed here. The engine's methods that a request calls are made to fail,
+one after the other, with each error that their documentation names. So do the guard, the limits of
+callers, and the boards of runs and jobs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from inspect import getdoc, ismethod
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx2
+import pytest
+
+from pgs_neo4j import errors
+from pgs_neo4j.browse.costs import DayCost
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.engine import PGS, StoredGraph, StoredRun
+from pgs_neo4j.errors import (
+    DatabaseError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    PGSError,
+)
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.access.backoff import Backoff
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.description import ANY_READING
+from pgs_neo4j.web.shared import Serving
+from pgs_neo4j.web.uploads.store import UploadStore
+from tests.in_process import in_process, serving_of
+from tests.openapi import DESCRIBED, PLACES, operations, send
+
+OWNER, POOR, READER = Caller("owner"), Caller("poor", cost_per_day=9.0), Caller("reader", "reader")
+SCRAPER = Caller("scraper", "metrics", True)
+ELSEWHERE = Caller("elsewhere", "operator", True, frozenset({"other"}))
+FILE, JSON = "application/octet-stream", "application/json"
+VALUES = {**PLACES, "graph": "papers", "name": "papers.md"}
+EVERYWHERE = dict.fromkeys(("graph", "session", "node", "job"), "papers")
+ALWAYS = (DatabaseUnavailableError, DatabaseTimeoutError, DatabaseError, PGSError)
+"""Whatever reads the database may meet these."""
+
+GRAPH = StoredGraph("papers", GraphMapping(labels=("Paper",)), "g1", 9, 1)
+RUN = StoredRun(
+    id=PLACES["run"], graph="papers", session="s", generation="g1", current=True, silent=False,
+    properties={"question": "Why?", "status": "complete", "config": "{}"},
+)  # fmt: skip
+RUNNING = replace(RUN, properties={**RUN.properties, "status": "running"})
+ANSWERS: dict[str, Any] = {
+    "graphs": [], "graphs.get": GRAPH, "runs": [], "runs.get": RUN, "runs.costs": [],
+    "partitions": (), "partitions.generation": SimpleNamespace(id="g1"), "sessions": [],
+    "sessions.runs": [], "jobs": [], "graphs.validate": (), "ingest.documents": [],
+}  # fmt: skip
+"""What leads a request to the next call; the others give nothing."""
+AT_ONCE: dict[str, Any] = {"runs.new_id": PLACES["run"]}
+DATA = {"config": PGSConfig(), "ingest.endings": (".md",)}
+
+
+@dataclass
+class FaultyEngine:
+    """An engine of which one method fails; ``called`` are those that were called."""
+
+    path: str = ""
+    fails: str = ""
+    error: Exception | None = None
+    called: dict[str, None] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        path = f"{self.path}.{name}".lstrip(".")
+        return DATA.get(path) or FaultyEngine(path, self.fails, self.error, self.called)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        if self.path in AT_ONCE:
+            return AT_ONCE[self.path]
+        return self._answer()
+
+    async def _answer(self) -> Any:
+        self.called[self.path] = None
+        if self.path == self.fails and self.error is not None:
+            raise self.error
+        return ANSWERS.get(self.path)
+
+
+def documented(path: str) -> Iterator[type[PGSError]]:
+    """Yield the errors that the documentation of a method of the engine names."""
+    first, _, rest = path.partition(".")
+    view = getattr(PGS(cast(Any, None)), first)
+    wing = type(view)
+    documents = [view] if ismethod(view) else [wing, getattr(wing, rest or "__call__")]
+    text = " ".join(getdoc(one) or "" for one in documents)
+    text = re.sub(r"but for \w+Error", "", text)
+    for path_ in re.findall(r"Short for ``pgs\.([\w.]+)``", text):
+        yield from documented(path_)
+    for name in re.findall(r"\b\w+Error\b", text):
+        yield getattr(errors, name)
+    yield from ALWAYS
+
+
+SPENT = DayCost(
+    day="2026-01-01", graph="papers", session="s", model=None, runs=1, calls=1, cached=0,
+    input_tokens=1, output_tokens=1, cost=99.0, unpriced=0,
+)  # fmt: skip
+
+
+@dataclass
+class Probe:
+    """One request, sent again and again while something else is wrong."""
+
+    method: str
+    path: str
+    told: Json
+    engine: FaultyEngine = field(default_factory=FaultyEngine)
+    serving: Serving = field(init=False)
+    seen: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.serving = serving_of(self.engine, OWNER, POOR, READER, SCRAPER, ELSEWHERE)
+
+    async def send(self, client: httpx2.AsyncClient) -> None:
+        """Send it as it should be."""
+        self.note(await send(client, self.method, self.path, self.told, VALUES))
+
+    def note(self, answer: httpx2.Response) -> None:
+        """Note a failure, which must have its form."""
+        if answer.status_code >= 400:
+            self.seen.add(answer.status_code)
+            assert answer.headers["content-type"] == JSON, (answer.status_code, answer.text)
+            assert answer.json().keys() == {"error", "code", "fix"}
+
+    async def raw(self, client: httpx2.AsyncClient, values: Json = PLACES, **sent: Any) -> None:
+        """Send it with other headers, another body, or other values in its path."""
+        path = self.path.format_map({**EVERYWHERE, **values})
+        self.note(await client.request(self.method, path, **sent))
+
+    async def before_guard(self, client: httpx2.AsyncClient) -> None:
+        """Send what the guard refuses, or what is not of the form of its fields."""
+        kind = FILE if FILE in self.told.get("requestBody", {}).get("content", {}) else JSON
+        await self.raw(client, headers={"Host": "elsewhere"})
+        await self.raw(client, headers={"Authorization": "Bearer none", "Content-Type": kind})
+        for name in ("reader", "scraper"):
+            await self.raw(
+                client, headers={"Authorization": f"Bearer {name}", "Content-Type": kind}
+            )
+        await self.raw(client, headers={"Origin": "http://elsewhere", "Content-Type": kind})
+        await self.raw(client, headers={"Content-Type": "text/plain"}, content=b"x")
+        await self.raw(client, headers={"Content-Type": kind}, content=b"x" * 2_000_000)
+        await self.raw(client, headers={"Content-Type": kind}, content=b"\xff")
+        await self.raw(client, headers={"Content-Type": kind}, content=b"{")
+        listed = [one["name"] for one in self.told.get("parameters", ())]
+        wrong = dict.fromkeys(listed, "!" * 3000)
+        await self.raw(
+            client, wrong, headers={"Content-Type": kind, "Last-Event-ID": "x"}, params=wrong
+        )
+
+    @contextmanager
+    def as_caller(self, client: httpx2.AsyncClient, caller: Caller) -> Iterator[None]:
+        """Send as another caller."""
+        former = client.headers["Authorization"]
+        client.headers["Authorization"] = f"Bearer {caller.name}"
+        yield
+        client.headers["Authorization"] = former
+
+    async def while_the_engine_fails(self, client: httpx2.AsyncClient) -> None:
+        """Send it while one method fails that it calls, for each method and each error."""
+        await self.send(client)
+        for caller in (POOR, ELSEWHERE):
+            with self.as_caller(client, caller):
+                await self.send(client)
+        for path in [*self.engine.called]:
+            for kind in {*documented(path)}:
+                self.engine.fails, self.engine.error = path, kind("it went wrong; mend it")
+                await self.send(client)
+                with self.as_caller(client, POOR):
+                    await self.send(client)
+        self.engine.fails = ""
+
+    async def while_limits_are_reached(
+        self, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Send it when the money is spent, and when nothing begins any more."""
+        self.serving.stopped.set()  # streams of runs that never end
+        monkeypatch.setitem(ANSWERS, "runs.costs", [SPENT])
+        monkeypatch.setitem(ANSWERS, "runs.get", RUNNING)
+        with self.as_caller(client, POOR):
+            await self.send(client)
+        self.serving.board.stopping = self.serving.jobs.stopping = True
+        self.serving.uploads.most_files = 0
+        monkeypatch.setattr(Backoff, "wait_s", lambda *_: 9.0)
+        await self.send(client)
+
+
+@pytest.mark.parametrize(("method", "path", "told"), [*operations()])
+async def test_the_failures_of_a_request_are_described(
+    method: str, path: str, told: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(UploadStore, "find", lambda *_: [])
+    probe = Probe(method, path, told)
+    async with in_process(probe.serving, "owner", raise_app_exceptions=False) as client:
+        await probe.before_guard(client)
+        await probe.while_the_engine_fails(client)
+        await probe.while_limits_are_reached(client, monkeypatch)
+    await probe.serving.stop()
+    described = {int(status) for status in told["responses"] if status >= "400"}
+    if not probe.engine.called:
+        described -= {*ANY_READING}
+    assert (probe.seen - described, described - probe.seen) == (set(), set()), probe.engine.called
+
+
+def test_the_answer_is_described_in_all_its_forms() -> None:
+    told = DESCRIBED["paths"]["/api/runs/{run}/answer.{kind}"]["get"]["responses"]["200"]
+    assert {*told["content"]} == {"text/html", "text/markdown", "application/json"}
+
+
+def test_all_failures_have_one_form_and_other_apis_are_named() -> None:
+    for _, path, told in operations():
+        for status, answer in told["responses"].items():
+            if status >= "400":
+                (schema,) = answer["content"].values()
+                assert schema["schema"]["$ref"].endswith("/Failure"), (path, status)
+    assert {*DESCRIBED["components"]["schemas"]["Failure"]["properties"]} == {
+        "error", "code", "fix",
+    }  # fmt: skip
+    for name in ("/v1", "/mcp", "405", "501"):
+        assert name in DESCRIBED["info"]["description"]
+    named = re.findall(r'"(#/components/schemas/\w+)"', json.dumps(DESCRIBED))
+    assert {one.rpartition("/")[2] for one in named} <= {*DESCRIBED["components"]["schemas"]}
