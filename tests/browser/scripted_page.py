@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 BASE = "http://127.0.0.1:9"
 """Nothing listens there; each request is answered by the test."""
 
-OWNER = {"name": "owner", "role": "operator", "read_only": False, "confirm_cost": None}
+OWNER: dict[str, Any] = {
+    "name": "owner", "role": "operator", "graphs": None, "read_only": False, "confirm_cost": None,
+}  # fmt: skip
 GRAPH = {
     "name": "papers", "labels": ["Paper"], "generation": "g1", "nodes": 40, "partitions": 2,
     "redefined": False,

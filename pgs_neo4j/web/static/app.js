@@ -10,6 +10,7 @@ import { helpDialog } from "./help.js";
 import { costView, doctorView, graphsView, jobView, jobsView, runsView } from "./lists.js";
 import { mapView } from "./atlas.js";
 import { nodeView } from "./panel.js";
+import { mayLookAround } from "./rights.js";
 import { runView } from "./run.js";
 import { searchView } from "./search.js";
 import { sessionView, sessionsView } from "./sessions.js";
@@ -155,7 +156,7 @@ function drawFrame(graph) {
     return;
   }
   const links = Object.entries(VIEWS)
-    .filter(([way, one]) => one.nav && (way !== "/doctor" || me.role === "operator"))
+    .filter(([way, one]) => one.nav && (way !== "/doctor" || mayLookAround(me)))
     .map(([way, one]) =>
       h("li", {}, h("a", {
         href: graph ? `${way}?graph=${encodeURIComponent(graph)}` : way,

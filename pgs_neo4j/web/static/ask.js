@@ -5,7 +5,7 @@ import { ApiError, newKey, path, post } from "./api.js";
 import { counted, figure, fill, h, money, problem, strip, table } from "./dom.js";
 import { confirmedCost } from "./help.js";
 import { watchJob } from "./progress.js";
-import { mayAsk, mayChange } from "./rights.js";
+import { mayAsk, mayChange, mayChangeAll, mayLookAround } from "./rights.js";
 import { SEARCHES } from "./search.js";
 
 const MODES = {
@@ -200,6 +200,7 @@ function price({ low, high }) {
 /** @param {import("./app.js").Page} page */
 function drawFirst(page) {
   const { view, me } = page;
+  const all = mayChangeAll(me);
   const told = h("div", { "aria-live": "polite" });
   const start = h("button", { type: "button", class: "act main", onclick: () => build() }, "Build the demo");
 
@@ -221,11 +222,11 @@ function drawFirst(page) {
     mayChange(me)
       ? [
           h("ul", {},
-            h("li", {}, h("a", { href: "/graphs" }, "See what the database holds, and add a graph.")),
+            all && h("li", {}, h("a", { href: "/graphs" }, "See what the database holds, and add a graph.")),
             h("li", {}, h("a", { href: "/documents" }, "Make a graph of files.")),
-            h("li", {}, "Or try the demo: the modules, classes, and functions of Python's standard library, written into this database.")),
-          h("div", { class: "tools" }, start), told]
-      : h("p", {}, me.role === "operator"
+            all && h("li", {}, "Or try the demo: the modules, classes, and functions of Python's standard library, written into this database.")),
+          all && h("div", { class: "tools" }, start), told]
+      : h("p", {}, mayLookAround(me)
           ? ["This server only reads. In a terminal, ", h("code", {}, "pgs demo"), " makes a graph to try, and ", h("code", {}, "pgs inspect"), " proposes one of your own."]
           : ["Your token shows no graph. Ask whoever runs this server for one, or try ", h("code", {}, "pgs demo"), " on your own machine."]),
     h("p", { class: "note" }, `${counted(0, "graph")} visible to ${me.name}.`));

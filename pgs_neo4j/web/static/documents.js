@@ -4,7 +4,7 @@
 import { get, path, remove } from "./api.js";
 import { counted, figure, fill, h, problem, strip, table } from "./dom.js";
 import { confirmed } from "./help.js";
-import { mayChange } from "./rights.js";
+import { mayChange, mayChangeAll } from "./rights.js";
 import { uploadArea } from "./upload.js";
 
 /** @param {import("./app.js").Page} page */
@@ -90,7 +90,7 @@ export async function documentView(page) {
     ]),
     one.stale.length ? h("p", { class: "note" }, `Stale: ${one.stale.join("; ")}. Ingest it again with --refresh.`) : null,
     mayChange(me) ? h("div", { class: "tools" },
-      h("label", { class: "inline", for: "forget" }, forget, "Remove its text from answers too"),
+      mayChangeAll(me) && h("label", { class: "inline", for: "forget" }, forget, "Remove its text from answers too"),
       h("button", { type: "button", class: "act", onclick: destroy }, "Delete")) : null,
     told,
     h("h2", {}, "Chunks"),

@@ -4,7 +4,7 @@
 import { get, path, post } from "./api.js";
 import { badge, counted, figure, fill, h, moment, money, problem, table } from "./dom.js";
 import { watchJob } from "./progress.js";
-import { mayChange } from "./rights.js";
+import { mayChange, mayChangeAll, mayLookAround } from "./rights.js";
 
 /** @param {import("./app.js").Page} page */
 export async function runsView({ view, graph }) {
@@ -25,7 +25,7 @@ export async function graphsView(page) {
       h("a", { href: `/map?graph=${encodeURIComponent(one.name)}` }, one.name), one.labels.join(", ") || "all",
       figure(one.nodes), figure(one.partitions),
     ]), [2, 3]) : h("p", {}, "No graph yet."),
-    me.role === "operator" ? h("button", { type: "button", class: "act", onclick: () => inspect() }, "See what the database holds") : null,
+    mayLookAround(me) ? h("button", { type: "button", class: "act", onclick: () => inspect() }, "See what the database holds") : null,
     found);
 
   async function inspect() {
@@ -38,7 +38,7 @@ export async function graphsView(page) {
           one.label, figure(one.count),
           one.properties.filter((/** @type {any} */ each) => each.prose).map((/** @type {any} */ each) => each.name).join(", "),
         ]), [1]),
-        me.read_only ? null : adding(page, told));
+        mayChangeAll(me) ? adding(page, told) : null);
     } catch (error) {
       fill(found, problem(/** @type {any} */ (error)));
     }

@@ -1,7 +1,10 @@
 // @ts-check
 /** What a caller may do here. The server decides; the page only leaves out what it would refuse. */
 
-/** @typedef {{role: string, read_only: boolean}} Me */
+/** `graphs` are those that the caller sees; null if it sees all.
+ *
+ * @typedef {{role: string, read_only: boolean, graphs: string[] | null}} Me
+ */
 
 /**
  * Returns whether a caller may ask questions.
@@ -19,4 +22,23 @@ export function mayAsk(me) {
  */
 export function mayChange(me) {
   return me.role === "operator" && !me.read_only;
+}
+
+/**
+ * Returns whether a caller may look beyond single graphs: at the database and the setup.
+ *
+ * @param {Me} me
+ */
+export function mayLookAround(me) {
+  return me.role === "operator" && me.graphs === null;
+}
+
+/**
+ * Returns whether a caller may change what is beyond single graphs: views of the database, and
+ * answers of others.
+ *
+ * @param {Me} me
+ */
+export function mayChangeAll(me) {
+  return mayLookAround(me) && mayChange(me);
 }

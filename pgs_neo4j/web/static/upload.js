@@ -23,8 +23,8 @@ export async function uploadArea(page, fixed, onDone) {
   const rules = await get(path(["uploads"]));
   const told = h("div", { "aria-live": "polite" });
   const ended = h("div");
-  const graph = h("input", { id: "into", required: true, maxlength: 55, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*" });
-  graph.value = fixed || "documents";
+  const graph = page.me.graphs ? ownNames(page) : h("input", { id: "into", required: true, maxlength: 55, pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]*" });
+  if (fixed || !page.me.graphs) graph.value = fixed || "documents";
   const files = h("input", { id: "files", type: "file", multiple: true, accept: rules.endings.join(","), onchange: () => {
     carry([...files.files || []].map((file) => ({ name: file.name, file })));
   } });
@@ -166,4 +166,15 @@ function outcomeTable(graph, end) {
       one.state === "failed" ? one.id : h("a", { href: `/document?graph=${encodeURIComponent(graph)}&id=${encodeURIComponent(one.id)}` }, one.id),
       badge(one.state, KINDS[/** @type {keyof typeof KINDS} */ (one.state)] || ""), figure(one.chunks), one.reason || one.note,
     ]), [2]));
+}
+
+/**
+ * Returns a choice among the only names that the caller may give; one that is free comes first.
+ *
+ * @param {import("./app.js").Page} page
+ */
+function ownNames({ me, graphs }) {
+  const taken = new Set(graphs.map((one) => one.name));
+  const names = [...me.graphs].sort((one, other) => Number(taken.has(one)) - Number(taken.has(other)));
+  return h("select", { id: "into" }, names.map((name) => h("option", { value: name }, name)));
 }
