@@ -4,4 +4,4 @@
 // mode: read
 // language: 5, 25
 MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(c:PgsGeneration)
-RETURN c {.*, created_at: toString(c.created_at), sketch: null} AS generation
+RETURN c {.*, created_at: toString(c.created_at), sketch: null, place: null} AS generation

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pgs_neo4j.browse.positions import DIGITS, unpack
 from pgs_neo4j.export.treemap import Rect, squarify
 from pgs_neo4j.graph.layout import lay_out
 from pgs_neo4j.model import MapPlace, Partition, PartitionMap, Unit
@@ -25,11 +26,12 @@ def draw_map(
     partitions: Sequence[Partition],
     units: Sequence[Unit] = (),
     within: int | None = None,
+    positions: bytes = b"",
 ) -> PartitionMap:
     """Return the map of a generation, or of the partitions beneath a unit of the level shown.
 
-    Without a hierarchy, the largest partitions are shown. It takes seconds for the most places.
-    Raises KeyError if no unit on the map has the id ``within``.
+    Without a hierarchy, the largest partitions are shown. It takes seconds for the most places,
+    unless stored ``positions`` fit. Raises KeyError if no unit on the map has the id ``within``.
     """
     level, beneath = _groups(partitions, units)
     if within is not None:
@@ -40,7 +42,10 @@ def draw_map(
     places = sorted(places, key=lambda place: (-place.nodes, place.id))[:MOST_PLACES]
     links = _links(partitions, places)
     return PartitionMap(
-        generation=generation, level=level, places=_placed(places, links), links=_strongest(links)
+        generation=generation,
+        level=level,
+        places=_placed(places, links, positions),
+        links=_strongest(links),
     )
 
 
@@ -106,15 +111,17 @@ def _links(partitions: Iterable[Partition], places: Sequence[MapPlace]) -> Links
     return dict(weights)
 
 
-def _placed(places: Sequence[MapPlace], links: Links) -> tuple[MapPlace, ...]:
-    pairs = np.array(list(links), np.int64).reshape(-1, 2)
-    centers = lay_out(len(places), pairs, np.array(list(links.values())))
+def _placed(places: Sequence[MapPlace], links: Links, positions: bytes) -> tuple[MapPlace, ...]:
+    centers = unpack(positions, len(places))
+    if centers is None:
+        pairs = np.array(list(links), np.int64).reshape(-1, 2)
+        centers = lay_out(len(places), pairs, np.array(list(links.values())))
     areas = squarify([place.nodes for place in places], *FRAME)
     return tuple(
         replace(
             place,
-            x=round(float(x), 4),
-            y=round(float(y), 4),
+            x=round(float(x), DIGITS),
+            y=round(float(y), DIGITS),
             area=_rounded(area),
         )
         for place, (x, y), area in zip(places, centers, areas, strict=True)

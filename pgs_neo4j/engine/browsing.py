@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pgs_neo4j.browse.arcs import read_analogies, read_flags
@@ -12,9 +13,10 @@ from pgs_neo4j.browse.maps import draw_map
 from pgs_neo4j.browse.members import read_members
 from pgs_neo4j.browse.neighbors import read_neighbors
 from pgs_neo4j.browse.nodes import read_node
+from pgs_neo4j.browse.positions import pack, read_positions, write_positions
 from pgs_neo4j.browse.view import GraphView
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.model import (
     GraphDrift,
     MemberPage,
@@ -99,21 +101,32 @@ class Browser:
             )
         return page
 
-    async def map(self, graph: str | None = None, *, within: int | None = None) -> PartitionMap:
+    async def map(
+        self, graph: str | None = None, *, within: int | None = None, store: bool = False
+    ) -> PartitionMap:
         """Return where the current partitions stand on a map, the largest first.
 
         Of more than 1,000 partitions, it shows the units that group them; ``within`` is the id of
         one, and its partitions are shown. It computes for seconds, always with the same result for
-        a generation. Raises UsageError for an unknown unit or a graph without partitions.
+        a generation. With ``store``, the database keeps where places stand, which later maps need
+        not compute; of a unit, nothing is stored. Raises UsageError for an unknown unit or a graph
+        without partitions.
         """
         current = await self._core.current(await self._core.graph(graph), centroids=False)
         units = await generation.read_units(self._core.db, current.generation.id)
+        generation_id = current.generation.id
+        stored = await read_positions(self._core.db, generation_id) if within is None else b""
         try:
-            return await asyncio.to_thread(
-                draw_map, current.generation.id, current.partitions, units, within
+            drawn = await asyncio.to_thread(
+                draw_map, generation_id, current.partitions, units, within, stored
             )
         except KeyError:
             raise UsageError(f"the map shows no unit {within}") from None
+        if store and within is None and stored != pack(drawn.places):
+            # The map is there all the same, for users who may not write as well.
+            with suppress(DatabaseError):
+                await write_positions(self._core.db, generation_id, drawn.places)
+        return drawn
 
     async def nodes_read(self, graph: str | None, session: str) -> dict[int, int]:
         """Return how many nodes of each current partition a session has read."""

@@ -16,10 +16,10 @@ from fastapi.security.base import SecurityBase
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
-from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
 from pgs_neo4j.web.access.tokens import Tokens
+from pgs_neo4j.web.drawings import MapDrawings
 from pgs_neo4j.web.jobs.board import JobBoard
 from pgs_neo4j.web.lookups import GraphLookups
 from pgs_neo4j.web.runs.board import RunBoard
@@ -31,8 +31,8 @@ class Serving:
     """The engine, the runs in progress, and the tokens of one server.
 
     ``cookie`` is the name of the cookie. ``stopped`` is set when no run will begin any more.
-    ``maps`` are those drawn last, by generation and unit. Graphs are scanned by the holder of
-    ``scanning``, one at a time, which leaves room for other requests.
+    Graphs are scanned by the holder of ``scanning``, one at a time, which leaves room for other
+    requests.
     """
 
     pgs: PGS
@@ -43,17 +43,18 @@ class Serving:
     confirm_cost: float | None = None
     backoff: Backoff = field(default_factory=Backoff)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    maps: dict[tuple[str, int | None], PartitionMap] = field(default_factory=dict, repr=False)
     jobs: JobBoard = field(default_factory=JobBoard, repr=False)
     uploads: UploadStore = field(default_factory=UploadStore, repr=False)
     scanning: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     streams: Counter[str] = field(default_factory=Counter, repr=False)
     graph_metrics: GraphMetrics = field(init=False)
     lookups: GraphLookups = field(init=False)
+    drawings: MapDrawings = field(init=False)
 
     def __post_init__(self) -> None:
         self.graph_metrics = GraphMetrics(self.pgs)
         self.lookups = GraphLookups(self.pgs)
+        self.drawings = MapDrawings(self.pgs, storing=not self.read_only)
 
     @contextmanager
     def streaming(self, graph: str) -> Iterator[None]:

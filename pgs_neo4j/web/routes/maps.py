@@ -15,8 +15,6 @@ from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visib
 
 router = api_router("partitions")
 
-MOST_KEPT = 16
-
 Within = Annotated[
     int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
 ]
@@ -37,7 +35,7 @@ async def show_map(
     within: Within = None,
 ) -> PartitionMap:
     """Return the map of the current generation. Large graphs show units of partitions first."""
-    return await _drawn(serving, await visible_graph(serving, caller, graph), within)
+    return await serving.drawings.find(await visible_graph(serving, caller, graph), within)
 
 
 @router.get("/graphs/{graph}/read")
@@ -83,20 +81,8 @@ async def show_drift(graph: GraphName, serving: ServingNow, caller: AskerNow) ->
 
 async def partitions_within(serving: Serving, graph: str, unit: int) -> set[int]:
     """Return the ids of the partitions beneath a unit of the map. Raises UsageError."""
-    drawn = await _drawn(serving, graph, None)
+    drawn = await serving.drawings.find(graph)
     place = next((one for one in drawn.places if drawn.level and one.id == unit), None)
     if place is None:
         raise UsageError(f"the map shows no unit {unit}; 'GET /api/graphs/{graph}/map' lists them")
     return set(place.partitions)
-
-
-async def _drawn(serving: Serving, graph: str, within: int | None) -> PartitionMap:
-    """Return a map, which is drawn once for a generation."""
-    generation = (await serving.pgs.partitions.generation(graph)).id
-    kept = serving.maps.get((generation, within))
-    if kept is None:
-        kept = await serving.pgs.browse.map(graph, within=within)
-        serving.maps[kept.generation, within] = kept
-        while len(serving.maps) > MOST_KEPT:
-            del serving.maps[next(iter(serving.maps))]
-    return kept

@@ -44,7 +44,7 @@ async def graph_of(name: str | None = None) -> StoredGraph:
     return StoredGraph("papers", GraphMapping(labels=("Paper",)), "g1", 9, COUNT)
 
 
-async def draw(graph: str, *, within: int | None = None) -> PartitionMap:
+async def draw(graph: str, *, within: int | None, store: bool) -> PartitionMap:
     return draw_map("g1", PARTS, UNITS, within)
 
 
