@@ -91,12 +91,15 @@ def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
     return PGSConfig.model_construct(_fields_set=fields, **dict(config))
 
 
-def lower_cost(text: str | None, most: float | None) -> float | None:
-    """Return a limit on the cost, or that of stored knobs if it is lower; None if neither exists.
+Limit = TypeVar("Limit", int, float)
+
+
+def lower_limit(text: str | None, name: str, most: Limit | None) -> Limit | None:
+    """Return a limit, or that of stored knobs if it is lower; None if neither exists.
 
     ``text`` is None for a run of an older release, which stored no knobs.
     """
-    own = json.loads(text or "{}").get("values", {}).get("max_cost")
+    own = json.loads(text or "{}").get("values", {}).get(name)
     return min((limit for limit in (most, own) if limit is not None), default=None)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 
 from pydantic import Field
 
-from pgs_neo4j.config import Knobs, lower_cost
+from pgs_neo4j.config import Knobs, lower_limit
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.mcp_server.desk import Call, Desk
@@ -124,7 +124,9 @@ class AskingTools:
         if run is not None:
             stored = (await read_result(self.desk, visitor, run)).stored
             asked = str(stored.properties.get("question", ""))
-            most = lower_cost(stored.properties.get("config"), most)
+            own = stored.properties.get("config")
+            most = lower_limit(own, "max_cost", most)
+            max_partitions = lower_limit(own, "max_sweep_partitions", max_partitions)
             former = Inquiry(stored.id, stored.graph, stored.session, asked, most, resumed=True)
             return await self._start(ctx, former, self._resumed(former, max_partitions), wait_s)
         named = await self.desk.graph(ctx, graph)

@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Path, Query, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
-from pgs_neo4j.config import lower_cost
+from pgs_neo4j.config import lower_limit
 from pgs_neo4j.engine import StoredRun, check_question
 from pgs_neo4j.errors import BudgetError, BusyError, IdempotencyError, UnknownRunError
 from pgs_neo4j.export import policy, to_fragment, to_html, to_json, to_markdown
@@ -171,7 +171,7 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
     serving.require_writing()
     stored = await stored_run(serving, caller, run)
     left = await serving.remaining_cost(caller)
-    most = None if left is None else lower_cost(stored.properties.get("config"), left)
+    most = None if left is None else lower_limit(stored.properties.get("config"), "max_cost", left)
     former = serving.board.live.get(run)
     live = LiveRun(
         id=run,

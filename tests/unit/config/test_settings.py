@@ -236,5 +236,5 @@ def test_the_lower_limit_of_stored_knobs_and_another_one(
     own: float | None, most: float | None, lower: float | None
 ) -> None:
     text = config.stored(config.PGSConfig(max_cost=own))
-    assert config.lower_cost(text, most) == lower
-    assert config.lower_cost(None, most) == most
+    assert config.lower_limit(text, "max_cost", most) == lower
+    assert config.lower_limit(None, "max_cost", most) == most

@@ -131,6 +131,20 @@ async def test_the_limit_of_a_run_that_is_resumed_is_not_raised(
     assert engine.asked == [("r9", {"max_cost": given})]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "own", "given"),
+    [(9, 2, 2), (1, 2, 1), (None, 2, 2), (9, None, 9), (None, None, None)],
+)
+async def test_a_run_that_is_resumed_reads_no_more_partitions_than_it_was_to(
+    wanted: int | None, own: int | None, given: int | None
+) -> None:
+    config = json.dumps({"values": {"max_sweep_partitions": own}, "set": []})
+    stored = stored_run("birds", "ann / one", config=config)
+    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
+    await call(desk(engine, Tenant()), "continue_reading", run="r9", max_partitions=wanted)
+    assert engine.asked == [("r9", {"max_sweep_partitions": given} if given else {})]
+
+
 async def test_further_reading_takes_the_last_question_of_the_session() -> None:
     infos = (
         SimpleNamespace(session="bob / one", question="Of Bob?"),
