@@ -20,6 +20,7 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import (
     Answer,
     Found,
@@ -139,6 +140,17 @@ class Searcher:
         in_force = self._core.knobs(knobs)
         asked = _Answering(question, graph, wanted, session_id, in_force, sessions_of=sessions_of)
         return await plan_answer(*await self._order(asked, on_event))
+
+    async def may_cost(self, graph: str | None, rerank: RerankerName | None = None) -> bool:
+        """Return whether a search calls an embedder or a reranker that may ask for money.
+
+        Raises UnknownGraphError and DatabaseError.
+        """
+        core = self._core
+        wanted = core.settings.search.chosen(rerank=rerank)
+        asked: list[object] = [core.space((await core.graph(graph)).mapping).embedder]
+        asked += [core.relevance()] if wanted.rerank == "http" else []
+        return any(one is not None and not is_free(one) for one in asked)
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
         """Search again, and answer; replies that the run paid for are not paid for again."""

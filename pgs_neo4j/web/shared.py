@@ -16,6 +16,7 @@ from fastapi.security.base import SecurityBase
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
+from pgs_neo4j.model import RerankerName
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
 from pgs_neo4j.web.access.tokens import Tokens
@@ -95,6 +96,13 @@ class Serving:
             )
         left, configured = most - spent, self.pgs.config.max_cost
         return left if configured is None else min(left, configured)
+
+    async def check_search(
+        self, caller: Caller, graph: str, rerank: RerankerName | None = None
+    ) -> None:
+        """Raise BudgetError if a search may cost something, and the caller has nothing left."""
+        if caller.cost_per_day is not None and await self.pgs.search.may_cost(graph, rerank):
+            await self.remaining_cost(caller)
 
 
 # Asynchronous, since FastAPI runs other dependencies in threads.

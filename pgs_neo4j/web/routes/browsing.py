@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import BaseModel
 
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import BudgetError, UsageError
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.maps import Within, partitions_within
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
 router = api_router("partitions")
@@ -103,7 +103,7 @@ async def list_partitions(
     )
 
 
-@router.get("/graphs/{graph}/partitions/search")
+@router.get("/graphs/{graph}/partitions/search", responses=failing(BudgetError))
 async def search_partitions(
     graph: GraphName,
     serving: ServingNow,
@@ -113,6 +113,7 @@ async def search_partitions(
     """Return the partitions whose texts match some words best."""
     name = await visible_graph(serving, caller, graph)
     parts = {part.id: part for part in await serving.pgs.partitions(name)}
+    await serving.check_search(caller, name)
     found = await serving.pgs.search(
         q, graph=name, mode="global", top_k=1, sessions_of=caller.own_prefix
     )

@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import check_question
+from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.model import SearchMode, SearchPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.asking import Question
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
 
 router = api_router("search")
@@ -33,14 +34,16 @@ class Search(BaseModel):
     max_context_tokens: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
 
 
-@router.post("/search")
+@router.post("/search", responses=failing(BudgetError))
 async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
     """Return nodes, relationships, partitions, and findings of own runs that match a question.
 
     Each node has its score by path, and ``paths`` tell how each path went. A search that has to
-    partition the graph first needs the role ``asker``.
+    partition the graph first needs the role ``asker``. With an embedder that may cost something, it
+    needs money that is left for today.
     """
     graph = await visible_graph(serving, caller, body.graph)
+    await serving.check_search(caller, graph, body.rerank)
     stored = await serving.pgs.graphs.get(graph)
     if body.mode in WRITING and stored.generation is None:
         caller.require("asker")
