@@ -19,7 +19,8 @@ from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.runs import answers, runs, session
 from pgs_neo4j.runs.keys import check_new_id
-from pgs_neo4j.runs.requests import check_resumable
+from pgs_neo4j.runs.requests import check_resumable, find_former
+from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import Read
 from pgs_neo4j.sweeping import sweep
 from pgs_neo4j.sweeping.order import SweepTools, new_gate, record_nothing, without_centroid
@@ -48,6 +49,12 @@ async def execute(
     order = replace(await _order(core, asking), idempotency_key=idempotency_key)
     check_order(order)
     return await idempotency.answer_request(order, core.run_tools(order, on_event))
+
+
+async def find_repeated(core: Core, asking: Asking, idempotency_key: str) -> StoredRun | None:
+    """Return the run that a question with a key would repeat; see ``PGS.runs.repeated``."""
+    order = await _order(core, asking)
+    return await find_former(core.db, order.graph, order.session, idempotency_key, order.request)
 
 
 async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) -> Plan:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Unpack
 
 from pgs_neo4j.browse.costs import DayCost, read_costs
+from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.questions import Asking, find_repeated
 from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import Answer, FeedbackResult, Sweep
-from pgs_neo4j.runs import answers, documents, feedback, keys, sweeps
+from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
+from pgs_neo4j.runs import answers, documents, feedback, keys, session, sweeps
 from pgs_neo4j.runs import runs as stored_runs
 from pgs_neo4j.runs.listing import RunInfo, list_runs
 from pgs_neo4j.runs.runs import StoredRun
@@ -73,6 +76,26 @@ class Runs:
     async def get(self, run: str) -> StoredRun:
         """Return a stored run, with or without an answer. Raises UnknownRunError."""
         return await stored_runs.read(self._core.db, run)
+
+    async def repeated(
+        self,
+        question: str,
+        idempotency_key: str,
+        *,
+        graph: str | None = None,
+        mode: Mode = "full",
+        session_id: str = session.DEFAULT,
+        full_sweep: bool = False,
+        structure_only: bool = False,
+        **knobs: Unpack[Knobs],
+    ) -> StoredRun | None:
+        """Return the run that ``pgs.execute`` with these arguments would repeat, None without one.
+
+        Nothing is asked. Raises IdempotencyError when the key belongs to another request,
+        QuestionError, and UnknownGraphError.
+        """
+        asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
+        return await find_repeated(self._core, asking, idempotency_key)
 
     async def answer(self, run: str) -> Answer:
         """Return the stored answer of a run.

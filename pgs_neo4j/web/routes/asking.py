@@ -75,6 +75,26 @@ class Question(BaseModel):
         return cast(Knobs, {name: value for name, value in values.items() if value is not None})
 
 
+async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None:
+    """Return the run that has answered a request with the key of this one, if there is one.
+
+    Answers from searches are not looked for. Raises IdempotencyError.
+    """
+    if run.key is None or asked.answer_from == "search":
+        return None
+    stored = await pgs.runs.repeated(
+        asked.question,
+        run.key,
+        graph=run.graph,
+        mode=asked.mode,
+        session_id=run.session,
+        full_sweep=asked.full_sweep,
+        structure_only=asked.structure_only,
+        **asked.knobs(),
+    )
+    return stored.id if stored is not None and stored.properties.get("details") else None
+
+
 async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> Answer:
     """Ask the question of a run."""
     knobs = asked.knobs()

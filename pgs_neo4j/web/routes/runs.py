@@ -16,7 +16,7 @@ from pgs_neo4j.export import policy, to_fragment, to_html, to_json, to_markdown
 from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.routes.asking import Question, carry_out
+from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
 from pgs_neo4j.web.routes.router import Responses, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
@@ -96,7 +96,14 @@ async def ask(
     former = serving.board.repeated(run)
     if former is not None:
         return accepted(former)
-    asked = await within_budget(serving, caller, body)
+    try:
+        asked = await within_budget(serving, caller, body)
+    except BudgetError:
+        # An answer that is there costs nothing, though this server has forgotten its run.
+        answered = await answered_before(serving.pgs, _lowered(serving, caller, body), run)
+        if answered is None:
+            raise
+        return _accepted(answered, "answered")
     run.most_cost = asked.max_cost or 0.0
     former = serving.board.repeated(run)
     if former is not None:
@@ -261,19 +268,24 @@ async def within_budget(serving: Serving, caller: Caller, asked: Question) -> Qu
     A tenant lowers the limits that are configured, and raises none.
     """
     most = await serving.remaining_cost(caller)
-    if caller.tenant:
-        asked = asked.lowered(serving.pgs.config)
+    asked = _lowered(serving, caller, asked)
     if most is None:
         return asked
     return asked.model_copy(update={"max_cost": min(most, asked.max_cost or most)})
 
 
+def _lowered(serving: Serving, caller: Caller, asked: Question) -> Question:
+    return asked.lowered(serving.pgs.config) if caller.tenant else asked
+
+
 def accepted(run: LiveRun) -> AcceptedRun:
     """Return an accepted run with its links."""
-    path = f"/api/runs/{run.id}"
-    return AcceptedRun(
-        run=run.id, state=run.state, events=f"{path}/events", answer=f"{path}/answer.html"
-    )
+    return _accepted(run.id, run.state)
+
+
+def _accepted(run: str, state: State) -> AcceptedRun:
+    path = f"/api/runs/{run}"
+    return AcceptedRun(run=run, state=state, events=f"{path}/events", answer=f"{path}/answer.html")
 
 
 def _facts(info: object) -> Json:
