@@ -11,7 +11,10 @@ from pgs_neo4j.export.style import DARK, LIGHT
 from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.text.json_data import Json, plain_data
 
-SCRIPTS = ("web/static/dom.js", "web/static/canvas.js", "adapters/map_widget.js")
+SCRIPTS = (
+    *(f"web/static/{name}.js" for name in ("dom", "places", "painting", "canvas")),
+    "adapters/map_widget.js",
+)
 """Files of the package, each before those that import it."""
 
 _IMPORT = re.compile(r'^import [^;]*? from "[^"]+";\n', re.MULTILINE)

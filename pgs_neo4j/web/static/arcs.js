@@ -8,8 +8,8 @@ import { badge, counted, figure, fill, h, table } from "./dom.js";
  * Returns a function that makes the arc between two partitions; none unless they stand at two
  * places of the map.
  *
- * @param {import("./canvas.js").Atlas} atlas
- * @returns {(one: number, other: number, kind: import("./canvas.js").Arc["kind"]) => import("./canvas.js").Arc[]}
+ * @param {import("./places.js").Atlas} atlas
+ * @returns {(one: number, other: number, kind: import("./places.js").Arc["kind"]) => import("./places.js").Arc[]}
  */
 export function arcsBetween(atlas) {
   /** @type {Map<number, number>} */
@@ -26,14 +26,14 @@ export function arcsBetween(atlas) {
  * switch was used, with the name of it and whether it is on.
  *
  * @param {import("./app.js").Page} page
- * @param {import("./canvas.js").Atlas} atlas
+ * @param {import("./places.js").Atlas} atlas
  * @param {string} session
  * @param {(name: string, on: boolean) => void} onChange
  */
 export function mapArcs(page, atlas, session, onChange) {
   const { graph, query } = page;
   const arc = arcsBetween(atlas);
-  /** @type {Record<string, import("./canvas.js").Arc[]>} */
+  /** @type {Record<string, import("./places.js").Arc[]>} */
   const arcs = { analogies: [], flags: [] };
   const lists = { analogies: h("section"), flags: h("section") };
 

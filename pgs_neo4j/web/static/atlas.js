@@ -3,10 +3,11 @@
 
 import { get, path } from "./api.js";
 import { mapArcs } from "./arcs.js";
-import { drawBoard, title } from "./canvas.js";
+import { drawBoard } from "./canvas.js";
 import { COLORS, coloring } from "./coloring.js";
 import { counted, figure, fill, h, legend, sentence, table } from "./dom.js";
 import { openNode } from "./panel.js";
+import { title } from "./places.js";
 
 const PAGE = 50;
 /** Partitions that the list below a map tells of at first, and again with each "More". */
@@ -22,7 +23,7 @@ export async function mapView(page) {
   view.className = "wide";
   const within = query.get("within");
   const session = query.get("session") || "default";
-  /** @type {import("./canvas.js").Atlas} */
+  /** @type {import("./places.js").Atlas} */
   const atlas = await get(path(["graphs", graph, "map"], { within }));
   const sessions = await get(path(["sessions"], { graph }));
   /** @type {Map<number, any>} what is known of the partitions that are listed so far */
@@ -31,9 +32,9 @@ export async function mapView(page) {
   const read = new Map();
   for (const one of await get(path(["graphs", graph, "read"], { session }))) read.set(one.partition, one.nodes_read);
 
-  /** @param {import("./canvas.js").Place} place */
+  /** @param {import("./places.js").Place} place */
   const readOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id) || 0), 0);
-  /** @param {import("./canvas.js").Place} place */
+  /** @param {import("./places.js").Place} place */
   const pick = (place) => {
     if (atlas.level) page.go(way({ within: String(place.id) }));
     else openNamed(page, place.partitions[0], about.get(place.partitions[0]));

@@ -2,8 +2,8 @@
 /** What the colors of the map say: what a session has read, how large partitions are, or drift. */
 
 import { get, path } from "./api.js";
-import { READ_SHADES, readState } from "./canvas.js";
 import { figure } from "./dom.js";
+import { READ_SHADES, readState } from "./places.js";
 
 export const COLORS = { read: "what a session has read", size: "their size", drift: "what changed since" };
 
@@ -11,15 +11,15 @@ export const COLORS = { read: "what a session has read", size: "their size", dri
  * `note` is a sentence about the whole map, `head` the title of the column that says in words what the
  * colors say.
  *
- * @typedef {import("./canvas.js").Place} Place
- * @typedef {{shades: [string, string][], stateOf: (place: Place) => import("./canvas.js").State,
+ * @typedef {import("./places.js").Place} Place
+ * @typedef {{shades: [string, string][], stateOf: (place: Place) => import("./places.js").State,
  *   head: string, told: (place: Place) => string, note: string}} Coloring
  */
 
 /**
  * @param {string} graph
  * @param {string} wanted
- * @param {import("./canvas.js").Atlas} atlas
+ * @param {import("./places.js").Atlas} atlas
  * @param {(place: Place) => number} readOf
  * @returns {Promise<Coloring>}
  */
@@ -33,7 +33,7 @@ export async function coloring(graph, wanted, atlas, readOf) {
 }
 
 /**
- * @param {import("./canvas.js").Atlas} atlas
+ * @param {import("./places.js").Atlas} atlas
  * @returns {Coloring}
  */
 function bySize(atlas) {

@@ -11,7 +11,7 @@ import { waitLine } from "./waits.js";
 /** @type {[string, string][]} */
 const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"]];
 
-/** How the map shows partitions, by what became of them. @type {Record<string, import("./canvas.js").State>} */
+/** How the map shows partitions, by what became of them. @type {Record<string, import("./places.js").State>} */
 const STATES = {
   swept: "read", accepted: "read", read: "read", cached: "read", partial: "partial", failed: "failed",
   routed: "routed", reading: "reading", flagged: "flagged",
