@@ -79,13 +79,12 @@ class EventLog:
         """
         while True:
             grown = self._grown
-            if place + 1 < self.first:
-                raise MissedEventsError
-            for entry in self.entries[place + 1 - self.first :]:
+            while place < self.last:  # without a copy, which would hold events for a slow reader
+                if place + 1 < self.first:
+                    raise MissedEventsError
+                entry = self.entries[place + 1 - self.first]
                 place = entry.id
                 yield entry
-            if place < self.last:
-                continue
             if self.ended:
                 return
             await grown.wait()
