@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from pgs_neo4j.web.page import page_files
 
@@ -32,6 +33,14 @@ RUN: dict[str, Any] = {
 }  # fmt: skip
 
 
+def view_paths() -> set[str]:
+    """The paths of all views of the page, as its script has them."""
+    script = page_files()["app.js"].body.decode()
+    paths = set(re.findall(r'^  "(/\w*)": \{ title: ', script, re.MULTILINE))
+    assert len(paths) > 10
+    return paths
+
+
 def place(id_: int, *partitions: int, left: float = 0.0) -> dict[str, Any]:
     """A place of a map that has room for two."""
     return {
@@ -50,10 +59,11 @@ def atlas(generation: str = "g1", level: int = 0) -> dict[str, Any]:
 
 @dataclass
 class ScriptedServer:
-    """Answers by path; a list is a stream of events, and all else is JSON or a text.
+    """Answers by path, or by method and path; what is not a text is JSON.
 
+    ``streams`` are lists of events; with ``once``, nothing is known of them after the first answer.
     ``failures`` are errors with their status, and what is ``held`` waits. While ``refused``, all
-    but the log-in needs a token.
+    but the log-in needs a token. All answers have the ``headers``.
     """
 
     answers: dict[str, Any] = field(default_factory=dict)
@@ -61,15 +71,17 @@ class ScriptedServer:
     failures: dict[str, tuple[int, Any]] = field(default_factory=dict)
     held: dict[str, asyncio.Event] = field(default_factory=dict)
     refused: bool = False
+    once: bool = False
+    headers: dict[str, str] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     bodies: list[Any] = field(default_factory=list)
 
     async def answer(self, route: Route) -> None:
         """Answer a request."""
         address = urlsplit(route.request.url)
-        path = address.path
+        path = unquote(address.path)
         self.seen[f"{route.request.method} {path}"] += 1
-        if route.request.method == "POST":
+        if route.request.headers.get("content-type") == "application/json":
             self.bodies.append(route.request.post_data_json)
         if path in self.held:
             await self.held[path].wait()
@@ -78,21 +90,25 @@ class ScriptedServer:
                 f"event: {name}\nid: {number}\ndata: {json.dumps(data)}\n\n"
                 for number, (name, data) in enumerate(self.streams[path], 1)
             )
-            await route.fulfill(content_type="text/event-stream", body="".join(blocks))
+            await self._fulfill(route, "text/event-stream", "".join(blocks))
+            if self.once:
+                del self.streams[path]
             return
         if path.startswith("/api/"):
             await self._tell(route, path, parse_qs(address.query))
             return
         file = page_files().get(path[1:]) or page_files()["index.html"]
-        await route.fulfill(content_type=file.kind, body=file.body)
+        await self._fulfill(route, file.kind, file.body)
 
     async def _tell(self, route: Route, path: str, query: dict[str, list[str]]) -> None:
         known: dict[str, Any] = {
             "/api/me": OWNER, "/api/graphs": [GRAPH], "/api/graphs/papers": GRAPH,
             "/api/login": {}, "/api/sessions": [], **self.answers,
         }  # fmt: skip
+        known[path] = known.get(f"{route.request.method} {path}", known.get(path))
         missing = 404, {"error": "there is nothing here"}
-        status, told = self.failures.get(path) or ((200, known[path]) if path in known else missing)
+        found = missing if known[path] is None else (200, known[path])
+        status, told = self.failures.get(path) or found
         if path == "/api/login":
             self.refused = False
         elif self.refused:
@@ -100,9 +116,13 @@ class ScriptedServer:
         if callable(told):
             told = told(query)
         if isinstance(told, str):
-            await route.fulfill(content_type="text/html", body=told)
+            await self._fulfill(route, "text/html", told)
             return
-        await route.fulfill(status=status, content_type="application/json", body=json.dumps(told))
+        await self._fulfill(route, "application/json", json.dumps(told), status)
+
+    async def _fulfill(self, route: Route, kind: str, body: str | bytes, status: int = 200) -> None:
+        headers = self.headers | {"Content-Type": kind}
+        await route.fulfill(status=status, headers=headers, body=body)
 
 
 @asynccontextmanager
