@@ -3,62 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
-from tests.serving import events, free_port
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@asynccontextmanager
-async def serving(endpoint: Endpoint, folder: Path) -> AsyncIterator[tuple[Process, str]]:
-    """A process that serves, and its link."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "PYTHONPATH": str(ROOT),
-        "PGS_EMBEDDER": "none",
-        "PGS_LLM_PROVIDER": "extractive",
-        **endpoint.environment(),
-    }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pgs_neo4j", "serve", "--port", str(free_port())),
-        cwd=folder,
-        env=environment,
-        stdin=DEVNULL,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        async with asyncio.timeout(120):
-            link = (await process.stdout.readline()).decode().strip()
-        assert link, (await process.communicate())[1].decode()
-        yield process, link
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-@asynccontextmanager
-async def owner_of(link: str) -> AsyncIterator[httpx2.AsyncClient]:
-    base, _, token = link.partition("/#token=")
-    async with httpx2.AsyncClient(base_url=base, timeout=60) as client:
-        assert (await client.post("/api/login", json={"token": token})).status_code == 200
-        yield client
+from tests.serve_process import owner_of, serving
+from tests.serving import events
 
 
 @pytest.fixture
