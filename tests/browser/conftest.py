@@ -40,6 +40,13 @@ class Window:
         await self.page.goto(f"{self.server.base}{way}")
         await self.settled()
 
+    async def ask(self, question: str) -> None:
+        """Ask a question about all partitions, and wait for the answer."""
+        await self.page.get_by_label("Question").fill(question)
+        await self.page.get_by_label("Read every partition").check()
+        await self.page.get_by_role("button", name="Ask", exact=True).click()
+        await self.page.locator(".answer").wait_for()
+
     async def settled(self) -> None:
         """Wait until the view has loaded."""
         await self.page.locator("main#view h1").wait_for()
@@ -104,21 +111,34 @@ async def opened_window(
     """Open a window by the link of a server."""
     place = await browser.new_context(base_url=server.base, **context)
     place.set_default_timeout(WAIT_MS)
-    page = await place.new_page()
-    made = Window(page, server)
-    note = made.problems.append
-    page.on("console", lambda said: note(said.text) if said.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: note(str(error)))
-    page.on("dialog", lambda dialog: note(f"a dialog: {dialog.message}"))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith(server.base) else note(request.url),
-    )
+    made = Window(await place.new_page(), server)
+    _watch(made)
     try:
-        await page.goto(way or server.link)
+        await made.page.goto(way or server.link)
         await made.settled()
         yield made
         await asyncio.sleep(0)
         assert made.problems == []
     finally:
         await place.close()
+
+
+@asynccontextmanager
+async def second_tab(window: Window) -> AsyncIterator[Window]:
+    """Open the address of a window once more in the same browser."""
+    made = Window(await window.page.context.new_page(), window.server)
+    _watch(made)
+    await made.page.goto(window.page.url)
+    await made.settled()
+    yield made
+    await asyncio.sleep(0)
+    assert made.problems == []
+
+
+def _watch(window: Window) -> None:
+    """Note whatever goes wrong in a window."""
+    page, base, note = window.page, window.server.base, window.problems.append
+    page.on("console", lambda said: note(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: note(str(error)))
+    page.on("dialog", lambda dialog: note(f"a dialog: {dialog.message}"))
+    page.on("request", lambda request: None if request.url.startswith(base) else note(request.url))

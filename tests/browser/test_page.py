@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.demo import graph
 from pgs_neo4j.demo.graph import DEMO_QUESTIONS, build_demo
-from pgs_neo4j.engine import PGS
 from tests.browser.conftest import Window, opened_window
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
-from tests.serving import Served, served
-from tests.unit.export.conftest import HOSTILE
+from tests.serving import served
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, ViewportSize
+    from playwright.async_api import Browser
 
 QUESTION = "What do the papers say about sleep?"
-VIEWS = (
-    *("/", "/map", "/map?as=network", "/runs", "/sessions", "/graphs"),
-    *("/search?q=orbital+debris", "/generations", "/documents", "/jobs", "/cost", "/doctor"),
-)
 FLAGGED = """
 MATCH (:PgsGraph {name: 'papers'})-[:PGS_CURRENT]->(g)<-[:PGS_PART_OF]-(p:PgsPartition {id: 1})
 MATCH (w:PgsSweep)-[:PGS_READ]->(p)
@@ -37,23 +31,6 @@ CREATE (a)-[:PGS_ISOMORPHIC {
   delta: 0.5, skeleton: 0.9, raw: 0.1, graph: 'papers', making: 'm'
 }]->(b)
 """
-MANUAL = ("/manual", "/manual/settings", "/manual/server")
-WIDE: ViewportSize = {"width": 1280, "height": 720}
-NARROW: ViewportSize = {"width": 360, "height": 740}
-LOOKS: tuple[tuple[str, Literal["light", "dark"], ViewportSize], ...] = (
-    ("light", "light", WIDE),
-    ("dark", "dark", WIDE),
-    ("narrow", "light", NARROW),
-)
-
-
-async def ask(window: Window, question: str = QUESTION) -> None:
-    """Ask a question about all partitions, and wait for the answer."""
-    page = window.page
-    await page.get_by_label("Question").fill(question)
-    await page.get_by_label("Read every partition").check()
-    await page.get_by_role("button", name="Ask", exact=True).click()
-    await page.locator(".answer").wait_for()
 
 
 async def test_the_link_logs_in_once_and_leaves_no_token(window: Window, browser: Browser) -> None:
@@ -78,7 +55,7 @@ async def test_a_question_is_planned_asked_and_its_citations_opened(window: Wind
     await page.get_by_role("button", name="Plan").click()
     await page.get_by_role("heading", name="Plan").wait_for()
     assert await page.locator("table tbody tr").count() == 4
-    await ask(window)
+    await window.ask(QUESTION)
     address = page.url
     assert await page.locator("h1").first.inner_text() == QUESTION
     assert "160 of 160 nodes" in await page.locator(".strip").inner_text()
@@ -97,7 +74,7 @@ async def test_a_question_is_planned_asked_and_its_citations_opened(window: Wind
 
 async def test_the_map_leads_to_partitions_members_and_nodes(window: Window) -> None:
     page = window.page
-    await ask(window)
+    await window.ask(QUESTION)
     await page.get_by_role("link", name="Map").click()
     await page.get_by_role("heading", name="Map of papers").wait_for()
     assert "160 of 160 nodes" in await page.locator("main").inner_text()
@@ -135,7 +112,7 @@ async def test_the_map_has_arcs_and_other_colors_and_the_list_says_the_same(
     window: Window, db: Database
 ) -> None:
     page = window.page
-    await ask(window)
+    await window.ask(QUESTION)
     await db.call(FLAGGED, {}, "write")
     await window.open("/map")
     await page.get_by_role("checkbox", name="Analogies").check()
@@ -184,18 +161,6 @@ async def test_a_moved_map_is_the_same_picture_until_it_stands_still(window: Win
     assert await page.locator("#panel").is_hidden(), "a drag opens nothing"
     await page.mouse.move(x + 61, y + 21)
     assert await page.locator(".board .tip").inner_text() == title, "what was held moved along"
-
-
-async def test_every_view_survives_a_reload(window: Window) -> None:
-    page = window.page
-    await ask(window)
-    for way in VIEWS:
-        await window.open(way)
-        heading = await page.locator("h1").first.inner_text()
-        await page.reload()
-        await window.settled()
-        assert await page.locator("h1").first.inner_text() == heading
-        assert await page.get_by_role("alert").count() == 0
 
 
 async def test_a_search_leads_to_nodes_and_to_an_answer(window: Window) -> None:
@@ -280,61 +245,6 @@ async def test_the_manual_opens_from_the_page_and_leads_back(window: Window) -> 
     await page.get_by_role("button", name="Help").click()
     await page.get_by_role("dialog").get_by_role("link", name="manual").click()
     await page.get_by_role("heading", name="Manual").wait_for()
-
-
-async def test_no_view_breaks_the_rules_of_accessibility(window: Window) -> None:
-    """Each view is opened once, and looked at in all of its looks."""
-    found: dict[tuple[str, str], list[str]] = {}
-    await ask(window)
-    found |= await faults_of(window, "answer")
-    await window.page.locator(".answer button.cite").first.click()
-    await window.page.locator("#panel").get_by_role("heading", name="Neighbors").wait_for()
-    found |= await faults_of(window, "node")
-    for way in (*VIEWS, *MANUAL):
-        await window.open(way)
-        found |= await faults_of(window, way)
-    assert {seen: listed for seen, listed in found.items() if listed} == {}
-
-
-async def faults_of(window: Window, view: str) -> dict[tuple[str, str], list[str]]:
-    """What is wrong with a view in light, in dark, and on a narrow screen."""
-    page, found = window.page, {}
-    for look, scheme, size in LOOKS:
-        await page.emulate_media(color_scheme=scheme)
-        await page.set_viewport_size(size)
-        found[view, look] = await window.violations()
-        if await page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            found[view, look].append("it is wider than the screen")
-    await page.emulate_media(color_scheme="light")
-    await page.set_viewport_size(WIDE)
-    return found
-
-
-async def test_hostile_texts_are_only_shown(
-    pgs: PGS, db: Database, server: Served, browser: Browser
-) -> None:
-    await db.call(
-        """UNWIND range(0, size($texts) - 1) AS i MATCH (p:Paper {doi: 'doi/' + i})
-        SET p.title = $texts[i], p.abstract = $texts[i], p.note = $texts[i]""",
-        {"texts": [text.encode("utf-8", "ignore").decode() for text in HOSTILE]},
-        "write",
-    )
-    await pgs.partitions.build("papers", force=True)
-    async with opened_window(browser, server) as window:
-        page = window.page
-        for question in (HOSTILE[0], HOSTILE[3]):
-            await window.open("/")
-            await ask(window, question)
-            assert await page.locator("h1").first.inner_text() == question
-        for way in VIEWS:
-            await window.open(way)
-        for place in range(len(HOSTILE)):
-            _, rows = await db.call(
-                "MATCH (p:Paper {doi: $doi}) RETURN elementId(p) AS id", {"doi": f"doi/{place}"},
-                "read",
-            )  # fmt: skip
-            await window.open(f"/node?graph=papers&id={rows[0]['id']}")
-        assert await page.locator("main script, main img, main iframe").count() == 0
 
 
 async def test_a_database_without_graphs_says_how_to_begin(
