@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
 
 import httpx2
 import pytest
 from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.mcp_server.inquiries import TICK_S
 from pgs_neo4j.model import GraphMapping, Prompt
+from tests.agents import agent
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.serving import Served, events, served
@@ -51,16 +50,6 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 async def server(pgs: PGS) -> AsyncIterator[Served]:
     async with served(pgs) as running:
         yield running
-
-
-@asynccontextmanager
-async def agent(server: Served, name: str, era: str = "auto", **headers: str) -> AsyncIterator[Any]:
-    """A client with the token of a caller."""
-    sent = {"Authorization": f"Bearer pgs_{name}"} | headers
-    async with httpx2.AsyncClient(headers=sent, timeout=120) as http:
-        transport = streamable_http_client(f"{server.base}/mcp", http_client=http)
-        async with Client(transport, mode=era) as connected:
-            yield connected
 
 
 async def call(connected: Client, tool: str, **arguments: Any) -> Any:

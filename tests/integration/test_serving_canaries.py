@@ -1,0 +1,211 @@
+"""Three tenants with a canary each: whatever way one looks, it finds no canary of the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.metrics import graphs as graph_metrics
+from pgs_neo4j.model import GraphMapping, Prompt
+from tests.agents import agent
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.openapi import operations, send
+from tests.serving import Served, events, served
+
+TENANTS = {"ann": "papers", "bob": "papers", "cleo": "canarygraph"}
+"""Two share a graph; the name of the third graph is a canary itself."""
+SEEN = {
+    *("/api/runs", "/api/runs/{run}", "/api/runs/{run}/events", "/api/runs/{run}/answer.{kind}"),
+    *("/api/sessions", "/api/graphs/{graph}/sessions/{session}", "/api/cost", "/api/search"),
+    *("/api/graphs/{graph}/nodes/{node}/findings", "result", "page", "continue_reading"),
+}
+"""Some of the ways on which a tenant finds its own."""
+KINDS = ("html", "fragment", "md", "json")
+LOOKS = {"/api/plan", "/api/search", "/api/search/plan"}
+"""Requests that are sent and only look."""
+MODES = ("global", "mix", "multipath")
+"""Searches that look at earlier findings as well."""
+
+
+def canary(name: str) -> str:
+    return f"canary{name}"
+
+
+def hidden(name: str) -> set[str]:
+    """What a tenant must not find."""
+    graphs = {graph for graph in TENANTS.values() if graph != TENANTS[name]} - {"papers"}
+    return {canary(other) for other in TENANTS if other != name} | graphs
+
+
+def entry(name: str, graph: str, **more: Any) -> dict[str, Any]:
+    digest = sha256(f"pgs_{name}".encode()).hexdigest()
+    return {"name": name, "sha256": digest, "graphs": [graph], **more}
+
+
+def reply(prompt: Prompt) -> str:
+    """A reply whose findings, thesis, and gaps have the canary of the question."""
+    said = next((word for word in prompt.question.split() if word.startswith("canary")), "none")
+    text = contract_reply(prompt)
+    for part in ("says something", "nodes were read", "partitions agree", "unicorns"):
+        text = text.replace(part, f"{part} {said}")
+    return text
+
+
+@pytest.fixture
+async def pgs(
+    endpoint: Endpoint, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[PGS]:
+    monkeypatch.setattr(graph_metrics, "FRESH_S", 0.0)
+    tokens = [entry(name, graph) for name, graph in TENANTS.items()]
+    tokens += [entry(f"{name}s", graph, role="metrics") for name, graph in TENANTS.items()]
+    await db.call(
+        "UNWIND range(1, 12) AS n CREATE (v:Vault {text: 'orbital debris canarycleo ' + n}) "
+        "WITH collect(v) AS all UNWIND range(0, 10) AS n "
+        "WITH all[n] AS a, all[n + 1] AS b CREATE (a)-[:CITES]->(b)",
+        {},
+        "write",
+    )
+    async with engine_on_papers(endpoint, db, token=tokens) as opened:
+        opened.sweep_llm, opened.synthesis_llm = ScriptedLLM(reply), ScriptedLLM(reply)
+        await opened.add_graph("canarygraph", GraphMapping(labels=("Vault",), text=("text",)))
+        for graph in ("papers", "canarygraph"):
+            await opened.partition(graph)
+        yield opened
+
+
+@pytest.fixture
+async def server(pgs: PGS) -> AsyncIterator[Served]:
+    async with served(pgs) as running:
+        yield running
+
+
+async def ask(server: Served, name: str) -> list[str]:
+    """Ask over HTTP, as an agent, and in a chat; returns the runs."""
+    question, session = f"Why {canary(name)} ?", canary(name)
+    async with server.client(f"pgs_{name}") as own:
+        body = {"question": question, "session": session, "full_sweep": True}
+        run = (await own.post("/api/runs", json=body)).raise_for_status().json()
+        await events(own, run["events"])
+        chat = {"model": TENANTS[name], "messages": [{"role": "user", "content": question}]}
+        said = (await own.post("/v1/chat/completions", json=chat)).raise_for_status().json()
+        assert canary(name) in said["choices"][0]["message"]["content"]
+    async with agent(server, name) as connected:
+        asked = {"question": question, "session": f"{session} agents"}
+        told = (await connected.call_tool("ask", asked)).structured_content
+    return [run["run"], said["id"].removeprefix("chatcmpl-"), told["run"]]
+
+
+async def over_http(
+    own: httpx2.AsyncClient, values: Mapping[str, Any], part: str = ""
+) -> AsyncIterator[tuple[str, str]]:
+    """Whatever the API tells about these values, by the paths with a part."""
+    for method, path, described in operations():
+        wanted = part in path and (method == "get" or path in LOOKS)
+        for more in _variants(path) if wanted else ():
+            yield path, (await send(own, method, path, described, {**values, **more})).text
+
+
+def _variants(path: str) -> list[dict[str, str]]:
+    """Values that an operation is tried with, one after the other."""
+    if "{kind}" in path:
+        return [{"kind": kind} for kind in KINDS]
+    if path.startswith("/api/search"):
+        return [{"mode": mode, "search_mode": mode} for mode in MODES]
+    return [{}]
+
+
+async def of_models(own: httpx2.AsyncClient, graph: str) -> AsyncIterator[tuple[str, str]]:
+    """Whatever the form of OpenAI tells of a graph."""
+    for path in ("/v1/models", f"/v1/models/{graph}", f"/v1/models/{graph}:auto"):
+        yield path, (await own.get(path)).text
+    chat = {"model": f"{graph}:global", "messages": [{"role": "user", "content": "Why?"}]}
+    yield "/v1/chat", (await own.post("/v1/chat/completions", json=chat)).text
+
+
+async def of_runs(connected: Any, runs: list[str]) -> AsyncIterator[tuple[str, str]]:
+    """Whatever agents are told about some runs."""
+    for run in runs:
+        for tool in ("result", "cancel"):
+            yield tool, str(await connected.call_tool(tool, {"run": run}))
+        yield "page", await page_of(connected, f"runs/{run}")
+
+
+async def of_graph(connected: Any, values: Mapping[str, Any]) -> AsyncIterator[tuple[str, str]]:
+    """Whatever agents are told about a graph, a node, and a session."""
+    graph, node = values["graph"], {"element_id": values["node"]}
+    calls = (
+        ("graphs", {}), ("partitions", {}), ("partitions", {"partition": 1}),
+        ("node", node), ("findings_on_node", node), ("plan", {"question": "Why?"}),
+        ("continue_reading", {"session": values["session"]}),
+    )  # fmt: skip
+    for tool, given in calls:
+        asked = given if tool == "graphs" else {"graph": graph, **given}
+        yield tool, str(await connected.call_tool(tool, asked))
+    for page in (f"graphs/{graph}/runs", f"graphs/{graph}/partitions/1"):
+        yield "page", await page_of(connected, page)
+
+
+async def page_of(connected: Any, page: str) -> str:
+    try:
+        return str(await connected.read_resource(f"pgs://{page}"))
+    except MCPError as error:
+        return str(error)
+
+
+async def cited_node(pgs: PGS, graph: str) -> str:
+    """The element id of a node that every answer cites."""
+    return (await pgs.browse.members(graph, 1)).members[0].element_id
+
+
+def crossed(found: list[tuple[str, str]], name: str, asked: Mapping[str, Any]) -> list[str]:
+    """The ways on which a canary of others came; what was asked for is no answer."""
+    values = [str(value) for value in asked.values()]
+    told = []
+    for way, text in found:
+        rest = text
+        for value in (*values, *(json.dumps(value)[1:-1] for value in values)):
+            rest = rest.replace(value, "")
+        told += [f"{way}: {rest[:200]}" for one in hidden(name) if one in rest]
+    return told
+
+
+async def look(
+    server: Served, connected: Any, name: str, values: dict[str, Any], runs: list[str]
+) -> list[tuple[str, str]]:
+    """Everything that a tenant can learn of some runs, and of where they were asked."""
+    async with server.client(f"pgs_{name}") as own:
+        found = [one async for one in over_http(own, {**values, "run": runs[0]})]
+        for run in runs[1:]:
+            found += [one async for one in over_http(own, {**values, "run": run}, "{run}")]
+        found += [one async for one in of_models(own, values["graph"])]
+    found += [one async for one in of_runs(connected, runs)]
+    return found + [one async for one in of_graph(connected, values)]
+
+
+async def test_canaries_of_three_tenants_never_cross(server: Served, pgs: PGS) -> None:
+    runs = {name: await ask(server, name) for name in TENANTS}
+    for name in TENANTS:
+        async with server.client(f"pgs_{name}s") as scraper:
+            found = [("/metrics", (await scraper.get("/metrics")).raise_for_status().text)]
+        assert crossed(found, name, {}) == []
+        async with agent(server, name) as connected:
+            for other, graph in TENANTS.items():
+                values = {
+                    "graph": graph, "session": canary(other), "partition": 1, "q": canary(other),
+                    "question": "orbital debris", "node": await cited_node(pgs, graph),
+                }  # fmt: skip
+                found = await look(server, connected, name, values, runs[other])
+                assert crossed(found, name, values) == [], (name, other)
+                if other == name:
+                    ways = {way for way, text in found if canary(name) in text}
+                    assert ways >= SEEN, ways
