@@ -22,6 +22,9 @@ CANARY = "canary"
 SESSION, NAME = "undisclosed", "a.md"
 NEVER = {"/api/graphs", "/api/inspect", "/api/doctor", "/api/demo"}
 """Requests, but for the list of graphs, that reach beyond single graphs."""
+PARTS = ("{graph}", "{run}", "{job}", "{live}")
+"""Parts of paths that name what belongs to someone."""
+REFUSED = (401, 403, 404)
 STATE = """
 MATCH (n) WHERE n:Vault OR any(key IN keys(n) WHERE n[key] = 'vault' OR key = 'name')
 OPTIONAL MATCH (n)-[r]-()
@@ -138,3 +141,23 @@ async def test_the_walk_finds_what_may_be_seen(server: Served, pgs: PGS, db: Dat
             if method == "get":
                 told.append(CANARY in (await send(owner, method, path, described, values)).text)
     assert sum(told) > 5
+
+
+async def test_requests_are_refused_for_whose_it_is_and_no_other_reason(
+    server: Served, pgs: PGS, db: Database
+) -> None:
+    """The same requests by the other operator are refused for another reason, or not at all."""
+    compared = await vault(server, pgs, db) | {"session": SESSION, "name": "b.md"}
+    paged = {name: value for name, value in compared.items() if name not in ("after", "before")}
+    statuses: dict[str, list[tuple[str, str, int]]] = {"keeper": [], "ann": []}
+    for name, listed in statuses.items():
+        async with server.client(f"pgs_{name}") as client:
+            for method, path, described in operations():
+                if any(part in path for part in PARTS):
+                    values = compared if path.endswith("/compare") else paged
+                    answer = await send(client, method, path, described, values)
+                    listed.append((method, path, answer.status_code))
+    assert len(statuses["keeper"]) > 25
+    assert [one for one in statuses["keeper"] if one[2] not in REFUSED] == []
+    assert [one for one in statuses["ann"] if one[2] in REFUSED] == []
+    assert sum(status < 300 for *_, status in statuses["ann"]) > 25, statuses["ann"]
