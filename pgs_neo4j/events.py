@@ -107,8 +107,8 @@ class PassFinished:
     """One pass over a partition ended, or a part of one whose report was too long.
 
     ``error`` says why its report was not accepted; None if it was. ``usage`` and ``cost`` are those
-    of all its calls since the former event of the same pass, failed ones included; the cost is None
-    without prices. A pass that a limit ends has no event: only ``usage`` counts its calls.
+    of all its calls since the previous event of the same pass, failed ones included; the cost is
+    None without prices. A pass that a limit ends has no event: only ``usage`` counts its calls.
     """
 
     kind: ClassVar[str] = "pass_finished"
