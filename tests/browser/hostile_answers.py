@@ -128,8 +128,16 @@ def map_(fields: Fields) -> View:
     opened["abstract"] = fields.whole("abstract")
     graph = "/api/graphs/papers"
     places = [{**place(n, n), **row} for n, row in fields.rows("label")]
+    page = len(parts) // 2 + 1
+
+    def listed(query: dict[str, list[str]]) -> dict[str, Any]:
+        """Half of the partitions, and then the others."""
+        rest = "after" in query
+        told = parts[page:] if rest else parts[:page]
+        return {"partitions": told, "after": None if rest else parts[page - 1]["id"]}
+
     answers = {
-        f"{graph}/map": {**atlas(), "places": places}, f"{graph}/partitions": parts,
+        f"{graph}/map": {**atlas(), "places": places}, f"{graph}/partitions": listed,
         f"{graph}/partitions/999": opened, f"{graph}/read": [],
         f"{graph}/analogies": [{"first": n, "second": n + 1, "links": 1, "titles": [row["titles"]]}
                                for n, row in fields.rows("titles")],
@@ -141,7 +149,8 @@ def map_(fields: Fields) -> View:
         ]},
         "/api/sessions": [row for _, row in fields.rows("session")],
     }  # fmt: skip
-    return View(_way("/map", partition="999", analogies="on", flags="on"), answers)
+    way = _way("/map", partition="999", analogies="on", flags="on")
+    return View(way, answers, buttons=("List more",))
 
 
 def node(fields: Fields) -> View:

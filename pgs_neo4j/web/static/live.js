@@ -42,10 +42,20 @@ export function showLive(page, body, told) {
   /** @type {(ReturnType<typeof drawBoard> & {generation: string}) | null} */
   let drawn = null;
   let stopped = false;
+  let frame = 0;
+  /** @type {Map<number, {part: any, row: HTMLElement}>} what is listed, by partition */
+  const rows = new Map();
   /** Maps are fetched one after the other, so that the last one that is wanted stays. */
   let drawing = Promise.resolve();
 
+  /** Draws once for all events that come before the next frame. */
+  function drawSoon() {
+    frame ||= requestAnimationFrame(draw);
+  }
+
   function draw() {
+    cancelAnimationFrame(frame);
+    frame = 0;
     const held = document.activeElement;
     const listed = [...parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
@@ -53,8 +63,7 @@ export function showLive(page, body, told) {
       drawn ? [board, legend(SHADES), flags.length ? flagKeys() : null] : null,
       listed.length ? [
         h("h2", {}, counted(listed.length, "partition")),
-        h("ul", { class: "found" }, listed.map((part) => h("li", {},
-          h("b", { class: "part" }, `P${part.partition} `), badge(part.status, part.status), " ", progressOf(part), reportOf(part)))),
+        h("ul", { class: "found" }, listed.map(rowOf)),
       ] : null,
       findings.childElementCount ? [h("h2", {}, "Findings so far"), findings] : null,
       checked ? h("p", { class: "note" }, checkedLine(checked)) : null,
@@ -63,6 +72,16 @@ export function showLive(page, body, told) {
     drawn?.redraw();
     // What is drawn again is the same element, but out of the page for a moment.
     if (held instanceof HTMLElement && held !== document.activeElement && body.contains(held)) held.focus({ preventScroll: true });
+  }
+
+  /** Returns the line of a partition, the former one if nothing changed. */
+  function rowOf(/** @type {any} */ part) {
+    const known = rows.get(part.partition);
+    if (known && known.part === part) return known.row;
+    const row = h("li", {}, h("b", { class: "part" }, `P${part.partition} `),
+      badge(part.status, part.status), " ", progressOf(part), reportOf(part));
+    rows.set(part.partition, { part, row });
+    return row;
   }
 
   /** @param {any} part */
@@ -160,10 +179,11 @@ export function showLive(page, body, told) {
       default:
     }
     waits.take({ name, data });
-    draw();
+    if (name !== "text_streamed" || !text.isConnected) drawSoon();
   }
 
   function stop() {
+    if (frame) draw();
     stopped = true;
     drawn?.stop();
     waits.stop();
