@@ -13,6 +13,7 @@ import base64
 import hashlib
 import json
 import re
+import socket
 import struct
 import threading
 import time
@@ -154,6 +155,7 @@ class FakeOpenAI:
         self.stopping.set()
         self._server.shutdown()
         self._thread.join()
+        self._server.end_connections()
         self._server.server_close()
 
     @property
@@ -195,6 +197,25 @@ class _Server(ThreadingHTTPServer):
     block_on_close = True
     fake: FakeOpenAI
 
+    def __init__(self, *given: Any) -> None:
+        self._open: set[socket.socket] = set()
+        super().__init__(*given)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        found = super().get_request()
+        self._open.add(found[0])
+        return found
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def end_connections(self) -> None:
+        """End those that clients keep open, so that their threads end."""
+        for one in [*self._open]:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that go away are part of the tests."""
 
@@ -202,8 +223,8 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
-    # One deadline for idle keep-alive connections, so that the server can always stop.
-    timeout = 0.5
+    # Long for a busy machine: a connection that ends while a client writes to it is a lost call.
+    timeout = 30.0
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Quiet."""
