@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal, TypedDict, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -75,6 +75,25 @@ class Question(BaseModel):
         return cast(Knobs, {name: value for name, value in values.items() if value is not None})
 
 
+class _Reading(TypedDict):
+    graph: str
+    mode: Mode
+    session_id: str
+    full_sweep: bool
+    structure_only: bool
+
+
+def _reading(asked: Question, run: LiveRun) -> _Reading:
+    """Return what a question reads, alike for asking it and for finding that it was asked."""
+    return _Reading(
+        graph=run.graph,
+        mode=asked.mode,
+        session_id=run.session,
+        full_sweep=asked.full_sweep,
+        structure_only=asked.structure_only,
+    )
+
+
 async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None:
     """Return the run that has answered a request with the key of this one, if there is one.
 
@@ -85,11 +104,7 @@ async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None
     stored = await pgs.runs.repeated(
         asked.question,
         run.key,
-        graph=run.graph,
-        mode=asked.mode,
-        session_id=run.session,
-        full_sweep=asked.full_sweep,
-        structure_only=asked.structure_only,
+        **_reading(asked, run),
         **asked.knobs(),
     )
     return stored.id if stored is not None and stored.properties.get("details") else None
@@ -103,13 +118,9 @@ async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> A
     if asked.top_k is not None or asked.search_mode is not None:
         layered = await pgs.layered_search(
             asked.question,
-            graph=run.graph,
             top_k=asked.top_k or 20,
             search_mode=asked.search_mode,
-            mode=asked.mode,
-            session_id=run.session,
-            full_sweep=asked.full_sweep,
-            structure_only=asked.structure_only,
+            **_reading(asked, run),
             run=run.id,
             on_event=hear,
             **knobs,
@@ -117,11 +128,7 @@ async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> A
         return layered.answer
     return await pgs.execute(
         asked.question,
-        graph=run.graph,
-        mode=asked.mode,
-        session_id=run.session,
-        full_sweep=asked.full_sweep,
-        structure_only=asked.structure_only,
+        **_reading(asked, run),
         idempotency_key=run.key,
         run=run.id,
         on_event=hear,
