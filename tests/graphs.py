@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 
@@ -54,6 +57,22 @@ async def papers(db: Database, topics: int = 4, size: int = 40, isolates: int = 
         "write",
     )
     return MAPPING
+
+
+@asynccontextmanager
+async def locked_papers(db: Database) -> AsyncIterator[None]:
+    """No job gets further than to the members of its generation: their nodes are locked.
+
+    What a job waits for must not be locked by the statements that take or renew a lease. A locked
+    graph would be: the beginning of a generation holds the lease while it waits for the graph.
+    """
+    async with db.driver.session() as session:
+        transaction = await session.begin_transaction()
+        await (await transaction.run("MATCH (n:Paper) SET n.locked = true")).consume()
+        try:
+            yield
+        finally:
+            await transaction.rollback()
 
 
 CHECKSUM = """

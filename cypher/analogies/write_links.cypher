@@ -4,6 +4,7 @@
 // returns: written: int
 // mode: write
 // language: 5, 25
+// locks: graph
 UNWIND $rows AS row
 MATCH (a) WHERE elementId(a) = row.first
 MATCH (b) WHERE elementId(b) = row.second

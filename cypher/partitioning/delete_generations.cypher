@@ -4,6 +4,7 @@
 // returns:
 // mode: write
 // language: 5, 25
+// locks: graph
 MATCH (c:PgsGeneration) WHERE c.id IN $generations
 CALL (c) {
   MATCH (c)<-[:PGS_PART_OF]-(:PgsPartition)-[l:PGS_ADJACENT {generation: c.id}]->()

@@ -3,6 +3,7 @@
 // returns:
 // mode: write
 // language: 5, 25
+// locks: graph
 UNWIND $uids AS uid
 MATCH (:PgsPartition {uid: uid})<-[m:PGS_IN]-()
 DELETE m

@@ -4,6 +4,7 @@
 // returns: deleted: int
 // mode: write
 // language: 5, 25
+// locks: graph
 MATCH (s:PgsSession {uid: $uid})
 CALL (s) {
   MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)

@@ -5,6 +5,7 @@
 // returns: deleted: int
 // mode: write
 // language: 5, 25
+// locks: graph
 MATCH (turn:PgsMeta {id: 'feedback'})
 SET turn.checked_at = true REMOVE turn.checked_at
 WITH turn

@@ -24,7 +24,7 @@ from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.commits import Result, read_nothing, read_once, run_to_commit
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
-from pgs_neo4j.database.queries import Query, QueryMode
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
@@ -56,7 +56,7 @@ class Database:
         """
         query.check(params, ("read",))
         with self._span(query.name):
-            return await self._managed("read", query.text, params)
+            return await self._managed(query, params)
 
     async def write(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a write statement, run in one transaction.
@@ -66,7 +66,7 @@ class Database:
         """
         query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
-            return await self._managed(query.mode, query.text, params)
+            return await self._managed(query, params)
 
     async def transact(
         self,
@@ -181,24 +181,24 @@ class Database:
         """Close all connections."""
         await self.driver.close()
 
-    async def _managed(self, mode: QueryMode, text: str, params: Row) -> list[Row]:
+    async def _managed(self, query: Query, params: Row) -> list[Row]:
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
-            result = await transaction.run(text, sent(params))
+            result = await transaction.run(query.text, sent(params))
             rows = [dict(record) async for record in result]
-            if mode == "write":
-                counted = await transaction.run(queries.get("database/count_commit").text)
-                await counted.consume()
+            if query.mode == "write":
+                count = queries.get("database/count_commit").text
+                await (await transaction.run(count, {"counter": query.counter})).consume()
             return rows
 
-        access: Access = "read" if mode == "read" else "write"
+        access: Access = "read" if query.mode == "read" else "write"
         if access == "write":
-            self.require_room(room.RECORD_MB if mode == "write" else room.BULK_MB)
+            self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
         with self._translate_errors():
             async with asyncio.timeout(self.timeout_s), self._session(access) as session:
                 if access == "read":
                     # A transaction of its own takes three round trips, and this takes one.
                     try:
-                        return await read_once(session, text, params)
+                        return await read_once(session, query.text, params)
                     except (Neo4jError, DriverError) as error:
                         if not error.is_retryable():
                             raise
@@ -235,12 +235,12 @@ class _OneTransaction(Database):
 
     transaction: AsyncManagedTransaction = field(repr=False)
 
-    async def _managed(self, mode: QueryMode, text: str, params: Row) -> list[Row]:
-        if mode not in ("read", "data"):
-            raise ValueError(f"a statement of mode {mode} has a transaction of its own")
+    async def _managed(self, query: Query, params: Row) -> list[Row]:
+        if query.mode not in ("read", "data"):
+            raise ValueError(f"a statement of mode {query.mode} has a transaction of its own")
         try:
             async with asyncio.timeout(self.timeout_s):
-                result = await self.transaction.run(text, sent(params))
+                result = await self.transaction.run(query.text, sent(params))
                 return [dict(record) async for record in result]
         except Neo4jError as error:
             if not is_out_of_memory(error):

@@ -32,6 +32,10 @@ A line ``plan: once`` may follow. It is for a statement that finds everything by
 plan is as good in an empty database as in a full one. Else the server plans it again whenever the
 database has grown a lot, which takes longer than a large statement runs.
 
+A line ``locks: graph`` may follow as well. It is for a statement that locks nodes of the user, so
+it may wait for another program. Its commits have a count of their own: a transaction keeps the
+lock of its count while it waits, and leases and signs of life must not wait too.
+
 Loading a file fails if its header does not match the parameters of its statement.
 """
 
@@ -54,8 +58,10 @@ LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType(
 # The language that is asked for where a statement has several.
 PREFERRED: Language = "5"
 ONCE = "once"
+GRAPH = "graph"
+COMMITS = "pgs"  # id of the node that counts the commits of all other statements
 
-_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan):)?(.*)")
+_HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks):)?(.*)")
 _CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
 _TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
@@ -68,7 +74,8 @@ class Query:
     """One statement: its name (``folder/file``), text, mode, parameters, and columns.
 
     ``text`` is sent as it is; its first line is the prefix that names the language. ``params`` and
-    ``columns`` map names to types. ``languages`` is empty if the text has no prefix.
+    ``columns`` map names to types. ``languages`` is empty if the text has no prefix. ``counter`` is
+    the id of the node that counts its commits.
     """
 
     name: str
@@ -78,6 +85,7 @@ class Query:
     languages: tuple[Language, ...]
     params: Mapping[str, str]
     columns: Mapping[str, str]
+    counter: str = COMMITS
 
     def check(self, params: Mapping[str, object], modes: Sequence[QueryMode]) -> None:
         """Raise ValueError unless it has one of some modes and exactly these parameters."""
@@ -133,6 +141,10 @@ def parse(name: str, text: str) -> Query:
         raise ValueError(f"{name}: the header does not say what the statement is for")
     if header.get("plan", ONCE) != ONCE:
         raise ValueError(f"{name}: plan is {header['plan']!r}; it can only be {ONCE!r}")
+    if header.get("locks", GRAPH) != GRAPH:
+        raise ValueError(f"{name}: locks is {header['locks']!r}; it can only be {GRAPH!r}")
+    if "locks" in header and header["mode"] != "write":
+        raise ValueError(f"{name}: only a statement of mode write says that it locks the graph")
     languages = LANGUAGES[header["language"]]
     if "plan" in header and not languages:
         raise ValueError(f"{name}: a statement without a prefix cannot be planned {ONCE}")
@@ -144,6 +156,7 @@ def parse(name: str, text: str) -> Query:
         languages=languages,
         params=_read_types(name, header["params"]),
         columns=_read_types(name, header["returns"]),
+        counter=GRAPH if "locks" in header else COMMITS,
     )
     _check_statement(query, text)
     return query

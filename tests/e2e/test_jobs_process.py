@@ -7,7 +7,6 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.forks import Fork, Forks
-from tests.graphs import checksum, count, papers
+from tests.graphs import checksum, count, locked_papers, papers
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 180.0
@@ -79,22 +78,6 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.05)
 
 
-@asynccontextmanager
-async def blocked(db: Database) -> AsyncIterator[None]:
-    """No job gets further than to the members of its generation: their nodes are locked.
-
-    What a job waits for must not be locked by the statements that take or renew a lease. A locked
-    graph would be: the beginning of a generation holds the lease while it waits for the graph.
-    """
-    async with db.driver.session() as session:
-        transaction = await session.begin_transaction()
-        await (await transaction.run("MATCH (n:Paper) SET n.locked = true")).consume()
-        try:
-            yield
-        finally:
-            await transaction.rollback()
-
-
 async def working(db: Database) -> bool:
     return await lease.read_holder(db, "papers") is not None
 
@@ -129,7 +112,7 @@ async def test_a_night_without_and_with_changes(start: Start, stored: Database) 
 async def test_of_eight_at_once_one_runs_and_seven_leave_with_4(
     start: Start, stored: Database
 ) -> None:
-    async with blocked(stored):
+    async with locked_papers(stored):
         tasks = [asyncio.create_task(ended(await start(*JOB, "--quiet"))) for _ in range(8)]
 
         async def seven() -> bool:
@@ -154,7 +137,7 @@ async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(
     before = await checksum(stored)
     assert (await ended(await start(*JOB, "--quiet")))[0] == 0
     generation = (await catalog.get(stored, "papers")).generation
-    async with blocked(stored):
+    async with locked_papers(stored):
         process = await start(*JOB, "--quiet")
 
         async def at_work() -> bool:
@@ -176,7 +159,7 @@ async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(
 
 
 async def test_sigterm_interrupts_a_job_and_frees_the_lease(start: Start, stored: Database) -> None:
-    async with blocked(stored):
+    async with locked_papers(stored):
         process = await start(*JOB, "--quiet")
 
         async def at_work() -> bool:

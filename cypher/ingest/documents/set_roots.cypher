@@ -4,6 +4,7 @@
 // returns: held: bool
 // mode: write
 // language: 5, 25
+// locks: graph
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

@@ -53,6 +53,8 @@ def test_a_long_header_line_continues():
         (("RETURN", "; RETURN"), "more than one statement"),
         (("// mode: read", "// mode: read\n// plan: twice"), "plan is 'twice'"),
         (("5, 25\n", "any\n// plan: once\n"), "without a prefix cannot be planned once"),
+        (("5, 25\n", "5, 25\n// locks: run\n"), "locks is 'run'; it can only be 'graph'"),
+        (("5, 25\n", "5, 25\n// locks: graph\n"), "only a statement of mode write says"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(change, message):
@@ -141,3 +143,24 @@ def test_every_file_loads():
 )
 def test_types_of_headers(text, valid):
     assert queries.is_type(text) is valid
+
+
+# Relationships of the package to nodes of the user.
+LINKS = ("IN", "CITES", "SEEN_IN", "SHOWED", "ABOUT", "SOURCE", "TARGET", "ISOMORPHIC")
+LINKING = re.compile(rf"PGS_({'|'.join(LINKS)})\b|DETACH DELETE")
+# These read such links, or delete nodes that have none.
+UNLINKED = {
+    "catalog/delete_graphs",
+    "ingest/deletion/delete_deletions",
+    "ingest/deletion/delete_remade",
+    "partitioning/delete_segments",
+    "runs/delete_jobs",
+}
+
+
+def test_statements_that_lock_nodes_of_the_user_are_counted_apart():
+    written = [query for query in map(queries.get, queries.names()) if query.mode == "write"]
+    linking = {query.name for query in written if LINKING.search(query.statement)}
+    apart = {query.name for query in written if query.counter == queries.GRAPH}
+    assert apart - linking == {"ingest/documents/set_roots"}  # sets a property of documents
+    assert linking - apart == UNLINKED

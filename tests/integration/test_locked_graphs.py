@@ -1,0 +1,66 @@
+"""Another program locks nodes of a graph: only what links those nodes waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pgs_neo4j.database import lease
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.errors import BusyError
+from pgs_neo4j.runs.jobs import list_jobs
+from tests.conftest import Endpoint
+from tests.engines import engine_on_papers
+from tests.graphs import checksum, count, locked_papers
+
+PATIENCE_S = 120.0
+LEASE_S = 5.0
+LINKING = """
+SHOW TRANSACTIONS YIELD status, elapsedTime
+WHERE status = 'Closing' AND elapsedTime.milliseconds > 1000 * $seconds
+RETURN count(*) AS waiting
+"""
+
+
+@pytest.fixture
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine on papers, whose leases are short."""
+    async with engine_on_papers(endpoint, db, lease_s=LEASE_S) as opened:
+        yield opened
+
+
+async def waits_for(db: Database, seconds: float) -> None:
+    """Return when a commit has waited so long for a lock."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not (await db.call(LINKING, {"seconds": seconds}, "read"))[1][0]["waiting"]:
+            await asyncio.sleep(0.1)
+
+
+async def test_a_job_that_waits_for_a_lock_keeps_its_lease_and_others_are_told(pgs: PGS) -> None:
+    before = await checksum(pgs.db)
+    async with asyncio.TaskGroup() as group, locked_papers(pgs.db):
+        job = group.create_task(repartition(pgs, "papers"))
+        await waits_for(pgs.db, 2 * LEASE_S)
+        holder = await lease.read_holder(pgs.db, "papers")
+        assert holder is not None
+        async with asyncio.timeout(PATIENCE_S):
+            with pytest.raises(BusyError, match=holder.holder.replace(".", r"\.")):
+                await repartition(pgs, "papers")
+        assert [one.outcome for one in await list_jobs(pgs.db)] == ["busy", "running"]
+    assert job.result().outcome == "repartitioned"
+    assert await checksum(pgs.db) == before
+    assert await count(pgs.db, "(x:PgsGeneration) WHERE x.status <> 'complete'") == 0
+
+
+async def test_both_counts_of_commits_are_of_the_package(pgs: PGS) -> None:
+    """What links nodes is counted apart, and is no change from outside either."""
+    first = await repartition(pgs, "papers")
+    assert await count(pgs.db, "(x:PgsMeta {id: 'graph'}) WHERE x.commits > 0") == 1
+    again = await repartition(pgs, "papers", if_changed=True)
+    assert (again.outcome, again.generation) == ("unchanged", first.generation)
+    token = (await pgs.db.call("MATCH (c:PgsGeneration) RETURN c.token AS t", {}, "read"))[1]
+    assert token[0]["t"] is not None
