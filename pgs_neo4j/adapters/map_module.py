@@ -12,7 +12,8 @@ from pgs_neo4j.model import PartitionMap
 from pgs_neo4j.text.json_data import Json, plain_data
 
 SCRIPTS = (
-    *(f"web/static/{name}.js" for name in ("dom", "places", "painting", "canvas")),
+    "web/static/dom.js",
+    *(f"web/static/map/{name}.js" for name in ("places", "painting", "canvas")),
     "adapters/map_widget.js",
 )
 """Files of the package, each before those that import it."""

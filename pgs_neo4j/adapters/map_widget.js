@@ -1,20 +1,20 @@
 // @ts-check
 /** The map of a graph in a notebook: colors by what was read, and tells which place was picked. */
 
-import { drawBoard } from "../web/static/canvas.js";
+import { drawBoard } from "../web/static/map/canvas.js";
 import { counted, figure, fill, h, legend, table } from "../web/static/dom.js";
-import { READ_SHADES, readState, title } from "../web/static/places.js";
+import { READ_SHADES, readState, title } from "../web/static/map/places.js";
 
 /** @param {{model: any, el: HTMLElement}} cell */
 function render({ model, el }) {
-  /** @type {import("../web/static/places.js").Atlas} */
+  /** @type {import("../web/static/map/places.js").Atlas} */
   const atlas = model.get("atlas");
-  /** @param {import("../web/static/places.js").Place} place */
+  /** @param {import("../web/static/map/places.js").Place} place */
   const readOf = (place) => model.get("read")[atlas.places.indexOf(place)] || 0;
-  /** @param {import("../web/static/places.js").Place} place */
+  /** @param {import("../web/static/map/places.js").Place} place */
   const stateOf = (place) => readState(place, readOf(place));
   const picked = h("p", { class: "picked", "aria-live": "polite" });
-  /** @param {import("../web/static/places.js").Place} place */
+  /** @param {import("../web/static/map/places.js").Place} place */
   const pick = (place) => {
     fill(picked, `${title(place)}: ${counted(place.nodes, "node")}, ${figure(readOf(place))} read`);
     model.set("place", place.id);

@@ -6,6 +6,7 @@ import gzip
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -65,15 +66,24 @@ def page_routes() -> APIRouter:
 
 
 def page_files() -> dict[str, PageFile]:
-    """Return the files by name, with the style sheet that answers share."""
-    folder = files("pgs_neo4j.web").joinpath("static")
-    bodies = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
+    """Return the files by their paths, with the style sheet that answers share."""
+    bodies = _bodies(files("pgs_neo4j.web").joinpath("static"))
     bodies["answer.css"] = PAGE.encode()
     return {
         name: page_file(body, KINDS[kind])
         for name, body in bodies.items()
         if (kind := name.rpartition(".")[2]) in KINDS
     }
+
+
+def _bodies(folder: Traversable, under: str = "") -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found |= _bodies(entry, f"{under}{entry.name}/")
+        else:
+            found[f"{under}{entry.name}"] = entry.read_bytes()
+    return found
 
 
 def page_file(body: bytes, kind: str) -> PageFile:

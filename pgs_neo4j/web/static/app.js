@@ -2,18 +2,18 @@
 /** The page: logs in, shows the view that the address names, and reacts to keys. */
 
 import { ApiError, get, path, post } from "./api.js";
-import { askView } from "./ask.js";
+import { askView } from "./asking/ask.js";
 import { fill, h, problem, sentence } from "./dom.js";
-import { documentView, documentsView } from "./documents.js";
-import { generationsView } from "./generations.js";
+import { documentView, documentsView } from "./documents/documents.js";
+import { generationsView } from "./views/generations.js";
 import { helpDialog } from "./help.js";
-import { costView, doctorView, graphsView, jobView, jobsView, runsView } from "./lists.js";
-import { mapView } from "./atlas.js";
+import { costView, doctorView, graphsView, jobView, jobsView, runsView } from "./views/lists.js";
+import { mapView } from "./map/atlas.js";
 import { nodeView } from "./panel.js";
 import { mayLookAround } from "./rights.js";
-import { runView } from "./run.js";
-import { searchView } from "./search.js";
-import { sessionView, sessionsView } from "./sessions.js";
+import { runView } from "./asking/run.js";
+import { searchView } from "./views/search.js";
+import { sessionView, sessionsView } from "./views/sessions.js";
 
 /**
  * What every view gets: the query of the address, who is here, the chosen graph, and how to go

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import posixpath
 import re
 
 from pgs_neo4j.web.page import page_files
@@ -22,7 +23,8 @@ def test_what_the_page_loads_is_there_and_of_this_server() -> None:
     loaded = re.findall(r'(?:src|href)="/([\w.]+\.\w+)"', files["index.html"].body.decode())
     for name, file in files.items():
         text = file.body.decode()
-        loaded += re.findall(r'from "\./([\w.]+)"', text)
+        imported = re.findall(r'from "(\.\.?/[\w./]+)"', text)
+        loaded += [posixpath.normpath(posixpath.join(name, "..", each)) for each in imported]
         assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text), name
     assert set(loaded) <= files.keys()
     assert set(files) - {*loaded, "index.html"} == set()
@@ -35,7 +37,8 @@ def test_no_script_makes_html_of_a_text_but_one_that_the_server_made() -> None:
         for name, file in page_files().items()
         if name.endswith(".js")
     }
-    assert {name: found for name, found in using.items() if found} == {"answer.js": ["innerHTML"]}
+    found = {name: listed for name, listed in using.items() if listed}
+    assert found == {"asking/answer.js": ["innerHTML"]}
 
 
 def test_every_script_asks_to_have_its_types_checked() -> None:

@@ -1,12 +1,12 @@
 // @ts-check
 /** Lists: runs, graphs, jobs, costs, and checks of the setup. */
 
-import { get, path, post } from "./api.js";
-import { badge, counted, figure, fill, h, moment, money, problem, table } from "./dom.js";
-import { watchJob } from "./progress.js";
-import { mayChange, mayChangeAll, mayLookAround } from "./rights.js";
+import { get, path, post } from "../api.js";
+import { badge, counted, figure, fill, h, moment, money, problem, table } from "../dom.js";
+import { watchJob } from "../progress.js";
+import { mayChange, mayChangeAll, mayLookAround } from "../rights.js";
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function runsView({ view, graph }) {
   const runs = await get(path(["runs"], { graph, limit: 100 }));
   fill(view, h("h1", {}, "Runs"),
@@ -16,7 +16,7 @@ export async function runsView({ view, graph }) {
     ]), [3, 4]) : h("p", {}, "No run yet. ", h("a", { href: "/" }, "Ask a question.")));
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function graphsView(page) {
   const { view, graphs, me } = page;
   const found = h("section", { "aria-live": "polite" });
@@ -46,7 +46,7 @@ export async function graphsView(page) {
 }
 
 /**
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {any} told
  */
 function adding(page, told) {
@@ -81,7 +81,7 @@ function parts(text) {
   return text.split(",").map((part) => part.trim()).filter(Boolean);
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function jobsView(page) {
   const { view, graph, me, query } = page;
   const rows = h("div", { "aria-live": "polite" });
@@ -142,7 +142,7 @@ function jobRow(one) {
   ];
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function jobView({ view, query }) {
   const job = await get(path(["jobs", query.get("id") || ""]));
   const rows = Object.entries(job).filter(([, value]) => value !== null && value !== "");
@@ -153,7 +153,7 @@ export async function jobView({ view, query }) {
     ])));
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function costView({ view }) {
   const costs = await get(path(["cost"], { days: 30 }));
   const total = costs.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.cost, 0);
@@ -167,7 +167,7 @@ export async function costView({ view }) {
     ]), [4, 5, 6, 7, 8]) : h("p", {}, "Nothing was asked."));
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function doctorView({ view }) {
   fill(view, h("h1", {}, "Doctor"), h("p", { class: "note" }, "Loading…"));
   const checks = await get(path(["doctor"]));

@@ -1,15 +1,15 @@
 // @ts-check
 /** Generations: how a graph was partitioned over time, and what became of each partition. */
 
-import { get, path } from "./api.js";
-import { counted, figure, fill, h, moment, s, table } from "./dom.js";
+import { get, path } from "../api.js";
+import { counted, figure, fill, h, moment, s, table } from "../dom.js";
 
 const MOST_DRAWN = 40;
 const WIDE = 640;
 const GAP = 5;
 const TALL = 360;
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function generationsView(page) {
   const { view, query, graph } = page;
   const listed = graph ? await get(path(["graphs", graph, "generations"])) : [];

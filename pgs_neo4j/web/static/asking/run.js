@@ -2,10 +2,10 @@
 /** A run: live while it is in progress, then its answer. */
 
 import { showAnswer } from "./answer.js";
-import { follow, get, path, post, remove } from "./api.js";
-import { figure, fill, h, money, problem, strip } from "./dom.js";
+import { follow, get, path, post, remove } from "../api.js";
+import { figure, fill, h, money, problem, strip } from "../dom.js";
 import { showLive } from "./live.js";
-import { mayAsk } from "./rights.js";
+import { mayAsk } from "../rights.js";
 
 const RESUMABLE = ["cancelled", "failed", "interrupted", "silent", "stopped", "stopping"];
 const STATES = {
@@ -19,7 +19,7 @@ const STATES = {
  *   failure: any, coverage: any}} Course
  */
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function runView(page) {
   const { view, query } = page;
   const id = query.get("id") || "";
@@ -57,7 +57,7 @@ export async function runView(page) {
 
   async function stop() {
     page.say("Stopping…");
-    await remove(path(["runs", id])).catch((/** @type {import("./api.js").ApiError} */ error) => page.say(error.message));
+    await remove(path(["runs", id])).catch((/** @type {import("../api.js").ApiError} */ error) => page.say(error.message));
   }
 
   async function resume() {
@@ -70,7 +70,7 @@ export async function runView(page) {
     }
   }
 
-  /** @param {import("./api.js").Told} event */
+  /** @param {import("../api.js").Told} event */
   function take(event) {
     const { name, data } = event;
     switch (name) {

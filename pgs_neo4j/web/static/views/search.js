@@ -1,12 +1,12 @@
 // @ts-check
 /** Searches: the nodes that match a question, by which paths, and what else does. */
 
-import { showAnswer } from "./answer.js";
-import { follow, get, newKey, path, post } from "./api.js";
-import { counted, figure, fill, h, problem, sentence, short, table } from "./dom.js";
-import { confirmedCost } from "./help.js";
-import { openNode } from "./panel.js";
-import { mayAsk } from "./rights.js";
+import { showAnswer } from "../asking/answer.js";
+import { follow, get, newKey, path, post } from "../api.js";
+import { counted, figure, fill, h, problem, sentence, short, table } from "../dom.js";
+import { confirmedCost } from "../help.js";
+import { openNode } from "../panel.js";
+import { mayAsk } from "../rights.js";
 
 const MOST_TEXT = 280;
 
@@ -23,7 +23,7 @@ export const SEARCHES = {
   structural: "nodes by their place in the graph",
 };
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function searchView(page) {
   const { view, query, graph } = page;
   if (!graph) {
@@ -62,7 +62,7 @@ export async function searchView(page) {
 }
 
 /**
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {HTMLElement} place
  * @param {any} told
  */
@@ -115,7 +115,7 @@ function drawFound(page, place, told) {
 /**
  * Asks for an answer from what the search finds; resolves to its run, or "" if that costs too much.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {string} question
  * @returns {Promise<string>}
  */
@@ -132,14 +132,14 @@ async function askFromSearch({ graph, query, me }, question) {
 /**
  * Shows the answer of a run, which can be rated, when it is there.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {HTMLElement} place
  * @param {string} run
  */
 function showRun(page, place, run) {
   const text = h("pre", { class: "stream" });
   fill(place, h("p", { class: "note" }, "Answering… ", h("a", { href: `/run?id=${run}` }, "its run")), text);
-  /** @param {import("./api.js").Told} event */
+  /** @param {import("../api.js").Told} event */
   async function take({ name, data }) {
     if (name === "text_streamed") text.append(data.text);
     else if (name === "answered") await showAnswer(page, place, await get(path(["runs", run])));
@@ -151,7 +151,7 @@ function showRun(page, place, run) {
 }
 
 /**
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {any} one
  */
 function hit(page, one) {
@@ -164,7 +164,7 @@ function hit(page, one) {
 }
 
 /**
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {any} one
  */
 function fact(page, one) {

@@ -1,7 +1,7 @@
 // @ts-check
 /** Paints the places of a map, their links, their arcs, and their labels. */
 
-import { short } from "./dom.js";
+import { short } from "../dom.js";
 import { placing, title } from "./places.js";
 
 /**

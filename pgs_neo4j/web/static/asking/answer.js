@@ -1,10 +1,10 @@
 // @ts-check
 /** The answer of a run: its text, what it cites beside it, its files, and what a reader thinks of it. */
 
-import { get, path, post } from "./api.js";
-import { counted, fill, h, problem } from "./dom.js";
-import { openNode } from "./panel.js";
-import { mayAsk } from "./rights.js";
+import { get, path, post } from "../api.js";
+import { counted, fill, h, problem } from "../dom.js";
+import { openNode } from "../panel.js";
+import { mayAsk } from "../rights.js";
 
 /** The server alone makes HTML of texts, in the module that makes the pages of answers. */
 const policy = /** @type {any} */ (window).trustedTypes?.createPolicy("pgs", {
@@ -14,7 +14,7 @@ const policy = /** @type {any} */ (window).trustedTypes?.createPolicy("pgs", {
 /**
  * Shows the answer of a run in an element. `told` is what the server knows of the run.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {HTMLElement} place
  * @param {any} told
  */
@@ -28,7 +28,7 @@ export async function showAnswer(page, place, told) {
     if (location.hash) location.replace(location.hash); // what it names is there only now
     return true;
   } catch (error) {
-    fill(place, problem(/** @type {import("./api.js").ApiError} */ (error)));
+    fill(place, problem(/** @type {import("../api.js").ApiError} */ (error)));
     return false;
   }
 
@@ -45,7 +45,7 @@ export async function showAnswer(page, place, told) {
 
 /**
  * @param {string} id
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {any} told
  */
 function exports(id, page, told) {
@@ -85,7 +85,7 @@ function feedback(id, former) {
       for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
       fill(told, `Thank you. The weights of ${counted(done.nodes, "node")} and ${counted(done.triplets, "relationship")} follow.`);
     } catch (error) {
-      fill(told, problem(/** @type {import("./api.js").ApiError} */ (error)));
+      fill(told, problem(/** @type {import("../api.js").ApiError} */ (error)));
     }
   }
 

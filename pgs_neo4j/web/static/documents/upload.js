@@ -1,11 +1,11 @@
 // @ts-check
 /** Takes files that are dropped or chosen, and has them ingested by a job. */
 
-import { get, path, post, remove, send } from "./api.js";
+import { get, path, post, remove, send } from "../api.js";
 import { droppedFiles, refusal } from "./dropping.js";
-import { badge, counted, figure, fill, h, money, problem, sentence, table } from "./dom.js";
-import { confirmed } from "./help.js";
-import { watchJob } from "./progress.js";
+import { badge, counted, figure, fill, h, money, problem, sentence, table } from "../dom.js";
+import { confirmed } from "../help.js";
+import { watchJob } from "../progress.js";
 
 const MOST_SHOWN = 20;
 /** Classes of the style sheet by what became of a document. */
@@ -15,7 +15,7 @@ const KINDS = { failed: "failed", waiting: "warn", added: "confirmed", changed: 
  * Returns a place for files. `onDone` is called with the graph after an ingestion, and whether all
  * went well. Without a `fixed` graph, a name is asked for.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {string} fixed
  * @param {(graph: string, well: boolean) => void} onDone
  */
@@ -113,7 +113,7 @@ export async function uploadArea(page, fixed, onDone) {
       try {
         if (!why) uploads.push((await send(path(["graphs", into, "uploads"], { name: one.name }), one.file)).id);
       } catch (error) {
-        const known = /** @type {import("./api.js").ApiError} */ (error);
+        const known = /** @type {import("../api.js").ApiError} */ (error);
         if (![0, 413, 422].includes(known.status)) throw error;
         why = [known.message, known.fix].filter(Boolean).join("; ");
       }
@@ -171,7 +171,7 @@ function outcomeTable(graph, end) {
 /**
  * Returns a choice among the only names that the caller may give; one that is free comes first.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  */
 function ownNames({ me, graphs }) {
   const taken = new Set(graphs.map((one) => one.name));

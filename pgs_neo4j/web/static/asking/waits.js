@@ -1,7 +1,7 @@
 // @ts-check
 /** The line that says for how long the calls of a run wait, so that a wait is not taken for a hang. */
 
-import { figure, h } from "./dom.js";
+import { figure, h } from "../dom.js";
 
 /** What some reasons mean. @type {Record<string, string>} */
 const MEANINGS = { 429: "the endpoint is busy", "endpoint failed": "the endpoint failed" };

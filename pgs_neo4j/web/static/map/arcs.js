@@ -1,8 +1,8 @@
 // @ts-check
 /** Analogies and flags between partitions: as arcs of the map, and as the lists that say the same. */
 
-import { get, path } from "./api.js";
-import { badge, counted, figure, fill, h, table } from "./dom.js";
+import { get, path } from "../api.js";
+import { badge, counted, figure, fill, h, table } from "../dom.js";
 
 /**
  * Returns a function that makes the arc between two partitions; none unless they stand at two
@@ -25,7 +25,7 @@ export function arcsBetween(atlas) {
  * Returns what is drawn between places, its two switches, and its lists. `onChange` is called when a
  * switch was used, with the name of it and whether it is on.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {import("./places.js").Atlas} atlas
  * @param {string} session
  * @param {(name: string, on: boolean) => void} onChange

@@ -1,8 +1,8 @@
 // @ts-check
 /** What the colors of the map say: what a session has read, how large partitions are, or drift. */
 
-import { get, path } from "./api.js";
-import { figure } from "./dom.js";
+import { get, path } from "../api.js";
+import { figure } from "../dom.js";
 import { READ_SHADES, readState } from "./places.js";
 
 export const COLORS = { read: "what a session has read", size: "their size", drift: "what changed since" };

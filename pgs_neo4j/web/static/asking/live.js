@@ -1,17 +1,17 @@
 // @ts-check
 /** A run in progress: its map, its partitions, what they report, and the text of its answer. */
 
-import { arcKey, arcsBetween } from "./arcs.js";
-import { get, path } from "./api.js";
-import { drawBoard } from "./canvas.js";
-import { badge, counted, figure, fill, h, legend, money } from "./dom.js";
+import { arcKey, arcsBetween } from "../map/arcs.js";
+import { get, path } from "../api.js";
+import { drawBoard } from "../map/canvas.js";
+import { badge, counted, figure, fill, h, legend, money } from "../dom.js";
 import { reportDetails } from "./reports.js";
 import { waitLine } from "./waits.js";
 
 /** @type {[string, string][]} */
 const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"]];
 
-/** How the map shows partitions, by what became of them. @type {Record<string, import("./places.js").State>} */
+/** How the map shows partitions, by what became of them. @type {Record<string, import("../map/places.js").State>} */
 const STATES = {
   swept: "read", accepted: "read", read: "read", cached: "read", partial: "partial", failed: "failed",
   routed: "routed", reading: "reading", flagged: "flagged",
@@ -20,7 +20,7 @@ const STATES = {
 /**
  * Shows in an element what the events of a run tell. `take` takes one, and `stop` ends what moves.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {HTMLElement} body
  * @param {any} told what the server knows of the run
  */
@@ -151,7 +151,7 @@ export function showLive(page, body, told) {
     }).catch(() => {}); // the run is followed all the same
   }
 
-  /** @param {import("./api.js").Told} event */
+  /** @param {import("../api.js").Told} event */
   function take({ name, data }) {
     switch (name) {
       case "routed":

@@ -1,19 +1,19 @@
 // @ts-check
 /** The map of a graph: its partitions, what a session has read of them, and their members. */
 
-import { get, path } from "./api.js";
+import { get, path } from "../api.js";
 import { mapArcs } from "./arcs.js";
 import { drawBoard } from "./canvas.js";
 import { COLORS, coloring } from "./coloring.js";
-import { counted, figure, fill, h, legend, sentence, table } from "./dom.js";
-import { openNode } from "./panel.js";
+import { counted, figure, fill, h, legend, sentence, table } from "../dom.js";
+import { openNode } from "../panel.js";
 import { title } from "./places.js";
 
 const PAGE = 50;
 /** Partitions that the list below a map tells of at first, and again with each "More". */
 const LISTED = 200;
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function mapView(page) {
   const { view, query, graph } = page;
   if (!graph) {
@@ -127,7 +127,7 @@ export async function mapView(page) {
 /**
  * Opens a partition, which the list may not tell of yet.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {number} id
  * @param {any} part
  */
@@ -142,7 +142,7 @@ async function openNamed(page, id, part) {
 /**
  * Opens a partition beside the view: what it is about, its neighbors, and its members by weight.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {number} id
  * @param {any} part
  */

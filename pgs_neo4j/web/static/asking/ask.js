@@ -1,12 +1,12 @@
 // @ts-check
 /** Asks a question, after its plan if wanted. */
 
-import { ApiError, newKey, path, post } from "./api.js";
-import { counted, figure, fill, h, money, problem, strip, table } from "./dom.js";
-import { confirmedCost } from "./help.js";
-import { watchJob } from "./progress.js";
-import { mayAsk, mayChange, mayChangeAll, mayLookAround } from "./rights.js";
-import { SEARCHES } from "./search.js";
+import { ApiError, newKey, path, post } from "../api.js";
+import { counted, figure, fill, h, money, problem, strip, table } from "../dom.js";
+import { confirmedCost } from "../help.js";
+import { watchJob } from "../progress.js";
+import { mayAsk, mayChange, mayChangeAll, mayLookAround } from "../rights.js";
+import { SEARCHES } from "../views/search.js";
 
 const MODES = {
   full: "choose among all partitions",
@@ -29,7 +29,7 @@ function costOf(how) {
   return KEYWORDED.includes(how) ? "It costs two calls: for the keywords, and for the answer." : "It costs one call.";
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export function askView(page) {
   const { view, query, graph, me } = page;
   if (!page.graphs.length) {
@@ -197,7 +197,7 @@ function price({ low, high }) {
   return low === high ? money(high) : `${money(low)} to ${money(high)}`;
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 function drawFirst(page) {
   const { view, me } = page;
   const all = mayChangeAll(me);

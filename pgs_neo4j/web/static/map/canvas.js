@@ -1,7 +1,7 @@
 // @ts-check
 /** A map on a canvas, as areas or as a network: moved, zoomed, and picked. */
 
-import { h } from "./dom.js";
+import { h } from "../dom.js";
 import { painter } from "./painting.js";
 import { WIDTH, placing, title } from "./places.js";
 

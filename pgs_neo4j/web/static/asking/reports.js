@@ -1,14 +1,14 @@
 // @ts-check
 /** The report of one partition: what a model found there, what it rests on, and what it missed. */
 
-import { get } from "./api.js";
-import { fill, h, problem } from "./dom.js";
-import { marked, openNode } from "./panel.js";
+import { get } from "../api.js";
+import { fill, h, problem } from "../dom.js";
+import { marked, openNode } from "../panel.js";
 
 /**
  * Returns a report that is loaded when it is opened.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {string} way path of the report
  * @param {string} name of its partition
  */
@@ -35,7 +35,7 @@ export function reportDetails(page, way, name) {
 }
 
 /**
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {any} told
  */
 function report(page, told) {
@@ -64,7 +64,7 @@ function quotesOf(one) {
 /**
  * Returns what is cited: nodes that open beside the view, or what the model was not shown.
  *
- * @param {import("./app.js").Page} page
+ * @param {import("../app.js").Page} page
  * @param {any[]} citations
  */
 function cited(page, citations) {

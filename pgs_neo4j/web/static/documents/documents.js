@@ -1,13 +1,13 @@
 // @ts-check
 /** Documents of a graph that was made of files: listed, shown, and deleted with proof. */
 
-import { get, path, remove } from "./api.js";
-import { counted, figure, fill, h, problem, strip, table } from "./dom.js";
-import { confirmed } from "./help.js";
-import { mayChange, mayChangeAll } from "./rights.js";
+import { get, path, remove } from "../api.js";
+import { counted, figure, fill, h, problem, strip, table } from "../dom.js";
+import { confirmed } from "../help.js";
+import { mayChange, mayChangeAll } from "../rights.js";
 import { uploadArea } from "./upload.js";
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function documentsView(page) {
   const { view, graph } = page;
   const first = graph ? await get(path(["graphs", graph, "documents"])) : { total: 0, after: null, documents: [] };
@@ -63,7 +63,7 @@ export async function documentsView(page) {
   fill(view, h("h1", {}, `Documents of ${graph}`), count, add, terminal, rows, more);
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function documentView(page) {
   const { view, query, graph, me } = page;
   const id = query.get("id") || "";

@@ -1,10 +1,10 @@
 // @ts-check
 /** Sessions: their runs in order, and how their coverage of the graph grows. */
 
-import { get, path } from "./api.js";
-import { badge, counted, figure, fill, h, moment, money, table } from "./dom.js";
+import { get, path } from "../api.js";
+import { badge, counted, figure, fill, h, moment, money, table } from "../dom.js";
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function sessionsView({ view, graph }) {
   const sessions = await get(path(["sessions"], { graph }));
   fill(view, h("h1", {}, "Sessions"),
@@ -15,7 +15,7 @@ export async function sessionsView({ view, graph }) {
     ]), [2]) : h("p", {}, "No session yet. ", h("a", { href: "/" }, "Ask a question.")));
 }
 
-/** @param {import("./app.js").Page} page */
+/** @param {import("../app.js").Page} page */
 export async function sessionView({ view, query, graph }) {
   const session = query.get("session") || "default";
   const told = await get(path(["graphs", query.get("graph") || graph, "sessions", session]));
