@@ -18,10 +18,12 @@ from pgs_neo4j.local.lockfile import DEFAULT
 RELEASE = os.environ.get("PGS_TEST_RELEASE") or DEFAULT
 
 # A plan stays in use whatever becomes of the data: tests fill and empty the database all day,
-# and what Neo4j would plan for the counts of one test does as well for those of the next.
+# and what Neo4j would plan for the counts of one test does as well for those of the next. Neither
+# is there a plan of its own for lists and texts of each size.
 SETTINGS = {
     "dbms.cypher.min_replan_interval": "1h",
     "dbms.cypher.statistics_divergence_threshold": "1.0",
+    "internal.cypher.use_parameter_size": "false",
 }
 # Checking the bytecode of Neo4j's own jars takes a seventh of a start and a first question.
 FLAGS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
