@@ -58,8 +58,9 @@ LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType(
 # The language that is asked for where a statement has several.
 PREFERRED: Language = "5"
 ONCE = "once"
+# Ids of the nodes that count commits: of statements that lock nodes of the user, and of all others.
 GRAPH = "graph"
-COMMITS = "pgs"  # id of the node that counts the commits of all other statements
+COMMITS = "pgs"
 
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks):)?(.*)")
 _CONTINUED = "//   "

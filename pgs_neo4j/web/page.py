@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.web.access.guard import GUARDED
 
+STATIC = Path(__file__).with_name("static")
 KINDS = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -67,23 +67,14 @@ def page_routes() -> APIRouter:
 
 def page_files() -> dict[str, PageFile]:
     """Return the files by their paths, with the style sheet that answers share."""
-    bodies = _bodies(files("pgs_neo4j.web").joinpath("static"))
+    paths = (path for path in STATIC.rglob("*") if path.is_file())
+    bodies = {path.relative_to(STATIC).as_posix(): path.read_bytes() for path in paths}
     bodies["answer.css"] = PAGE.encode()
     return {
         name: page_file(body, KINDS[kind])
         for name, body in bodies.items()
         if (kind := name.rpartition(".")[2]) in KINDS
     }
-
-
-def _bodies(folder: Traversable, under: str = "") -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            found |= _bodies(entry, f"{under}{entry.name}/")
-        else:
-            found[f"{under}{entry.name}"] = entry.read_bytes()
-    return found
 
 
 def page_file(body: bytes, kind: str) -> PageFile:

@@ -23,8 +23,8 @@ def test_what_the_page_loads_is_there_and_of_this_server() -> None:
     loaded = re.findall(r'(?:src|href)="/([\w.]+\.\w+)"', files["index.html"].body.decode())
     for name, file in files.items():
         text = file.body.decode()
-        imported = re.findall(r'from "(\.\.?/[\w./]+)"', text)
-        loaded += [posixpath.normpath(posixpath.join(name, "..", each)) for each in imported]
+        modules = re.findall(r'from "(\.\.?/[\w./]+)"', text)
+        loaded += [posixpath.normpath(posixpath.join(name, "..", module)) for module in modules]
         assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text), name
     assert set(loaded) <= files.keys()
     assert set(files) - {*loaded, "index.html"} == set()
@@ -37,8 +37,9 @@ def test_no_script_makes_html_of_a_text_but_one_that_the_server_made() -> None:
         for name, file in page_files().items()
         if name.endswith(".js")
     }
-    found = {name: listed for name, listed in using.items() if listed}
-    assert found == {"asking/answer.js": ["innerHTML"]}
+    assert {name: calls for name, calls in using.items() if calls} == {
+        "asking/answer.js": ["innerHTML"]
+    }
 
 
 def test_every_script_asks_to_have_its_types_checked() -> None:
