@@ -11,7 +11,11 @@ from tests.graphs import count
 
 # One statement, so that a reader cannot mix two generations without the database doing so.
 WHOLE = """
-MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(c:PgsGeneration)
+MATCH (g:PgsGraph {name: $graph})
+CALL (g) {
+  MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
 RETURN c.id AS id, c.status AS status, c.node_count AS nodes, c.sizes AS sizes,
        c.partition_count AS partitions, COLLECT {
          MATCH (c)<-[:PGS_PART_OF]-(p:PgsPartition {level: 0})

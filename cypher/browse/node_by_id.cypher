@@ -19,6 +19,11 @@ WITH n, [found IN collect(name) WHERE NOT found IN $text AND NOT found IN $hidde
          AND found <> $title
          AND NOT (n[found] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
                   AND size(n[found]) >= 32)] AS names
+OPTIONAL MATCH (g:PgsGraph {name: $graph})
+CALL (g) {
+  OPTIONAL MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
 RETURN elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
        [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key,
@@ -27,6 +32,6 @@ RETURN elementId(n) AS element_id,
          CASE WHEN n[found] IS :: STRING NOT NULL THEN left(n[found], $characters + 1)
               WHEN n[found] IS :: LIST<ANY> NOT NULL THEN n[found][..$items]
               ELSE n[found] END]] AS properties,
-       head([(n)-[m:PGS_IN]->(p:PgsPartition) WHERE p.level = 0 AND EXISTS {
-         (p)-[:PGS_PART_OF]->(:PgsGeneration)<-[:PGS_CURRENT]-(:PgsGraph {name: $graph})
-       } | {partition: p.id, label: p.label, rank: m.rank}]) AS place
+       head([(n)-[m:PGS_IN]->(p:PgsPartition) WHERE p.level = 0
+                                                   AND EXISTS { (p)-[:PGS_PART_OF]->(c) }
+             | {partition: p.id, label: p.label, rank: m.rank}]) AS place

@@ -8,15 +8,19 @@
 // mode: read
 // language: 5, 25
 MATCH (a:PgsAnalogies {graph: $graph})
-MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(g:PgsGeneration)
+MATCH (g:PgsGraph {name: $graph})
+CALL (g) {
+  MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
 MATCH (n)-[r:PGS_ISOMORPHIC]->(m)
 WHERE r.making = a.making
   AND all(x IN [n, m] WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(x) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(x) WHERE label IN $labels)
       END)
-MATCH (n)-[i:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(g)
-MATCH (m)-[j:PGS_IN]->(q:PgsPartition)-[:PGS_PART_OF]->(g)
+MATCH (n)-[i:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(c)
+MATCH (m)-[j:PGS_IN]->(q:PgsPartition)-[:PGS_PART_OF]->(c)
 WHERE p.level = 0 AND q.level = 0 AND p.id <> q.id
 WITH r, i, j, CASE WHEN p.id < q.id THEN [p.id, q.id] ELSE [q.id, p.id] END AS pair,
      CASE WHEN p.id < q.id THEN [n, m] ELSE [m, n] END AS ends

@@ -5,11 +5,15 @@
 // returns: source: int, target: int, text: str, run: str, chased: bool
 // mode: read
 // language: 5, 25
-MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(g:PgsGeneration)
+MATCH (g:PgsGraph {name: $graph})
+CALL (g) {
+  MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
 MATCH (s:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
-MATCH (w)-[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(g)
+MATCH (w)-[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(c)
 MATCH (f:PgsFlag)-[:PGS_FROM]->(w)
-MATCH (q:PgsPartition {id: f.target})-[:PGS_PART_OF]->(g)
+MATCH (q:PgsPartition {id: f.target})-[:PGS_PART_OF]->(c)
 WHERE w.status IN ['accepted', 'partial'] AND p.level = 0 AND q.level = 0 AND p.id <> q.id
 WITH r, p, q, f, EXISTS {
   (s)<-[:PGS_RAN_IN]-(:PgsRun)-[:PGS_SWEPT]->(other:PgsSweep)-[:PGS_READ]->(q)

@@ -6,7 +6,10 @@
 // mode: read
 // language: 5, 25
 MATCH (g:PgsGraph)
-OPTIONAL MATCH (g)-[:PGS_CURRENT]->(c:PgsGeneration)
+CALL (g) {
+  OPTIONAL MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
 OPTIONAL MATCH (l:PgsLease {name: g.name})
 CALL (g) {
   OPTIONAL MATCH (j:PgsJob {graph: g.name})

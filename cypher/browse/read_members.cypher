@@ -6,8 +6,12 @@
 // returns: size: int, members: list[dict]
 // mode: read
 // language: 5, 25
-MATCH (:PgsGraph {name: $graph})-[:PGS_CURRENT]->(:PgsGeneration)
-      <-[:PGS_PART_OF]-(p:PgsPartition {id: $partition})
+MATCH (g:PgsGraph {name: $graph})
+CALL (g) {
+  MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
+MATCH (c)<-[:PGS_PART_OF]-(p:PgsPartition {id: $partition})
 WHERE p.level = 0
 RETURN p.size AS size, COLLECT {
   MATCH (p)<-[i:PGS_IN]-(m)

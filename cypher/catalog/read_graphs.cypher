@@ -7,7 +7,10 @@
 // mode: read
 // language: 5, 25
 MATCH (g:PgsGraph)
-OPTIONAL MATCH (g)-[:PGS_CURRENT]->(c:PgsGeneration)
+CALL (g) {
+  OPTIONAL MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+}
 RETURN g.name AS name, g.mapping AS mapping, c.id AS generation,
        c.node_count AS node_count, c.partition_count AS partition_count,
        c.definition AS definition, coalesce(c.created_at < g.defined_at, false) AS older

@@ -76,7 +76,8 @@ async def test_a_graph_of_an_earlier_release_is_recognized_by_time(db: Database)
     await catalog.add(db, "old", MAPPING)
     await db.call(
         "MATCH (g:PgsGraph {name: 'old'}) SET g.defined_at = null "
-        "CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration {id: 'g1', created_at: datetime()})",
+        "CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration "
+        "{id: 'g1', status: 'complete', created_at: datetime()})-[:PGS_OF]->(g)",
         {},
         "write",
     )

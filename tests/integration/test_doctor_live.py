@@ -142,7 +142,7 @@ async def test_the_current_generation_is_told(db: Database, target: ServerAccess
     await catalog.add(db, "papers", GraphMapping(text=("abstract",)))
     await db.call(
         "MATCH (g:PgsGraph) CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration "
-        "{id: 'g1', node_count: 1234, partition_count: 7})",
+        "{id: 'g1', status: 'complete', node_count: 1234, partition_count: 7})-[:PGS_OF]->(g)",
         {},
         "write",
     )

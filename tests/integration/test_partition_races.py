@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j import catalog
+from pgs_neo4j.browse.graph_states import read_graph_states
 from pgs_neo4j.cli.run import DATABASE, code_of
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
@@ -137,6 +139,27 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
     assert max(lengths) > 12
     await nothing_left(db, gds)
     await only(db, 3)
+
+
+async def test_a_read_between_two_current_generations_finds_the_newest(
+    pgs: PGS, db: Database
+) -> None:
+    """Under load, a read can follow the old relationship just when it goes, and miss the new."""
+    for most in (60, 12):
+        built = await pgs.partition("papers", force=True, target_partition_max=most)
+    await db.call("MATCH (:PgsGraph)-[r:PGS_CURRENT]->() DELETE r", {}, "write")
+    assert (await whole(db)).id == built.generation.id
+    found = await result.read_current(db, "papers")
+    assert found is not None
+    assert found.generation.id == built.generation.id
+    (graph,) = await catalog.graphs(db)
+    (state,) = await read_graph_states(db)
+    assert graph.partition_count == state.partitions == len(built.partitions)
+    last = len(built.partitions)
+    page = await pgs.browse.members("papers", last)
+    assert page is not None
+    node = await pgs.browse.node("papers", page.members[0].element_id)
+    assert node.partition == last
 
 
 @pytest.fixture

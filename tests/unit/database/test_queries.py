@@ -118,6 +118,28 @@ def test_no_name_is_a_word_that_changes_its_meaning():
     assert offenders == {}
 
 
+def test_a_read_finds_a_current_generation_while_another_becomes_current():
+    """A read that follows PGS_CURRENT while it is replaced can find neither the old nor the new.
+
+    Generations stay linked by PGS_OF, so one of them is found in any case.
+    """
+    chosen = (
+        "MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})\n"
+        "  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1\n"
+    )
+    read = {
+        name: text
+        for name in queries.names()
+        if queries.get(name).mode == "read" and "[:PGS_CURRENT]" in (text := queries.get(name).text)
+    }
+    assert {name for name, text in read.items() if chosen in text} >= {
+        "partitioning/read_current",
+        "browse/read_members",
+    }
+    others = [name for name, text in read.items() if "[:PGS_CURRENT]" in text.replace(chosen, "")]
+    assert others == ["runs/run_by_id"]  # tells whether a generation is current, and finds none
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match="no statement nope/nothing"):
         queries.get("nope/nothing")
