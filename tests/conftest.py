@@ -26,6 +26,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import ArtifactError
 from pgs_neo4j.gds import GDS, open_gds
 from pgs_neo4j.local.lockfile import DEFAULT
+from pgs_neo4j.retrieval.indexes.making import drop_indexes
 from tests import servers
 from tests.database import empty, speak, strip
 from tests.stackoverflow import stack_overflow
@@ -134,6 +135,12 @@ async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
     async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
         await empty(opened)
         yield opened
+
+
+@pytest.fixture
+async def no_search_indexes(db: Database) -> None:
+    """Those that most tests of ingestion share are dropped, as if there were no such graph."""
+    await drop_indexes(db)
 
 
 @pytest.fixture

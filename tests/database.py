@@ -7,10 +7,13 @@ from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.ingest.publish import mapping_of
+from pgs_neo4j.retrieval.indexes.making import make_indexes
+from pgs_neo4j.retrieval.indexes.wanted import want_facts, want_text, want_vectors
 from tests.graphs import PAPER_INDEX
 
 NAME_INDEXES = "ingest/names/create_"
-# What loading, ingesting, and the graph of papers, add to the schema of the engine.
+# What loading, ingesting, and the graph of papers add to the schema of the engine.
 ADDITIONS = (
     queries.get("ingest/create_loaded_constraint").text,
     queries.get("ingest/create_load_constraint").text,
@@ -24,15 +27,24 @@ ADDITIONS = (
 OURS = [name for name in queries.names() if name.startswith("database/constraint_")]
 SCHEMA = (*(queries.get(name).text for name in OURS), *ADDITIONS)
 NAMED = re.compile(r"CREATE (CONSTRAINT|INDEX) (\w+)")
-Index = tuple[str, str]
-# What is there with our schema: kind and name.
-EXPECTED: frozenset[Index] = frozenset(
-    (found[1], found[2]) for text in SCHEMA if (found := NAMED.search(text))
+# The graph that most tests of ingestion make, with the vectors of the scripted embedder.
+DOCS = mapping_of("Docs", "scripted")
+DIMENSIONS = 8
+SEARCHED = (
+    *want_text(DOCS),
+    *want_vectors(DOCS, DIMENSIONS),
+    *want_facts(DOCS, {(name, DIMENSIONS): 1 for name in DOCS.relationship_types}),
 )
+Index = tuple[str, str, int | None]
+# What is there with our schema: kind, name, and length of vectors.
+EXPECTED: frozenset[Index] = frozenset(
+    (found[1], found[2], None) for text in SCHEMA if (found := NAMED.search(text))
+) | {("INDEX", wanted.name, wanted.dimensions) for wanted in SEARCHED}
 DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 READ_INDEXES = """
-SHOW INDEXES YIELD name, type, owningConstraint WHERE type <> 'LOOKUP'
-RETURN name, CASE WHEN owningConstraint IS NULL THEN 'INDEX' ELSE 'CONSTRAINT' END AS kind
+SHOW INDEXES YIELD name, type, owningConstraint, options WHERE type <> 'LOOKUP'
+RETURN name, CASE WHEN owningConstraint IS NULL THEN 'INDEX' ELSE 'CONSTRAINT' END AS kind,
+       options.indexConfig.`vector.dimensions` AS dimensions
 """
 DROP_PROJECTIONS = """
 CALL gds.graph.list() YIELD graphName
@@ -78,14 +90,15 @@ async def drop_projections(database: Database) -> None:
 async def _create(database: Database) -> None:
     for text in SCHEMA:
         await database.call(text, {}, "write")
+    await make_indexes(database, SEARCHED)
     await database.call("CALL db.awaitIndexes()", {}, "read")
 
 
 async def _indexes(database: Database) -> frozenset[Index]:
     _, rows = await database.call(READ_INDEXES, {}, "read")
-    return frozenset((row["kind"], row["name"]) for row in rows)
+    return frozenset((row["kind"], row["name"], row["dimensions"]) for row in rows)
 
 
 async def _drop(database: Database, indexes: frozenset[Index]) -> None:
-    for kind, name in indexes:
+    for kind, name, _ in indexes:
         await database.call(f"DROP {kind} $name IF EXISTS", {"name": name}, "write")

@@ -380,6 +380,7 @@ async def test_load_is_idempotent_and_refuses_the_malformed(pgs: Shell, db: Data
     assert await count(db, "(x:LoadedNode)") == 40
 
 
+@pytest.mark.usefixtures("no_search_indexes")
 async def test_vector_indexes_come_and_go_on_request(pgs: Shell, db: Database) -> None:
     await papers(db)
     await db.call("MATCH (p:Paper) SET p.vec = [p.score, 1.0, toFloat(p.topic)]", {}, "write")

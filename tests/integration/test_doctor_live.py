@@ -105,6 +105,7 @@ async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
     assert rows == []
 
 
+@pytest.mark.usefixtures("no_search_indexes")
 async def test_indexes_are_told(db: Database, target: ServerAccess) -> None:
     await papers(db, topics=1, size=3)
     await db.call(

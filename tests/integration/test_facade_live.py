@@ -79,6 +79,7 @@ async def test_a_file_is_loaded_and_its_graph_stored(pgs: PGS, tmp_path: Path) -
     assert (await pgs.load(str(file), "brain")).unchanged
 
 
+@pytest.mark.usefixtures("no_search_indexes")
 async def test_indexes_need_an_embedding_and_drop_only_their_own(pgs: PGS) -> None:
     with pytest.raises(MappingError):
         await pgs.indexes.create("papers")

@@ -30,6 +30,7 @@ CREATE (:Draft {title: 'Draft of fact101', abstract: 'fact101 fact101 fact101'})
 WITH papers UNWIND papers[..20] AS p MATCH (p)-[r:CITES]->()
 SET r.fact = 'cites', r.vector = [1.0, p.score]
 """
+pytestmark = pytest.mark.usefixtures("no_search_indexes")
 ODD = ("La`bel", "\\u0060) DETACH DELETE n //", 'it\'s "a"\nlabel\\', "b")
 ODD_TEXTS = ("te`xt", "\\u0060]", "p'\"\\u005C", "t")
 

@@ -18,8 +18,10 @@ from pgs_neo4j.ingest.embed.texts import entity_text
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.documents import DocumentSource
+from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.retrieval.paths import walk
 from tests.conftest import Endpoint
+from tests.database import SEARCHED
 from tests.documents import stored_graph
 from tests.engines import KNOBS, engine_on
 from tests.fakes.embedders import ScriptedEmbedder
@@ -72,6 +74,13 @@ def are_true(texts: Texts, embedder: ScriptedEmbedder) -> bool:
         vector is not None and np.allclose(vector, own, atol=1e-6)
         for vector, own in zip(texts.values(), made, strict=True)
     )
+
+
+@pytest.mark.usefixtures("no_search_indexes")
+async def test_what_searches_ask_is_indexed(pgs: PGS, db: Database, folder: Path) -> None:
+    await pgs.ingest(folder, graph="docs", embed=True)
+    made = {(one.name, one.dimensions, one.state) for one in await list_search_indexes(db)}
+    assert made == {(wanted.name, wanted.dimensions, "ONLINE") for wanted in SEARCHED}
 
 
 async def test_every_text_gets_a_vector_once(

@@ -55,6 +55,7 @@ async def test_comparing_all_finds_the_nearest_best_first(db, docs):
     )
 
 
+@pytest.mark.usefixtures("no_search_indexes")
 async def test_the_index_is_made_on_request_and_agrees(db, docs):
     before = await titles(db, pointing_to(0.502))
     names = await create(db)
