@@ -65,7 +65,7 @@ CREATE (r)-[:PGS_RAN_IN]->(s)
 """
 PLACE = """
 MATCH (g:PgsGraph {name: $graph})
-CREATE (g)-[:PGS_CURRENT]->(n:PgsGeneration {id: 'bench', graph: $graph})
+CREATE (g)-[:PGS_CURRENT]->(n:PgsGeneration {id: 'bench', status: 'complete'})-[:PGS_OF]->(g)
 CREATE (n)<-[:PGS_PART_OF]-(p:PgsPartition {uid: 'bench/1', id: 1, level: 0, label: 'hub'})
 WITH p MATCH (m:Thing) WHERE m.number < 1000
 CREATE (m)-[:PGS_IN {rank: m.number}]->(p)
