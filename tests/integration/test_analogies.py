@@ -66,7 +66,8 @@ async def test_planted_pairs_are_found_and_nothing_else(pgs: PGS, db: Database) 
     assert await linked(db) == true_pairs()
     assert (made.texts, made.plain, made.missing, made.links) == (TEXTS, 20, 0, 36)
     assert (made.usage.calls, made.kept, made.commonplace) == (3, 0, 0)
-    assert [len(prompt.nodes) for prompt in reader(pgs).prompts] == [20, 20, 4]
+    # The calls are made at once, so that any of them may come first.
+    assert sorted(len(prompt.nodes) for prompt in reader(pgs).prompts) == [4, 20, 20]
     assert len(made.best) == 10
     assert all(one.skeleton >= 0.45 and one.delta >= 0.08 for one in made.best)
     assert await checksum(db) == before
