@@ -19,6 +19,7 @@ from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.forks import Fork, Forks
 from tests.graphs import checksum, count, locked_papers, papers
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 180.0
@@ -70,12 +71,6 @@ async def ended(process: Fork) -> Ended:
     async with asyncio.timeout(WAIT_S):
         out, err = await process.communicate()
     return process.returncode, out.decode(), err.decode()
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while not await condition():
-            await asyncio.sleep(0.05)
 
 
 async def working(db: Database) -> bool:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, nothing_left, only, whole
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "fork") or not hasattr(signal, "SIGSTOP"),
@@ -166,12 +167,6 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         for _ in range(KEEP):
             await opened.partition("papers", force=True)
         yield opened
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not await condition():
-            await asyncio.sleep(0.05)
 
 
 async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_cleans_up(

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from pgs_neo4j.database.lease import LONGEST_S, Lease, hold_lease, read_holder, 
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.partitioning import generation
+from tests.waiting import until
 
 PATIENCE_S = 60.0
 # A lease that lasts, whatever the machine is busy with, and is looked at all the time.
@@ -40,12 +40,6 @@ async def papers(db: Database) -> Database:
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Holders notice within a fraction of a second what became of their lease."""
     monkeypatch.setattr(lease, "RENEWALS", LOOKS)
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not await condition():
-            await asyncio.sleep(0.02)
 
 
 async def take(db: Database, name: str, seconds: float = 30.0) -> dict[str, Any]:

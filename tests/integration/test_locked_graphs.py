@@ -16,8 +16,8 @@ from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count, locked_papers
+from tests.waiting import PATIENCE_S, until
 
-PATIENCE_S = 120.0
 LEASE_S = 5.0
 LINKING = """
 SHOW TRANSACTIONS YIELD status, elapsedTime
@@ -35,9 +35,12 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 async def waits_for(db: Database, seconds: float) -> None:
     """Return when a commit has waited so long for a lock."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not (await db.call(LINKING, {"seconds": seconds}, "read"))[1][0]["waiting"]:
-            await asyncio.sleep(0.1)
+
+    async def waiting() -> bool:
+        _, rows = await db.call(LINKING, {"seconds": seconds}, "read")
+        return bool(rows[0]["waiting"])
+
+    await until(waiting)
 
 
 async def test_a_job_that_waits_for_a_lock_keeps_its_lease_and_others_are_told(pgs: PGS) -> None:
