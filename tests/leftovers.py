@@ -9,14 +9,17 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.gds import GDS, list_leftovers
 from tests.graphs import count
 
-# One statement, so that a reader cannot mix two generations without the database doing so.
+# One statement, so that a reader cannot mix two generations without the database doing so. One that
+# reads just while another generation becomes current may see neither as current, or both.
 WHOLE = """
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
-  MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})
-  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.created_at DESC LIMIT 1
+  MATCH (g)<-[:PGS_OF]-(c:PgsGeneration)
+  RETURN c ORDER BY EXISTS { (g)-[:PGS_CURRENT]->(c) } DESC, c.status = 'complete' DESC,
+                    c.created_at DESC LIMIT 1
 }
-RETURN c.id AS id, c.status AS status, c.node_count AS nodes, c.sizes AS sizes,
+RETURN COUNT { (g)-[:PGS_CURRENT]->() } AS current, c.id AS id, c.status AS status,
+       c.node_count AS nodes, c.sizes AS sizes,
        c.partition_count AS partitions, COLLECT {
          MATCH (c)<-[:PGS_PART_OF]-(p:PgsPartition {level: 0})
          RETURN [p.id, p.size, COUNT { (p)<-[:PGS_IN]-() }] ORDER BY p.id
@@ -52,11 +55,15 @@ class Seen:
     sizes: tuple[int, ...]
 
 
-async def whole(db: Database, graph: str = "papers") -> Seen:
-    """The current generation, after the check that nothing of it is missing or foreign."""
+async def whole(db: Database, graph: str = "papers", *, changing: bool = False) -> Seen:
+    """The current generation, after the check that nothing of it is missing or foreign.
+
+    It is the only one, except while it is ``changing``.
+    """
     _, rows = await db.call(WHOLE, {"graph": graph}, "read")
-    assert len(rows) == 1, f"{len(rows)} current generations"
+    assert len(rows) == 1, f"{len(rows)} rows"
     row = rows[0]
+    assert changing or row["current"] == 1, f"{row['current']} current generations"
     sizes = tuple(size for _, size, _ in row["found"])
     assert row["status"] == "complete", row
     assert [part for part, _, _ in row["found"]] == list(range(1, row["partitions"] + 1)), row

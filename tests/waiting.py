@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-PATIENCE_S = 180.0
 PAUSE_S = 0.05
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Return once a condition holds. Raises TimeoutError after ``PATIENCE_S``."""
-    async with asyncio.timeout(PATIENCE_S):
+async def until(condition: Callable[[], Awaitable[bool]], patience_s: float) -> None:
+    """Return once a condition holds. Raises TimeoutError after ``patience_s`` seconds."""
+    async with asyncio.timeout(patience_s):
         while not await condition():
             await asyncio.sleep(PAUSE_S)

@@ -113,7 +113,7 @@ async def test_of_eight_at_once_one_runs_and_seven_leave_with_4(
         async def seven() -> bool:
             return sum(task.done() for task in tasks) == 7
 
-        await until(seven)
+        await until(seven, WAIT_S)
         assert await working(stored)
     found = await asyncio.gather(*tasks)
     codes = sorted(code for code, _, _ in found if code is not None)
@@ -139,7 +139,7 @@ async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(
             assert process.returncode is None
             return await working(stored)
 
-        await until(at_work)
+        await until(at_work, WAIT_S)
         process.kill()
         assert (await ended(process))[0] == -signal.SIGKILL
     assert (await catalog.get(stored, "papers")).generation == generation
@@ -161,7 +161,7 @@ async def test_sigterm_interrupts_a_job_and_frees_the_lease(start: Start, stored
             assert process.returncode is None
             return await working(stored)
 
-        await until(at_work)
+        await until(at_work, WAIT_S)
         process.send_signal(signal.SIGTERM)
         code, out, err = await ended(process)
     assert (code, out) == (130, "")

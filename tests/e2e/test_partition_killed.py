@@ -241,7 +241,7 @@ async def test_a_job_stopped_past_its_lease_can_no_longer_write(
     async def stopped() -> bool:
         return late.status() == psutil.STATUS_STOPPED
 
-    await until(stopped)
+    await until(stopped, PATIENCE_S)
     await expire(db)
     second = await repartition(pgs, "papers")
     assert second.outcome == "repartitioned"

@@ -115,7 +115,7 @@ async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
         async def nineteen() -> bool:
             return sum(task.done() for task in tasks) == 19
 
-        await until(nineteen)
+        await until(nineteen, PATIENCE_S)
         now = await read_holder(papers, "papers")
         taken.set()
     answers = [task.result() for task in tasks]
@@ -242,7 +242,7 @@ async def test_renewal_keeps_it_beyond_its_time(papers: Database, brisk: None) -
             assert (now.fence, now.acquired_at) == (mine.fence, soon.acquired_at)
             return moment(now.expires_at) - moment(soon.expires_at) > timedelta(seconds=20)
 
-        await until(renewed_beyond)
+        await until(renewed_beyond, PATIENCE_S)
 
 
 async def test_a_lost_lease_ends_the_body(papers: Database, brisk: None) -> None:
@@ -278,7 +278,7 @@ async def test_a_lease_that_ran_out_but_was_not_taken_goes_on(
         async def renewed() -> bool:
             return await read_holder(papers, "papers") is not None
 
-        await until(renewed)
+        await until(renewed, PATIENCE_S)
         found = await read_holder(papers, "papers")
         assert found is not None
         assert found.fence == mine.fence
@@ -330,7 +330,7 @@ async def test_a_database_that_is_away_for_a_moment_costs_nothing(
         async def renewed() -> bool:
             return len(tries) >= 3
 
-        await until(renewed)
+        await until(renewed, PATIENCE_S)
         found = await read_holder(papers, "papers")
         assert found is not None
         assert (found.holder, found.fence) == (mine.holder, mine.fence)
@@ -435,7 +435,7 @@ async def test_waiting_is_told_once_and_ends_with_the_lease(papers: Database) ->
     async def is_held() -> bool:
         return await read_holder(papers, "papers") is not None
 
-    await until(is_held)
+    await until(is_held, PATIENCE_S)
     later = await second()
     assert later.fence == (await holding).fence + 1
     (message,) = told
@@ -509,7 +509,7 @@ async def test_an_acquirer_that_waited_for_the_lock_judges_by_the_time_it_got_it
         async def ran_out() -> bool:
             return await read_holder(papers, "papers") is None
 
-        await until(ran_out)
+        await until(ran_out, PATIENCE_S)
         assert not asking.done()
         await blocking.rollback()
         assert (await asking)["taken"]
@@ -550,7 +550,7 @@ async def test_a_holder_that_was_stopped_past_its_time_notices(papers: Database,
         async def at_rest() -> bool:
             return stopped.status() == psutil.STATUS_STOPPED
 
-        await until(at_rest)
+        await until(at_rest, PATIENCE_S)
         await run_out(papers)
         async with hold_lease(papers, "papers", seconds=30) as mine:
             process.send_signal(signal.SIGCONT)

@@ -16,8 +16,9 @@ from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count, locked_papers
-from tests.waiting import PATIENCE_S, until
+from tests.waiting import until
 
+PATIENCE_S = 120.0
 LEASE_S = 5.0
 LINKING = """
 SHOW TRANSACTIONS YIELD status, elapsedTime
@@ -40,7 +41,7 @@ async def waits_for(db: Database, seconds: float) -> None:
         _, rows = await db.call(LINKING, {"seconds": seconds}, "read")
         return bool(rows[0]["waiting"])
 
-    await until(waiting)
+    await until(waiting, PATIENCE_S)
 
 
 async def test_a_job_that_waits_for_a_lock_keeps_its_lease_and_others_are_told(pgs: PGS) -> None:

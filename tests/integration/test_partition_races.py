@@ -99,7 +99,7 @@ async def test_ten_thousand_reads_during_flips_see_all_old_or_all_new(
         nonlocal reads
         while reads < READS or flips < FLIPS:
             if reads % 4:
-                found = await whole(own)
+                found = await whole(own, changing=True)
                 seen.setdefault(found.id, set()).add(found.sizes)
             else:
                 made = await result.read_current(own, "papers")
@@ -148,7 +148,6 @@ async def test_a_read_between_two_current_generations_finds_the_newest(
     for most in (60, 12):
         built = await pgs.partition("papers", force=True, target_partition_max=most)
     await db.call("MATCH (:PgsGraph)-[r:PGS_CURRENT]->() DELETE r", {}, "write")
-    assert (await whole(db)).id == built.generation.id
     found = await result.read_current(db, "papers")
     assert found is not None
     assert found.generation.id == built.generation.id

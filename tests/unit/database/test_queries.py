@@ -130,13 +130,13 @@ def test_a_read_finds_a_current_generation_while_another_becomes_current():
     read = {
         name: text
         for name in queries.names()
-        if queries.get(name).mode == "read" and "[:PGS_CURRENT]" in (text := queries.get(name).text)
+        if queries.get(name).mode == "read" and ":PGS_CURRENT" in (text := queries.get(name).text)
     }
     assert {name for name, text in read.items() if chosen in text} >= {
         "partitioning/read_current",
         "browse/read_members",
     }
-    others = [name for name, text in read.items() if "[:PGS_CURRENT]" in text.replace(chosen, "")]
+    others = [name for name, text in read.items() if ":PGS_CURRENT" in text.replace(chosen, "")]
     assert others == ["runs/run_by_id"]  # tells whether a generation is current, and finds none
 
 
