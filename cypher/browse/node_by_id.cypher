@@ -2,6 +2,7 @@
 // current generation of a graph. No row if it is gone, or not of the view. Vectors are left out,
 // as are the properties that are text, title, or hidden; a longer value is cut to `characters`, or
 // to `items`.
+// The current generation is found as in partitioning/read_current.
 // params: graph: str, node: str, labels: list[str], text: list[str], title: str, key: str,
 //   weight: str, hidden: list[str], characters: int, items: int, most: int
 // returns: element_id: str, labels: list[str], text: list[any], title: any, key: any, weight: any,

@@ -2,6 +2,7 @@
 // of the one with the largest difference. Only the current analogies of the graph count, and only
 // nodes that are still in its view. Most links first. What a title is made of is cut to `head`
 // characters.
+// The current generation is found as in partitioning/read_current.
 // params: graph: str, labels: list[str], text: list[str], title: str, key: str, head: int,
 //   limit: int
 // returns: first: int, second: int, links: int, ends: list[dict]

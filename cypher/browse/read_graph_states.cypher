@@ -1,5 +1,6 @@
 // The state of each graph by name: the age of its current generation, whether a job holds its
 // lease, and the drift that a job measured last. `verified` is the change token of the generation.
+// The current generation is found as in partitioning/read_current.
 // params: longest: number
 // returns: graph: str, age_s: float?, nodes: int?, partitions: int?, verified: str?, leased: bool,
 //   drift: float?

@@ -1,6 +1,7 @@
 // Members of a partition of a graph's current generation, heaviest first, from those after the
 // rank `after` on; only those that are in the view now. What a title is made of is cut to `head`
 // characters. No row without such a partition.
+// The current generation is found as in partitioning/read_current.
 // params: graph: str, partition: int, labels: list[str], after: int, limit: int, text: list[str],
 //   title: str, key: str, weight: str, head: int
 // returns: size: int, members: list[dict]

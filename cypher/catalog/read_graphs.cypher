@@ -1,6 +1,7 @@
 // All stored graphs by name, with figures of their current generation. `definition` is the mapping
 // that the generation was made for, null in those of 0.1.0; `older` tells whether the generation is
 // older than the graph's mapping.
+// The current generation is found as in partitioning/read_current.
 // params:
 // returns: name: str, mapping: str, generation: str?, node_count: int?, partition_count: int?,
 //   definition: str?, older: bool
