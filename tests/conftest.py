@@ -27,7 +27,7 @@ from pgs_neo4j.errors import ArtifactError
 from pgs_neo4j.gds import GDS, open_gds
 from pgs_neo4j.local.lockfile import DEFAULT
 from pgs_neo4j.retrieval.indexes.making import drop_indexes
-from tests import servers
+from tests import servers, thorough
 from tests.database import empty, speak, strip
 from tests.stackoverflow import stack_overflow
 from tests.standins import Archive, Brain, write_archive, write_brain
@@ -59,9 +59,23 @@ class Endpoint:
         return given | ({"PGS_NEO4J_PASSWORD": self.password} if self.password else {})
 
 
-def pytest_configure() -> None:
-    """Say that there is no event loop yet, or pytest-asyncio makes one and never closes it."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--thorough``."""
+    parser.addoption("--thorough", action="store_true", help="also run the tests that take long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare ``--thorough``, and say that there is no event loop yet.
+
+    Otherwise, pytest-asyncio makes one and never closes it.
+    """
+    thorough.enable(config)
     asyncio.set_event_loop(None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the thorough tests unless they were asked for."""
+    thorough.deselect(config, items)
 
 
 @pytest.fixture(autouse=True)

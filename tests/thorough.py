@@ -1,0 +1,36 @@
+"""What ``pytest --thorough`` adds to the tests that everybody runs.
+
+Mark a test ``@pytest.mark.thorough`` if it needs a browser, kills processes by the dozen, or takes
+many seconds for what a shorter test shows as well. Where only the number of tries differs, keep
+the test and choose the number with ``tries``.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+VARIABLE = "PGS_TEST_THOROUGH"
+
+
+def enable(config: pytest.Config) -> None:
+    """Announce the option to this process and the workers it starts, before tests are imported."""
+    config.addinivalue_line("markers", "thorough: takes long; runs with --thorough only")
+    if config.getoption("--thorough"):
+        os.environ[VARIABLE] = "1"
+
+
+def tries(default: int, thorough: int) -> int:
+    """Return how often to try something: ``thorough`` times with ``--thorough``."""
+    return thorough if VARIABLE in os.environ else default
+
+
+def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take the thorough tests out of ``items``, unless they were asked for."""
+    if VARIABLE in os.environ:
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
