@@ -27,7 +27,7 @@ from pgs_neo4j.errors import ArtifactError
 from pgs_neo4j.gds import GDS, open_gds
 from pgs_neo4j.local.lockfile import DEFAULT
 from pgs_neo4j.retrieval.indexes.making import drop_indexes
-from tests import servers, thorough
+from tests import reaper, servers, thorough
 from tests.database import empty, speak, strip
 from tests.stackoverflow import stack_overflow
 from tests.standins import Archive, Brain, write_archive, write_brain
@@ -86,6 +86,13 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             name.startswith("PGS_") and not name.startswith("PGS_TEST_")
         ):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def reaped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No process that this one starts outlives it, even if it is killed."""
+    with reaper.reaping(tmp_path_factory.getbasetemp()):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
