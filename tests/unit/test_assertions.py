@@ -1,4 +1,4 @@
-"""A test that asserts nothing cannot fail, so there is none."""
+"""A test that asserts nothing cannot fail. No test is like that."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.graphs import count
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WAIT_S = 480.0
 
 
