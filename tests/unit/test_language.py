@@ -57,7 +57,6 @@ GLOSSARY = [
     "answer",
 ]
 DATA = {
-    "tests/integration/test_earlier_databases.py": "a value that 0.1.0 printed",
     "pgs_neo4j/checking/check.py": "prompt text: cached replies are found by their prompts",
     "pgs_neo4j/sweeping/report.py": "prompt text: cached replies are found by their prompts",
     "tests/unit/test_language.py": "the patterns themselves",
