@@ -273,18 +273,3 @@ async def test_our_own_commits_leave_the_change_token_and_others_do_not(db):
     assert second != first
     await db.call("MATCH (t:Thing) SET t.missing = null", {}, "write")
     assert await read_change_token(db) == second
-
-
-async def test_a_database_of_the_first_release_is_brought_up_to_date(db):
-    await ensure_schema(db)
-    await db.call(
-        "MATCH (m:PgsMeta) SET m.schema_version = 1 "
-        "CREATE (:PgsPartition {uid: 'g1:1', id: 1, size: 0})",
-        {},
-        "write",
-    )
-    await ensure_schema(db)
-    _, rows = await db.call("MATCH (p:PgsPartition) RETURN p.level, p.lineage", {}, "read")
-    assert rows == [{"p.level": 0, "p.lineage": "g1:1"}]
-    stored = await db.read(queries.get("database/read_version"))
-    assert stored[0]["version"] == SCHEMA_VERSION
