@@ -20,8 +20,9 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
+from pgs_neo4j.sweeping.groups import group_by_connection, group_by_weight
 from pgs_neo4j.sweeping.pack import Pass, pack, read_ranges
-from pgs_neo4j.sweeping.pieces import render_node
+from pgs_neo4j.sweeping.pieces import cut_node, render_node
 from pgs_neo4j.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.shorten import bullet_count
@@ -140,7 +141,10 @@ def test_passes_along_connections_lose_nothing_and_are_no_more_than_by_weight(
     limits = {"max_characters": bounds[0], "max_tokens": bounds[1], "reserved": 300}
     passes = pack(nodes, links, **limits)
     assert passes == pack(nodes, links, **limits)
-    assert len(passes) <= len(pack(nodes, links, **limits, by_weight=True))
+    room = (float(bounds[0]), float(bounds[1] or "inf"))
+    pieces = [piece for node in nodes for piece in cut_node(node, room)]
+    by_connection = group_by_connection(pieces, links, room)
+    assert len(by_connection) <= len(group_by_weight(pieces, room))
     assert read_ranges(passes) == ((0, len(nodes)),)
     firsts = [(item.pieces[0].rank, item.pieces[0].node.title) for item in passes]
     assert [rank for rank, _ in firsts] == sorted(rank for rank, _ in firsts)

@@ -72,7 +72,8 @@ async def test_the_version_is_written_last():
 
 async def test_a_database_of_a_later_release_is_refused_and_stays_as_it_is():
     database = Answers(version=SCHEMA_VERSION + 1)
-    with pytest.raises(DatabaseVersionError, match=f"has schema version {SCHEMA_VERSION + 1} .* upgrade pgs-neo4j"):
+    stored = f"has schema version {SCHEMA_VERSION + 1} .* upgrade pgs-neo4j"
+    with pytest.raises(DatabaseVersionError, match=stored):
         await ensure_schema(database)
     assert database.written == {}
 

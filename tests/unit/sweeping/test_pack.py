@@ -196,11 +196,6 @@ def test_several_passes_follow_the_connections_and_each_begins_with_the_heaviest
         [f"n{i * 3 + ring + 1}" for i in range(10)] for ring in range(3)
     ]
     assert [item.omitted for item in passes] == [0, 0, 0]
-    by_weight = pack(
-        nodes, links, max_characters=5000, max_tokens=None, reserved=500, by_weight=True
-    )
-    assert len(by_weight) == 3
-    assert sum(len(item.relationships) for item in by_weight) == 21
 
 
 def test_without_relationships_the_heaviest_are_read_first():
