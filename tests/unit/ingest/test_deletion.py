@@ -39,7 +39,7 @@ def secret() -> Traces:
 def stored(*ids: str, size: int = 1) -> list[StoredDocument]:
     one = StoredDocument(
         id="", hash="h", rules="r", signature="s", chunks=1, name="a", size=size, label="Docs",
-        schema="", told=(), source="a", roots=None,
+        schema="", told=(), source="a", roots=(),
     )  # fmt: skip
     return [replace(one, id=id_) for id_ in ids]
 

@@ -25,7 +25,7 @@ SCHEMAS = {one.signature: one for one in (SCHEMA, NARROW)}
 STORED = StoredDocument(
     id="a/curie.md", hash="h", rules=rules_of(ChunkRules(), FileLoader()),
     signature=TermExtractor().signature, chunks=2, name="Curie", size=70, label="Notes",
-    schema=SCHEMA.signature, told=(), source="a/curie.md", roots=None,
+    schema=SCHEMA.signature, told=(), source="a/curie.md", roots=(),
 )  # fmt: skip
 FOUND = GroundedRelation(
     source="Marie Curie", source_type="Person", target="radium", target_type="Concept",

@@ -63,7 +63,7 @@ def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
     one = StoredDocument(
         id=f"{name}.md", hash=digest(text), rules=rules(), signature="s1",
         chunks=1, name=f"{name}.md", size=len(text), label="Docs",
-        schema="", told=(), source=f"{name}.md", roots=None,
+        schema="", told=(), source=f"{name}.md", roots=(),
     )  # fmt: skip
     return {one.id: replace(one, **given)}
 
@@ -191,15 +191,9 @@ async def test_a_document_moves_between_two_folders_that_are_both_read(tmp_path:
     assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
 
 
-async def test_a_document_without_a_folder_moves_only_instead_of_being_deleted(
-    tmp_path: Path,
-) -> None:
+async def test_a_document_without_a_folder_is_never_moved_or_missing(tmp_path: Path) -> None:
     write(tmp_path, stream=RIVER)
-    earlier, upload = stored_of(RIVER, "river"), stored_of(RIVER, "river", roots=())
-    comparison, (one,) = await compared(order_of(tmp_path), earlier)
-    assert (one.state, [*comparison.missing]) == ("added", ["river.md"])
-    comparison, (one,) = await compared(order_of(tmp_path, sync=True), earlier)
-    assert (one.state, comparison.missing) == ("moved", {})
+    upload = stored_of(RIVER, "river")
     comparison, (one,) = await compared(order_of(tmp_path, sync=True), upload)
     assert (one.state, comparison.elsewhere) == ("added", ["river.md"])
 
@@ -207,11 +201,11 @@ async def test_a_document_without_a_folder_moves_only_instead_of_being_deleted(
 async def test_files_and_patterns_leave_alone_what_they_do_not_read(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER, city=CITY)
     (tmp_path / "a.txt").write_text("Text.")
-    held = file_of(tmp_path, RIVER, "gone") | stored_of(RIVER, "earlier")
+    held = file_of(tmp_path, RIVER, "gone") | stored_of(RIVER, "upload")
     held |= file_of(tmp_path, "Text.", "gone.txt") | file_of(tmp_path, CITY, "city")
     expected: dict[str, list[str]] = {
         "river.md": [], "*.txt": [], "*.md": ["gone.md", "gone.txt.md"],
-        ".": ["gone.md", "earlier.md", "gone.txt.md"],
+        ".": ["gone.md", "gone.txt.md"],
     }  # fmt: skip
     for path, missing in expected.items():
         sources = find_sources([tmp_path / path], LOADER.takes)
@@ -231,17 +225,16 @@ async def test_a_document_that_stays_learns_of_which_folder_it_is(tmp_path: Path
     write(tmp_path, river=RIVER)
     roots, upload = root_hashes(tmp_path), DocumentSource(id="river.md", data=RIVER)
     sent = Sources((upload,), {})
-    for stored, learned, lost in (
-        (None, {"river.md": roots}, {"river.md": ()}),
-        ((), {"river.md": roots}, {}),
-        (("moved",), {"river.md": roots}, {}),
-        (roots, {}, {}),
+    for stored, learned in (
+        ((), {"river.md": roots}),
+        (("moved",), {"river.md": roots}),
+        (roots, {}),
     ):
         held = stored_of(RIVER, "river", roots=stored)
         comparison, wanted = await compared(order_of(tmp_path), held)
         assert (comparison.rooted, wanted) == (learned, [])
         comparison, _ = await compared(replace(order_of(tmp_path), sources=sent), held)
-        assert comparison.rooted == lost
+        assert comparison.rooted == {}
 
 
 async def test_what_another_model_extracted_is_stale_until_it_is_refreshed(tmp_path: Path) -> None:
@@ -406,7 +399,9 @@ async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_pat
 
 async def test_documents_without_a_file_are_missing_before_any_file_is_read(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
-    comparison, _ = compare(order_of(tmp_path), LOADER, stored_of(CITY, "city"), WordExtractor())
+    comparison, _ = compare(
+        order_of(tmp_path), LOADER, file_of(tmp_path, CITY, "city"), WordExtractor()
+    )
     assert [*comparison.missing] == ["city.md"]
     assert comparison.outcomes == []
 
@@ -487,7 +482,8 @@ async def test_nothing_of_a_folder_that_cannot_be_read_is_missing(tmp_path: Path
     write(tmp_path, river=RIVER)
     order = order_of(tmp_path, sync=True)
     order = replace(order, sources=replace(order.sources, closed={"shut/": "it cannot be read"}))
-    held = stored_of(RIVER, "shut/river") | stored_of(CITY, "shutter") | stored_of(CITY, "a/shut/b")
+    held = file_of(tmp_path, RIVER, "shut/river") | file_of(tmp_path, CITY, "shutter")
+    held |= file_of(tmp_path, CITY, "a/shut/b")
     comparison, (added,) = await compared(order, held)
     assert (added.id, added.former) == ("river.md", ("river.md",))
     assert comparison.missing.keys() == {"shutter.md", "a/shut/b.md"}

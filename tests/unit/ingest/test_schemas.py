@@ -35,7 +35,7 @@ Planet = ""
 def document(schema: str, *told: str) -> StoredDocument:
     return StoredDocument(
         id="a", hash="h", rules="r", signature="s", chunks=1, name="a", size=1, label="Docs",
-        schema=schema, told=told, source="a", roots=None,
+        schema=schema, told=told, source="a", roots=(),
     )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ def chunk_row(document: str, id_: str) -> Row:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("roots", [None, (), ("r",)])
-async def test_documents_are_read_by_id(roots: tuple[str, ...] | None) -> None:
+@pytest.mark.parametrize("roots", [(), ("r",)])
+async def test_documents_are_read_by_id(roots: tuple[str, ...]) -> None:
     row = {
         "id": "a.md", "hash": "h", "rules": "r", "signature": "s", "chunks": 2, "name": "a.md",
         "size": 9, "label": "Docs", "schema": "", "told": (), "source": "a.md", "roots": roots,
