@@ -101,40 +101,6 @@ async def test_segments_go_with_their_last_partition(pgs: PGS, db: Database) -> 
     assert await count(db, "(x:PgsPostings)") == 0
 
 
-async def lose_index(db: Database) -> None:
-    """Leave the database as 0.1.0 did."""
-    await db.call("MATCH (s:PgsSegment|PgsPostings) DETACH DELETE s", {}, "write")
-    await db.call("MATCH (c:PgsGeneration) REMOVE c.indexed", {}, "write")
-
-
-async def test_a_generation_without_an_index_is_routed_by_centroids(pgs: PGS, db: Database) -> None:
-    await lose_index(db)
-    routing = await pgs.route("What is the meaning of fact47?")
-    assert routing.routes
-    assert all("matches" not in route.reason for route in routing.routes)
-
-
-async def test_an_unchanged_generation_gets_the_index_that_it_lacks(pgs: PGS, db: Database) -> None:
-    before = (await pgs.partition("papers")).generation.id
-    await lose_index(db)
-    again = await pgs.partition("papers")
-    assert again.reused
-    assert again.generation.id == before
-    routing = await pgs.route("What is the meaning of fact47?")
-    assert [route.partition for route in routing.routes] == [await home(db, "doi/47")]
-    assert await count(db, SEGMENTS) == 1
-
-
-async def test_shared_partitions_get_the_index_that_they_lack(pgs: PGS, db: Database) -> None:
-    await lose_index(db)
-    await change(db, "doi/1", "Now it treats zymurgy.")
-    refreshed = await pgs.partition("papers")
-    assert refreshed.generation.origin == "refreshed"
-    for question, doi in (("fact47?", "doi/47"), ("zymurgy?", "doi/1")):
-        routing = await pgs.route(question)
-        assert [route.partition for route in routing.routes] == [await home(db, doi)]
-
-
 async def test_segments_that_are_merged_while_they_are_read_hide_no_text(
     pgs: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

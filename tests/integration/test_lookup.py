@@ -72,7 +72,13 @@ async def prepare(db, *partitions, mapping=NOTES, way="scan", **more):
     await db.call(CREATE_PARTITIONS, {"partitions": rows}, "write")
     await db.call("CREATE (:Note {name: 'outside', text: 'ammonia outside'})", {}, "write")
     made = tuple(
-        Partition(id=row["id"], uid=f"g:{row['id']}", size=len(row["notes"]), tokens=100)
+        Partition(
+            id=row["id"],
+            uid=f"g:{row['id']}",
+            size=len(row["notes"]),
+            tokens=100,
+            texts=len(row["notes"]),
+        )
         for row in rows
     )
     if way == "index":

@@ -84,14 +84,6 @@ def test_the_report_of_a_plain_generation_is_plain() -> None:
     assert told(replace(made, origin="refreshed"))["made"].endswith("refreshed where texts changed")
 
 
-def test_what_an_older_release_did_not_record_is_not_made_up() -> None:
-    rows = told(replace(MADE, settings="", raw_modularity=0.0, seconds={}, pools=0))
-    assert rows["modularity"] == "0.712"
-    assert rows["partitions"] == "5, pools of 50 nodes that no relationship places"
-    assert rows["the rest"] == "not recorded by the older release that made it"
-    assert not {"limits", "conductance", "hierarchy", "took"} & set(rows)
-
-
 @pytest.mark.parametrize("width", [40, 80, 200])
 @pytest.mark.parametrize("blocks", [True, False])
 def test_the_report_fits_a_screen(width: int, blocks: bool) -> None:

@@ -158,11 +158,6 @@ def test_a_generation_shows_the_figures_of_the_command(parsed: Parse) -> None:
     assert "0.610, 0.000 before the limits" in cells(page)
 
 
-def test_a_generation_of_an_older_release_shows_what_it_has(parsed: Parse) -> None:
-    page = parsed(make_generation(settings="", issues={})._repr_html_())
-    assert "not recorded by the older release that made it" in cells(page)
-
-
 MAKERS: dict[str, Callable[[str], Any]] = {
     "plan": make_plan, "search": make_search_plan, "generation": make_generation,
     "routing": make_routing,

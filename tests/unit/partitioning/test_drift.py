@@ -191,9 +191,3 @@ def test_a_scan_of_any_size_is_compared_in_whole_arrays() -> None:
     assert comparison.drift.nodes_added == 500
     of = dict(zip(stored.tolist(), members.partition_ids.tolist(), strict=True))
     assert comparison.labels.tolist() == [of.get(node, 0) - 1 for node in ids.tolist()]
-
-
-def test_a_generation_without_a_text_index_is_not_complete() -> None:
-    earlier = generation_of_sizes(1, settings="s", token="t", indexed=False)
-    assert not is_valid(earlier, "s", "t")
-    assert is_valid(generation_of_sizes(1, settings="s", token="t"), "s", "t")

@@ -26,7 +26,10 @@ PREVIOUS = Predecessor(
     Comparison(Drift(committed=True, texts_changed=1, nodes=4), ints(0, 0, 1, 1), (2,)),
 )
 ORDER = build_order()
-UNIT = {"id": 1, "level": 1, "size": 4, "partitions": 2, "keywords": ["ice"]}
+UNIT = {
+    "id": 1, "level": 1, "size": 4, "partitions": 2, "keywords": ["ice"], "label": "ice",
+    "terms": [], "titles": [],
+}  # fmt: skip
 VIEW = view_of([1, 2, 3, 4], tokens=ints(5, 6, 7, 8), issues={"isolated_nodes": 4})
 
 

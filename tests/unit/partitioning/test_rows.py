@@ -68,14 +68,6 @@ def test_seconds_are_rounded_to_milliseconds() -> None:
     assert json.loads(generation_properties(long)["seconds"]) == {"scan": 1.235}
 
 
-def test_a_generation_of_an_older_release_has_defaults() -> None:
-    newer = ("origin", "conductance", "levels", "seconds", "token", "settings", "common", "grown")
-    old: Any = {name: value for name, value in stored().items() if name not in newer}
-    read = generation_of("papers", old)
-    assert (read.origin, read.conductance, read.levels, read.seconds) == ("cold", 0.0, (), {})
-    assert (read.token, read.settings, read.common, read.grown) == (None, "", (), 0.0)
-
-
 @pytest.mark.parametrize("centroid", [None, np.array([0.5, -0.25], dtype=np.float32)])
 def test_a_partition_is_read_back_equal(centroid: Any) -> None:
     links = (Adjacent(2, 9, 1.5), Adjacent(3, 9, 1.0), Adjacent(1, 4, 8.0))

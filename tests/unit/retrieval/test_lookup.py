@@ -17,7 +17,9 @@ from tests.fakes.database import FakeDatabase
 ORDER = LookupOrder(
     mapping=GraphMapping(labels=("Note",), text=("text", "more"), title="text"),
     generation="g1",
-    partitions=tuple(Partition(id=n, uid=f"g1:{n}", size=10, tokens=100) for n in (1, 2, 3)),
+    partitions=tuple(
+        Partition(id=n, uid=f"g1:{n}", size=10, tokens=100, texts=10) for n in (1, 2, 3)
+    ),
     first=frozenset({3}),
 )
 
