@@ -42,6 +42,8 @@ FINDING = NodeFinding(
     partition=1, quotes=("hunt",),
 )  # fmt: skip
 
+COVERAGE = Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9)
+
 
 @dataclass(frozen=True)
 class Tenant:
@@ -188,7 +190,7 @@ def answer(text: str = "Owls hunt [P1:n1].", **given: Any) -> Answer:
         "question": "Why?", "graph": "birds", "session": "ann / one", "run": "r9", "mode": "full",
         "model": "m", "synthesis": Synthesis(text=text, citations=citations), "sweeps": (),
         "routing": Routing(routes=(), considered=1), "usage": Usage(calls=3, input_tokens=7),
-        "coverage": Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9),
+        "coverage": COVERAGE, "own_coverage": COVERAGE,
         "seconds": {}, "cost": 0.5,
     }  # fmt: skip
     return Answer(**(plain | given))

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -13,18 +12,13 @@ from pgs_neo4j.errors import DatabaseError, ModelUnavailableError, PromptTooLong
 from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
 from pgs_neo4j.llm.scripted import contract_reply
-from pgs_neo4j.model import SweepStatus, Usage
+from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.sweeps import read_unsynthesized
 from pgs_neo4j.runs.verdicts import located
 from tests.engines import engine_on_papers
-from tests.graphs import MAPPING, count
+from tests.graphs import count
 
-FORGET = """
-MATCH (f:PgsFinding|PgsFlag) REMOVE f.citations, f.quotes
-WITH DISTINCT 1 AS one
-MATCH (r:PgsRun) SET r.details = $details
-"""
 OF_RUN = "(:PgsRun {id: $run})-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-"
 
 
@@ -143,30 +137,12 @@ async def test_reports_that_wait_for_a_synthesis_keep_their_verdicts(engine, db)
     run = await runs.read(engine.db, (await last_run(db))["id"])
     query = "MATCH (:PgsFinding {place: 0})-[:PGS_CITES]->(p:Paper) DETACH DELETE p"
     await change(db, query)
-    waiting = await read_unsynthesized(db, "papers", "default", "r0", run.generation, MAPPING)
+    waiting = await read_unsynthesized(db, "papers", "default", "r0", run.generation)
     assert [each.key for each in waiting] == [f"{run.id}:{number}" for number in (1, 2, 3, 4)]
     assert {each.sweep.run for each in waiting} == {run.id}
     told = [finding for each in waiting for finding in each.sweep.report.findings]
     assert [f.supported for f in told] == [True] * 8
     assert [q.found for f in told for q in f.quotes] == [True, False] * 4
-
-
-async def test_what_the_first_releases_stored_is_judged_by_what_is_still_there(engine, db):
-    answering(engine, quoting)
-    given = await engine.execute("Why?")
-    details = json.loads((await last_run(db))["details"])
-    del details["synthesis"], details["nodes_read"]
-    details |= {"complete": True, "reductions": 0}
-    await change(db, FORGET, details=json.dumps(details))
-    found = await engine.answer(given.run)
-    assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
-    assert found.synthesis.citations == given.synthesis.citations
-    document = await engine.document(given.run)
-    assert {area.state for area in document.areas} == {AreaState.READ}
-    cited = given.synthesis.citations[0].node
-    await change(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=cited)
-    later = await engine.answer(given.run)
-    assert [c.valid for c in later.synthesis.citations].count(False) == 1
 
 
 # One stored form
@@ -196,22 +172,6 @@ async def test_a_stored_answer_reads_back_equal_to_the_one_given(engine, answer,
     assert stored == given
     handles = [citation.element_id for citation in given.synthesis.citations]
     assert [citation.element_id for citation in stored.synthesis.citations] == handles
-
-
-async def test_the_answers_of_the_releases_before_are_parsed_from_their_markdown(engine, db):
-    given = await engine.execute("Why?")
-    run = await last_run(db)
-    details = json.loads(run["details"])
-    synthesis = details.pop("synthesis")
-    # They did not put the checks into the answer either.
-    text = re.sub(r" \((?:un)?checked: [^()]*\)", "", run["answer"])
-    assert text != run["answer"]
-    details |= {name: synthesis[name] for name in ("complete", "reductions", "citations")}
-    query = "MATCH (r:PgsRun) SET r.details = $details, r.answer = $answer"
-    await change(db, query, details=json.dumps(details), answer=text)
-    stored = await engine.answer(given.run)
-    assert stored == replace(given, synthesis=replace(given.synthesis, usage=Usage()))
-    assert synthesis["usage"]["calls"] == given.synthesis.usage.calls
 
 
 # The session moves on

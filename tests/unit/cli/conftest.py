@@ -22,6 +22,11 @@ from pgs_neo4j.model import (
 
 HOSTILE = "\x1b[31m[bold]red[/bold]\x1b[0m \x1b]0;owned\x07\r\x9b2Jtail\u202e"
 
+COVERAGE = Coverage(
+    partitions_swept=1, partitions_total=4, nodes_read=40, nodes_total=160, texts_read=40,
+    texts_total=160,
+)  # fmt: skip
+
 
 def make_answer(**changed: Any) -> Answer:
     """An answer over two partitions, one of them failed."""
@@ -55,9 +60,8 @@ def make_answer(**changed: Any) -> Answer:
             best_similarity=0.5,
         ),
         "sweeps": sweeps,
-        "coverage": Coverage(
-            partitions_swept=1, partitions_total=4, nodes_read=40, nodes_total=160
-        ),
+        "coverage": COVERAGE,
+        "own_coverage": COVERAGE,
         "usage": Usage(calls=3, input_tokens=1200, output_tokens=80),
         "seconds": {"partition": 0.1, "route": 0.01, "sweep": 2.0, "synthesize": 1, "total": 3.2},
         "warnings": ("P2: 0 of 30 nodes were read",),

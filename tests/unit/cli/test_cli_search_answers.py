@@ -38,6 +38,7 @@ def searched(answer_of: Make) -> Make:
     def make(**changed: Any) -> Answer:
         given: dict[str, Any] = {
             "mode": "hybrid", "sweeps": (), "shown": SHOWN, "coverage": NONE,
+            "own_coverage": NONE,
             "routing": Routing(routes=ROUTES, considered=8), "question": "Who's there?",
         }  # fmt: skip
         return answer_of(**given | changed)

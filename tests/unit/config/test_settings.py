@@ -237,4 +237,3 @@ def test_the_lower_limit_of_stored_knobs_and_another_one(
 ) -> None:
     text = config.stored(config.PGSConfig(max_cost=own))
     assert config.lower_limit(text, "max_cost", most) == lower
-    assert config.lower_limit(None, "max_cost", most) == most

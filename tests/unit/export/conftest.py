@@ -34,6 +34,10 @@ from pgs_neo4j.model import (
     Usage,
 )
 
+COVERAGE = Coverage(
+    partitions_swept=2, partitions_total=4, nodes_read=60, nodes_total=160, texts_read=60,
+    texts_total=160,
+)  # fmt: skip
 TEXT = """\
 ## Thesis
 A claim [P1:n2], two at once [P1:n2, P2:n3], and one that is **wrong** [P9:n4].
@@ -173,9 +177,8 @@ def make_answer(said: str = "toys", text: str = TEXT, **changed: Any) -> Answer:
         "synthesis": Synthesis(text=text, thesis="A claim [P1:n2]", citations=citations),
         "routing": Routing(routes=(), considered=4, note=said),
         "sweeps": sweeps,
-        "coverage": Coverage(
-            partitions_swept=2, partitions_total=4, nodes_read=60, nodes_total=160
-        ),
+        "coverage": COVERAGE,
+        "own_coverage": COVERAGE,
         "usage": Usage(calls=5, input_tokens=1200, output_tokens=80, cached=2),
         "seconds": {"partition": 0.1, "route": 0.01, "sweep": 2.0, "synthesize": 1, "total": 3.2},
         "warnings": (f"P3: 0 of 40 nodes were read; {said}",),

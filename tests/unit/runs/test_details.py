@@ -1,8 +1,5 @@
 """An answer's details are read back from JSON as they were written."""
 
-import json
-from dataclasses import replace
-
 from pgs_neo4j.model import (
     Answer,
     Citation,
@@ -19,7 +16,6 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.runs.answer_rows import answer_rows
 from pgs_neo4j.runs.details import details_json, read_details
-from pgs_neo4j.runs.earlier_answers import parsed_synthesis
 from pgs_neo4j.runs.session import Read
 
 TEXT = "## Thesis\nIron [P1:n1].\n\n## Connections\n- One [P1:n2].\n\n## Convergences\n- Two."
@@ -28,6 +24,7 @@ CITED = (
     Citation(alias="n2", partition=1, node="b", title="B", rank=1, element_id="4:x:2"),
 )
 UNREAD = Sweep(partition=2, status=SweepStatus.UNREAD, nodes=7, errors=("no time",), wave=2)
+COVERAGE = Coverage(partitions_swept=1, partitions_total=2, nodes_read=2, nodes_total=9)
 ANSWER = Answer(
     question="Why?",
     graph="g",
@@ -47,7 +44,8 @@ ANSWER = Answer(
     ),
     routing=Routing(routes=(Route(partition=1, similarity=0.5, reason="near"),), considered=2),
     sweeps=(Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=2, read=((0, 2),)), UNREAD),
-    coverage=Coverage(partitions_swept=1, partitions_total=2, nodes_read=2, nodes_total=9),
+    coverage=COVERAGE,
+    own_coverage=COVERAGE,
     usage=Usage(calls=3),
     seconds={"total": 1.25},
     crosscheck=Crosscheck(
@@ -74,24 +72,6 @@ def test_details_read_back_equal_and_hold_no_element_id():
     assert details.unread == (UNREAD,)
     assert details.nodes_read == {1: 2}
     assert "element_id" not in stored
-    assert not {"complete", "reductions", "citations"} & set(json.loads(stored))
-
-
-def test_details_of_earlier_releases_are_read_with_their_spelling():
-    data = json.loads(details_json(ANSWER, READ))
-    del data["synthesis"], data["nodes_read"]
-    data["crosscheck"]["convergences"][0]["kind"] = "neighbours"
-    data |= {"complete": False, "reductions": 2}
-    first = read_details(json.dumps(data))
-    assert (first.synthesis, first.citations, first.nodes_read) == (None, None, None)
-    assert first.crosscheck == ANSWER.crosscheck
-    nodes = {(each.partition, each.alias): each for each in CITED}
-    same = replace(ANSWER.synthesis, usage=Usage())
-    assert parsed_synthesis(TEXT, first, nodes) == same
-    gone = parsed_synthesis(TEXT, first, {})
-    assert [each.valid for each in gone.citations] == [False, False]
-    judged = replace(first, citations=CITED)
-    assert parsed_synthesis(TEXT, judged, {}) == same
 
 
 def test_an_answer_becomes_rows_that_are_keyed_by_its_run():

@@ -10,7 +10,6 @@ from pgs_neo4j.model import (
     Citation,
     Finding,
     Flag,
-    GraphMapping,
     Quote,
     Report,
     Sweep,
@@ -91,7 +90,7 @@ async def test_a_recorded_sweep_reads_back_equal(
     )
     db = cast("Database", Memory())
     await record_sweep(db, Handle("r1", "holder"), sweep)
-    (stored,) = await recorded_sweeps(db, "r1", "g1", GraphMapping())
+    (stored,) = await recorded_sweeps(db, "r1", "g1")
     assert stored == sweep
     if report is not None:
         assert stored.report is not None

@@ -50,8 +50,8 @@ def answered(text: str = "It is so.", **more: Any) -> Answer:
     given: dict[str, Any] = {
         "question": "Why?", "graph": "papers", "session": "s", "run": "r1", "mode": "full",
         "model": "m", "synthesis": Synthesis(text=text), "sweeps": (), "coverage": COVERED,
-        "routing": Routing(routes=(), considered=1), "cost": 0.5, "seconds": {},
-        "usage": Usage(calls=2, input_tokens=30, output_tokens=4),
+        "own_coverage": COVERED, "routing": Routing(routes=(), considered=1), "cost": 0.5,
+        "seconds": {}, "usage": Usage(calls=2, input_tokens=30, output_tokens=4),
     }  # fmt: skip
     return Answer(**given | more)
 

@@ -42,6 +42,9 @@ code
 The end."""
 
 
+COVERAGE = Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9)
+
+
 def document(text: str = TEXT, **more: Any) -> Document:
     citations = (
         Citation(alias="n1", partition=1, title="Owls", element_id="4:a:1", rank=0),
@@ -51,7 +54,7 @@ def document(text: str = TEXT, **more: Any) -> Document:
         question="Why?", graph="birds", session="s", run="r9", mode="full", model="m",
         synthesis=Synthesis(text=text, citations=citations), sweeps=(),
         routing=Routing(routes=(), considered=1), usage=Usage(), seconds={},
-        coverage=Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9),
+        coverage=COVERAGE, own_coverage=COVERAGE,
     )  # fmt: skip
     return Document(answer=replace(answer, **more), asked_at="2026-01-01")
 
