@@ -65,7 +65,7 @@ DATA = {
     "pgs_neo4j/text/extraction/names.py": "words that users' texts hold, in any spelling",
     "pgs_neo4j/text/local_extraction/small_words.py": "words that users' texts hold",
     "pgs_neo4j/text/gist.py": "words that users' texts hold, in any spelling",
-    "tests/unit/local/test_relock.py": "a license as its owner spells it",
+    "tests/unit/tools/test_relock.py": "a license as its owner spells it",
 }
 """Files that hold such words as data, with the reason."""
 

@@ -8,13 +8,13 @@ import pytest
 
 from pgs_neo4j.manual import read_page
 from pgs_neo4j.web.app import described
-from pgs_neo4j.web.manual.api_table import api_page, kind_of
-from pgs_neo4j.web.manual.generate import API
+from tests.tools.api_table import api_page, kind_of
+from tests.tools.reference_pages import API
 
 
 def test_the_page_is_up_to_date() -> None:
     page = api_page(described())
-    assert API.read_text("utf-8") == page, "python -m pgs_neo4j.web.manual.generate"
+    assert API.read_text("utf-8") == page, "python -m tests.tools.reference_pages"
     assert read_page("api") == page
 
 

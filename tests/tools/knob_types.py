@@ -1,6 +1,6 @@
 """Generates the types of knobs and the settings page from declarations.
 
-Run ``python -m pgs_neo4j.config.generate`` after a declaration has changed.
+Run ``python -m tests.tools.knob_types`` after a declaration has changed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Literal, get_args, get_origin
 
 from pydantic import SecretStr
 
+import pgs_neo4j
 from pgs_neo4j.config.declaration import Declaration, declarations
 from pgs_neo4j.config.knobs import PGSConfig
-from pgs_neo4j.config.page import settings_page
 from pgs_neo4j.config.settings import Settings
+from tests.tools.settings_page import settings_page
 
-PACKAGE = Path(__file__).parent.parent
+PACKAGE = Path(pgs_neo4j.__file__).parent
 TYPES, PAGE = PACKAGE / "config" / "knob_types.py", PACKAGE / "manual" / "settings.md"
 HEAD = '''"""Types of knobs and settings as keyword arguments, written by ``config/generate.py``."""
 

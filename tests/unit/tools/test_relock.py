@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from pgs_neo4j.local import lockfile, relock
-from pgs_neo4j.local.relock import Coordinate
+from pgs_neo4j.local import lockfile
+from tests.tools import relock
+from tests.tools.relock import Coordinate
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">{parent}<artifactId>x</artifactId>
 {licenses}</project>"""

@@ -1,6 +1,6 @@
 """Generates the reference pages of the manual from code.
 
-Run ``python -m pgs_neo4j.web.manual.generate`` after an event or a request has changed.
+Run ``python -m tests.tools.reference_pages`` after an event or a request has changed.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pgs_neo4j.manual
 from pgs_neo4j.web.app import described
-from pgs_neo4j.web.manual.api_table import api_page
-from pgs_neo4j.web.manual.event_table import events_page
+from tests.tools.api_table import api_page
+from tests.tools.event_table import events_page
 
 EVENTS = Path(pgs_neo4j.manual.__file__).with_name("events.md")
 API = EVENTS.with_name("api.md")

@@ -1,4 +1,4 @@
-"""Rewrites a lock file: ``python -m pgs_neo4j.local.relock --release 2026``, for maintainers.
+"""Rewrites a lock file: ``python -m tests.tools.relock --release 2026``, for maintainers.
 
 Needs Maven's ``mvn``, whose resolution of versions is the reference. Fetches all files into a
 temporary repository unless ``--repository`` names another one.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from pgs_neo4j.local import lockfile
 from pgs_neo4j.local.artifacts import sha256_of
 from pgs_neo4j.local.lockfile import DEFAULT, RELEASES, Target
 
@@ -105,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
         neo4j = resolve(pin.neo4j_roots, Path(scratch), repository)
         gds = resolve(pin.gds_roots, Path(scratch), repository)
         text = render(neo4j, gds, repository, pin)
-    output = chosen.output or Path(__file__).with_name(RELEASES[chosen.release].lock_name)
+    output = chosen.output or Path(lockfile.__file__).with_name(RELEASES[chosen.release].lock_name)
     output.write_text(text, encoding="utf-8")
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.manual.event_table import plain_paragraph, table
+from tests.tools.event_table import plain_paragraph, table
 
 INTRODUCTION = """\
 # HTTP API

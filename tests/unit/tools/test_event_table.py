@@ -10,13 +10,13 @@ import pytest
 from pgs_neo4j.events import Event
 from pgs_neo4j.manual import read_page
 from pgs_neo4j.web.jobs.served_jobs import SERVED_JOBS, ServedJobFailure
-from pgs_neo4j.web.manual.event_table import events_page, plain_doc, table
-from pgs_neo4j.web.manual.generate import EVENTS
 from pgs_neo4j.web.runs.served_data import SERVED, ServedFailure
+from tests.tools.event_table import events_page, plain_doc, table
+from tests.tools.reference_pages import EVENTS
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert EVENTS.read_text("utf-8") == events_page(), "python -m pgs_neo4j.web.manual.generate"
+    assert EVENTS.read_text("utf-8") == events_page(), "python -m tests.tools.reference_pages"
     assert read_page("events") == events_page()
 
 
