@@ -1,25 +1,17 @@
-"""Generates the types of knobs and the settings page from declarations.
-
-Run ``python -m tests.tools.knob_types`` after a declaration has changed.
-"""
+"""The types of knobs and settings, as Python source made from their declarations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 from pydantic import SecretStr
 
-import pgs_neo4j
 from pgs_neo4j.config.declaration import Declaration, declarations
 from pgs_neo4j.config.knobs import PGSConfig
 from pgs_neo4j.config.settings import Settings
-from tests.tools.settings_page import settings_page
 
-PACKAGE = Path(pgs_neo4j.__file__).parent
-TYPES, PAGE = PACKAGE / "config" / "knob_types.py", PACKAGE / "manual" / "settings.md"
-HEAD = '''"""Types of knobs and settings as keyword arguments, written by ``config/generate.py``."""
+HEAD = '''"""Knobs and settings as keyword arguments, written by ``tests/tools/generate.py``."""
 
 from __future__ import annotations
 
@@ -76,14 +68,3 @@ def _text(kind: object) -> str:
     if kind is SecretStr:
         return "str | SecretStr"
     return getattr(kind, "__name__", str(kind))
-
-
-def main() -> None:
-    """Write both files."""
-    TYPES.write_text(knob_types(), encoding="utf-8")
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(settings_page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

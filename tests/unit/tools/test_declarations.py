@@ -9,7 +9,7 @@ import pytest
 from pgs_neo4j import config
 from pgs_neo4j.config import Declaration, Knobs, PGSConfig, Settings, SettingsOverrides
 from pgs_neo4j.config.declaration import Topic
-from tests.tools.knob_types import OWN_PARAMETER, PAGE, TYPES, knob_types
+from tests.tools.knob_types import OWN_PARAMETER
 from tests.tools.settings_page import HEADINGS, KEYS, bounds_text, settings_page
 
 ALL = [*config.declarations(Settings), *config.declarations(PGSConfig)]
@@ -17,14 +17,6 @@ ALL = [*config.declarations(Settings), *config.declarations(PGSConfig)]
 
 def declaration(name: str) -> Declaration:
     return next(each for each in ALL if each.name == name)
-
-
-def test_the_generated_types_are_up_to_date():
-    assert TYPES.read_text("utf-8") == knob_types(), "python -m tests.tools.knob_types"
-
-
-def test_the_settings_page_is_up_to_date():
-    assert PAGE.read_text("utf-8") == settings_page(), "python -m tests.tools.knob_types"
 
 
 def test_every_knob_has_a_type_and_every_setting_but_the_own_parameter():
