@@ -12,6 +12,7 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.ingest.names.index import create_name_indexes
 from pgs_neo4j.ingest.publish import prepare
 from tests.cypher.strings import find_statements, iterate_strings
+from tests.database import explain
 
 PACKAGE = Path(queries.__file__).parents[1]
 PLANNED_AS = {
@@ -48,7 +49,7 @@ async def test_the_planner_agrees_with_the_header(db, name):
     for language in query.languages or db.languages:
         if language in db.languages:
             text = queries.prefix(source, (language,))
-            kind, columns = await db.explain(replace(query, text=text))
+            kind, columns = await explain(db, replace(query, text=text))
             assert kind in PLANNED_AS[query.mode], language
             assert columns == tuple(query.columns), language
 

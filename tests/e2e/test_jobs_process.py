@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from pgs_neo4j import catalog
-from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.forks import Fork, Forks
 from tests.graphs import checksum, count, locked_papers, papers
+from tests.leases import read_holder
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ async def ended(process: Fork) -> Ended:
 
 
 async def working(db: Database) -> bool:
-    return await lease.read_holder(db, "papers") is not None
+    return await read_holder(db, "papers") is not None
 
 
 async def shift(db: Database, minutes: int) -> None:

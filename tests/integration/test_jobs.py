@@ -22,6 +22,7 @@ from pgs_neo4j.runs.jobs import begin, close, get, list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
+from tests.leases import read_holder
 
 TEXT = "MATCH (p:Paper {doi: 'doi/3'}) SET p.abstract = 'It says something else now.'"
 CITATION = (
@@ -134,7 +135,7 @@ async def test_an_interrupted_job_says_so_and_leaves_what_there_was(pgs: PGS) ->
     assert (await list_jobs(pgs.db))[0].outcome == "interrupted"
     stored = await pgs.graph("papers")
     assert stored.generation == first.generation
-    assert await lease.read_holder(pgs.db, "papers") is None
+    assert await read_holder(pgs.db, "papers") is None
 
 
 async def test_a_failed_job_keeps_the_sentence(pgs: PGS) -> None:

@@ -16,10 +16,11 @@ import pytest
 from pgs_neo4j.database import lease, queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.database.lease import LONGEST_S, Lease, hold_lease, read_holder, take_away
+from pgs_neo4j.database.lease import LONGEST_S, Lease, hold_lease, take_away
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.partitioning import generation
+from tests.leases import read_holder
 from tests.waiting import until
 
 PATIENCE_S = 60.0

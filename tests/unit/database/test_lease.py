@@ -12,8 +12,6 @@ from pgs_neo4j.database import lease as module
 from pgs_neo4j.database.lease import (
     LeaseHolder,
     hold_lease,
-    is_unreleased,
-    read_holder,
     take_away,
 )
 from pgs_neo4j.errors import (
@@ -61,7 +59,7 @@ class Answers:
             return self._next(self.renewing, [{"fence": params["fence"]}])
         if name == "release_leases":
             return self.released
-        return [OTHER] if name == "read_leases" else []
+        return []
 
     def _next(self, answers: list[Any], usual: list[dict[str, Any]]) -> list[dict[str, Any]]:
         answer = answers.pop(0) if answers else usual
@@ -182,13 +180,6 @@ async def test_a_lease_that_cannot_be_renewed_in_its_time_is_lost(database):
         async with hold_lease(database, "papers", seconds=0.05):
             await asyncio.sleep(PATIENCE_S)
     assert "set_free_leases" not in database.names()
-
-
-async def test_the_holder_of_a_lease_can_be_read(database):
-    holder = await read_holder(database, "papers")
-    assert holder is not None
-    assert (holder.holder, holder.fence, holder.expires_at) == ("db1, pid 7, aa", 4, UNTIL)
-    assert not await is_unreleased(database, "papers")
 
 
 async def test_a_lease_can_be_taken_away_from_its_holder(database):

@@ -27,7 +27,7 @@ from pgs_neo4j.events import (
     UsageCounted,
     Warned,
 )
-from pgs_neo4j.export import data_listener, event_data
+from pgs_neo4j.export import event_data
 from pgs_neo4j.model import (
     Citation,
     Finding,
@@ -166,15 +166,3 @@ def test_every_event_is_tried_here_and_no_field_hides_kind_or_run() -> None:
     assert len({kind.kind for kind in kinds}) == len(kinds)
     names = {field.name for kind in kinds if kind is not RunStarted for field in fields(kind)}
     assert not names & {"kind", "run"}
-
-
-def test_a_listener_adds_the_run_once_it_is_recorded() -> None:
-    sent: list[Json] = []
-    listen = data_listener(sent.append)
-    for event in (PhaseStarted("partition"), RunStarted("r1", resumed=True), Warned("mind")):
-        listen(event)
-    assert [(data["kind"], data["run"]) for data in sent] == [
-        ("phase_started", None),
-        ("run_started", "r1"),
-        ("warned", "r1"),
-    ]

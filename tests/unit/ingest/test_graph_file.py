@@ -20,11 +20,10 @@ def test_dimensions_are_the_distinct_lengths_in_order() -> None:
     assert graph([None], []).dimensions == ()
 
 
-def test_self_loops_and_duplicates_are_counted() -> None:
+def test_self_loops_are_counted() -> None:
     ends = [(0, 1, "A"), (0, 1, "A"), (0, 1, "B"), (1, 0, "A"), (2, 2, "A"), (0, 1, "A")]
     file = graph([None] * 3, ends)
     assert file.self_loops == 1
-    assert file.duplicates == 2
 
 
 def test_a_file_ignores_nothing_unless_it_says_so() -> None:

@@ -16,10 +16,9 @@ from pgs_neo4j.text.extraction.records import (
     BROKEN_DELIMITER,
     neutral_text,
     number_sentences,
-    write_numbers,
-    write_records,
 )
 from pgs_neo4j.text.extraction.replies import parse_reply
+from tests.records import write_numbers, write_records
 
 ADA = ExtractedEntity(name="Ada", type="Person", description="A woman.", sentences=(1, 3))
 LIVES = ExtractedRelation(

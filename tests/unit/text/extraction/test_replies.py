@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
 from pgs_neo4j.text.extraction.names import name_fault
-from pgs_neo4j.text.extraction.records import write_records
 from pgs_neo4j.text.extraction.replies import MOST_RECORDS, parse_reply
+from tests.records import write_records
 
 GOOD = """entity<|#|>Ada<|#|>Person<|#|>A woman of letters.<|#|>1,3
 entity<|#|>London<|#|>Location<|#|>A city.<|#|>2

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pgs_neo4j.model.documents import Chunk, DocumentText, ExtractedRelation, Extraction
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.ground import ground
-from pgs_neo4j.text.extraction.records import write_records
 from pgs_neo4j.text.extraction.replies import parse_reply
 from pgs_neo4j.text.local_extraction import extract_terms
 from pgs_neo4j.text.local_extraction.extract import MOST_TERMS, type_of
+from tests.records import write_records
 
 GUIDE = """# Graph databases
 
