@@ -73,7 +73,7 @@ import pgs_neo4j.gds.runner
 from pgs_neo4j.cli.run import code_of
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PGSError
-from pgs_neo4j.jobs.repartition import repartition
+from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 
 async def job(order):
