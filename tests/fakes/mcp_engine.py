@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -173,8 +174,13 @@ def desk(engine: FakeEngine, visitor: Visitor | None = None, **bounds: Any) -> D
     return Desk(anything, Inquiries(1), bounds=McpBounds(**bounds), **given)
 
 
-def stored_run(graph: str, session: str, silent: bool = False, **properties: Any) -> StoredRun:
-    given = {"status": "interrupted", "question": "Why?"} | properties
+def stored_run(
+    graph: str, session: str, silent: bool = False, limits: Any = None, **properties: Any
+) -> StoredRun:
+    """A run without an answer, whose knobs have only some ``limits``."""
+    values = {"max_cost": None, "max_sweep_partitions": None} | (limits or {})
+    config = json.dumps({"values": values, "set": []})
+    given = {"status": "interrupted", "question": "Why?", "config": config} | properties
     return StoredRun("r9", graph, session, None, False, silent, given)
 
 

@@ -108,7 +108,7 @@ def test_an_answer_carries_the_keys_that_the_issue_lists(answer_of: Make) -> Non
     assert (second["keywords"], second["report"]) == ([], None)
     assert document["coverage"] == {
         "partitions_swept": 1, "partitions_total": 4, "nodes_read": 40, "nodes_total": 160,
-        "texts_read": None, "texts_total": None, "fraction": 0.25,
+        "texts_read": 40, "texts_total": 160, "fraction": 0.25,
     }  # fmt: skip
     assert document["usage"]["input_tokens"] == 1200
     assert document["seconds"] == answer_of().seconds

@@ -42,7 +42,7 @@ def test_a_search_citation_has_no_partition() -> None:
 
 def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:
     text = "\n".join(page.summary(answer_of(), 80))
-    assert "40 of 160 nodes (25 %; texts not counted) in session default so far" in " ".join(
+    assert "40 of 160 nodes, all with text (25 %) in session default so far" in " ".join(
         text.split()
     )
     assert "2 partitions swept; 40 nodes read; 1 failed" in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -124,8 +123,7 @@ async def test_a_run_is_resumed_in_its_own_graph_and_session() -> None:
 async def test_the_limit_of_a_run_that_is_resumed_is_not_raised(
     wanted: dict[str, float], given: float
 ) -> None:
-    config = json.dumps({"values": {"max_cost": 0.5}, "set": ["max_cost"]})
-    stored = stored_run("birds", "ann / one", config=config)
+    stored = stored_run("birds", "ann / one", limits={"max_cost": 0.5})
     engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
     await call(desk(engine, Tenant()), "continue_reading", run="r9", **wanted)
     assert engine.asked == [("r9", {"max_cost": given})]
@@ -138,8 +136,7 @@ async def test_the_limit_of_a_run_that_is_resumed_is_not_raised(
 async def test_a_run_that_is_resumed_reads_no_more_partitions_than_it_was_to(
     wanted: int | None, own: int | None, given: int | None
 ) -> None:
-    config = json.dumps({"values": {"max_sweep_partitions": own}, "set": []})
-    stored = stored_run("birds", "ann / one", config=config)
+    stored = stored_run("birds", "ann / one", limits={"max_sweep_partitions": own})
     engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
     await call(desk(engine, Tenant()), "continue_reading", run="r9", max_partitions=wanted)
     assert engine.asked == [("r9", {"max_sweep_partitions": given} if given else {})]
