@@ -19,6 +19,7 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from tests.fakes.commands import StandIn
 
 HOSTILE = "\x1b[31m[bold]red[/bold]\x1b[0m \x1b]0;owned\x07\r\x9b2Jtail\u202e"
 
@@ -75,14 +76,18 @@ def own_names(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
-WHOLE = (Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),), passes=1),)
-"""Sweeps of which none failed."""
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """The engine that commands open; a file of tests adds its replies."""
+    stand_in = StandIn()
+    stand_in.open_for_commands(monkeypatch)
+    return stand_in
 
 
 @pytest.fixture
 def whole() -> tuple[Sweep, ...]:
     """Sweeps of an answer that is not partial."""
-    return WHOLE
+    return make_answer().sweeps[:1]
 
 
 @pytest.fixture
