@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.graphs.partitions import describe
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model import Drift, Generation, GraphMapping, Origin, Partition
+from pgs_neo4j.model import Drift, Generation, GraphMapping, Partition
 from pgs_neo4j.partitioning.result import Partitioning
+from tests.fakes.commands import StandIn, pgs
+
+
+MOVED = Drift(committed=True, nodes=100, relationships=9, texts_changed=3)
 
 
 def generation(**changed: object) -> Generation:
@@ -33,65 +30,34 @@ def generation(**changed: object) -> Generation:
     return Generation(**(given | changed))  # type: ignore[arg-type]
 
 
-@dataclass
-class Engine:
-    """What commands ask of the engine, and its answers."""
-
-    made: Generation | None = None
-    moved: Drift | None = None
-    asked: list[Any] = field(default_factory=list)
-
-    async def graph(self, name: str | None = None) -> StoredGraph:
-        self.asked.append(("graph", name))
-        return StoredGraph("papers", GraphMapping(), self.made.id if self.made else None)
-
-    async def generation(self, graph: str | None = None) -> Generation:
-        self.asked.append(("generation", graph))
-        if self.made is None:
-            raise UsageError("graph papers is not partitioned yet; run 'pgs partition' first")
-        return self.made
-
-    async def check(self, graph: str | None = None) -> Drift | None:
-        self.asked.append(("check", graph))
-        return self.moved
-
-    def outlook(self, drift: Drift) -> Origin | None:
-        self.asked.append(("outlook", drift))
-        return "refreshed" if drift.changed else None
-
-    async def partitions(self, graph: str | None = None) -> tuple[Partition, ...]:
-        self.asked.append(("partitions", graph))
-        return (Partition(id=1, size=60, tokens=9, uid="g2:1", lineage="g1:4", parent=2),)
+@pytest.fixture
+def engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StandIn:
+    """An engine with a generation of the graph ``papers``."""
+    monkeypatch.chdir(tmp_path)
+    part = Partition(id=1, size=60, tokens=9, uid="g2:1", lineage="g1:4", parent=2)
+    engine.replies |= {
+        "graph": StoredGraph("papers", GraphMapping(), "g2"), "generation": generation(),
+        "check": MOVED, "partitions": (part,),
+    }  # fmt: skip
+    engine.have({"outlook": lambda drift: "refreshed" if drift.changed else None})
+    return engine
 
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Engine:
-    """The engine that commands find."""
-    found = Engine(made=generation())
-
-    @asynccontextmanager
-    async def database(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
-        yield found
-
-    monkeypatch.setattr(connection, "database", database)
-    monkeypatch.chdir(tmp_path)
-    return found
+def unpartitioned(engine: StandIn) -> None:
+    """Take the generation away."""
+    none = UsageError("graph papers is not partitioned yet; run 'pgs partition' first")
+    graph = StoredGraph("papers", GraphMapping(), None)
+    engine.replies |= {"graph": graph, "generation": none, "check": None}
 
 
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
-
-
-def test_the_report_is_of_the_graph_asked_for(engine: Engine) -> None:
+def test_the_report_is_of_the_graph_asked_for_and_as_json_has_all_figures(engine: StandIn) -> None:
     done = pgs("partitions", "-g", "papers", "--report")
     assert done.exit_code == 0
     assert engine.asked == [("generation", "papers")]
     assert done.stdout.startswith("graph         papers, generation g2\n")
     assert "50 to 99           1  ####" in done.stdout
     assert "█" not in done.stdout
-
-
-def test_the_report_as_json_has_all_figures(engine: Engine) -> None:
     document = json.loads(pgs("partitions", "--report", "--json").stdout)
     assert document["histogram"] == [
         {"from": 20, "to": 49, "partitions": 1},
@@ -104,18 +70,10 @@ def test_the_report_as_json_has_all_figures(engine: Engine) -> None:
     assert (document["merged"], document["pools"], document["levels"]) == (7, 0, [2])
 
 
-def test_there_is_no_report_before_the_first_generation(engine: Engine) -> None:
-    engine.made = None
-    done = pgs("partitions", "--report")
-    assert done.exit_code == 2
-    assert done.stderr.startswith("pgs: graph papers is not partitioned yet")
-
-
-def test_a_check_tells_and_changes_nothing(engine: Engine) -> None:
-    engine.moved = Drift(committed=True, nodes=100, relationships=9, texts_changed=3)
+def test_a_check_tells_and_changes_nothing(engine: StandIn) -> None:
     done = pgs("partitions", "--check")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert engine.asked == [("graph", None), ("check", "papers"), ("outlook", engine.moved)]
+    assert engine.asked == [("graph", None), ("check", "papers")]
     assert "texts            3 changed\n" in done.stdout
     assert "drift            3 %\n" in done.stdout
     assert "the partitions stay; those affected" in done.stdout
@@ -127,8 +85,11 @@ def test_a_check_tells_and_changes_nothing(engine: Engine) -> None:
     assert (drift["texts_changed"], drift["relationships_changed"]) == (3, 0)
 
 
-def test_a_check_before_the_first_generation_is_no_failure(engine: Engine) -> None:
-    engine.made = None
+@pytest.mark.usefixtures("unpartitioned")
+def test_before_the_first_generation_there_is_no_report_and_a_check_is_no_failure() -> None:
+    done = pgs("partitions", "--report")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("pgs: graph papers is not partitioned yet")
     done = pgs("partitions", "--check")
     assert done.exit_code == 0
     assert "papers is not partitioned yet" in done.stdout
@@ -136,14 +97,14 @@ def test_a_check_before_the_first_generation_is_no_failure(engine: Engine) -> No
     assert document == {"graph": "papers", "generation": None, "drift": None, "outlook": "cold"}
 
 
-def test_report_and_check_exclude_each_other(engine: Engine) -> None:
+def test_report_and_check_exclude_each_other(engine: StandIn) -> None:
     done = pgs("partitions", "--report", "--check")
     assert done.exit_code == 2
     assert done.stderr == "pgs: --report cannot be combined with --check; leave one of them out\n"
     assert engine.asked == []
 
 
-def test_the_list_carries_the_lineage_in_json_alone(engine: Engine) -> None:
+def test_the_list_carries_the_lineage_in_json_alone(engine: StandIn) -> None:
     (part,) = json.loads(pgs("partitions", "--json").stdout)["partitions"]
     assert (part["uid"], part["lineage"], part["parent"]) == ("g2:1", "g1:4", 2)
     shown = pgs("partitions").stdout
