@@ -14,7 +14,6 @@ from pgs_neo4j.model import Drift, Generation, GraphMapping, Partition
 from pgs_neo4j.partitioning.result import Partitioning
 from tests.fakes.commands import StandIn, pgs
 
-
 MOVED = Drift(committed=True, nodes=100, relationships=9, texts_changed=3)
 
 
