@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.app import app
+from pgs_neo4j.model import Generation
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
 
 
@@ -100,3 +101,18 @@ def ingested(*documents: DocumentOutcome, **changed: Any) -> Ingested:
     """The result of an ingestion of a graph ``notes``."""
     given: dict[str, Any] = {"graph": "notes", "label": "Notes", "seconds": 0.5}
     return Ingested(outcomes=documents, **given | changed)
+
+
+def generation(**changed: Any) -> Generation:
+    """A generation of a graph ``papers``, with all its figures."""
+    given: dict[str, Any] = {
+        "id": "g2", "graph": "papers", "created_at": "2026-07-01T03:17:04.123Z", "settings": "s",
+        "algorithm": "leiden-louvain", "fingerprint": "f", "node_count": 2_000,
+        "relationship_count": 9_000, "partition_count": 5, "modularity": 0.71234,
+        "sizes": (900, 600, 300, 150, 50), "pooled_nodes": 50, "embedder": None,
+        "dimensions": None, "issues": {"isolated_nodes": 12, "self_loops": 1_500},
+        "origin": "seeded", "raw_modularity": 0.73, "conductance": 0.0525, "split": 2,
+        "merged": 1_200, "pools": 1, "levels": (4, 1),
+        "seconds": {"scan": 1.5, "communities": 130.0, "clean up": 0.04},
+    }  # fmt: skip
+    return Generation(**given | changed)

@@ -10,23 +10,11 @@ import pytest
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.commands.graphs.partitions import describe
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model import Drift, Generation, GraphMapping, Partition
+from pgs_neo4j.model import Drift, GraphMapping, Partition
 from pgs_neo4j.partitioning.result import Partitioning
-from tests.fakes.commands import StandIn, pgs
+from tests.fakes.commands import StandIn, generation, pgs
 
 MOVED = Drift(committed=True, nodes=100, relationships=9, texts_changed=3)
-
-
-def generation(**changed: object) -> Generation:
-    given = {
-        "id": "g2", "graph": "papers", "created_at": "2026-01-01T00:00:00Z", "settings": "s",
-        "algorithm": "leiden-louvain", "fingerprint": "f", "node_count": 100,
-        "relationship_count": 9, "partition_count": 2, "modularity": 0.5, "sizes": (60, 40),
-        "pooled_nodes": 0, "embedder": None, "dimensions": None, "origin": "seeded",
-        "seconds": {"scan": 1.5, "write": 0.5}, "split": 1, "merged": 7, "levels": (2,),
-        "raw_modularity": 0.6, "conductance": 0.25,
-    }  # fmt: skip
-    return Generation(**(given | changed))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -58,15 +46,13 @@ def test_the_report_is_of_the_graph_asked_for_and_as_json_has_all_figures(engine
     assert "50 to 99           1  ####" in done.stdout
     assert "█" not in done.stdout
     document = json.loads(pgs("partitions", "--report", "--json").stdout)
-    assert document["histogram"] == [
-        {"from": 20, "to": 49, "partitions": 1},
-        {"from": 50, "to": 99, "partitions": 1},
-    ]
-    assert document["size_quantiles"] == [40.0, 45.0, 50.0, 55.0, 60.0]
-    assert (document["seconds"], document["steps"]) == (2.0, {"scan": 1.5, "write": 0.5})
+    assert document["histogram"][0] == {"from": 50, "to": 99, "partitions": 1}
+    assert [each["from"] for each in document["histogram"]] == [50, 100, 200, 500]
+    assert document["size_quantiles"] == [50.0, 150.0, 300.0, 600.0, 900.0]
+    assert (document["seconds"], document["steps"]["scan"]) == (131.54, 1.5)
     shown = ("generation", "origin", "modularity", "raw_modularity", "conductance", "split")
-    assert [document[name] for name in shown] == ["g2", "seeded", 0.5, 0.6, 0.25, 1]
-    assert (document["merged"], document["pools"], document["levels"]) == (7, 0, [2])
+    assert [document[name] for name in shown] == ["g2", "seeded", 0.71234, 0.73, 0.0525, 2]
+    assert (document["merged"], document["pools"], document["levels"]) == (1_200, 1, [4, 1])
 
 
 def test_a_check_tells_and_changes_nothing(engine: StandIn) -> None:
@@ -115,18 +101,15 @@ def test_partitioned_is_told_with_its_origin_and_the_drift_before_it() -> None:
     moved = Drift(committed=True, nodes=100, relationships=9, nodes_added=2)
     lines = describe(Partitioning(generation(), (), reused=False, seconds=2.5, drift=moved))
     assert lines == [
-        "papers: 2 partitions of 100 nodes and 9 relationships, grown from the previous generation "
-        "by leiden-louvain, 2.5 s",
-        "modularity 0.500, the largest holds 60 % of the nodes, 0 are pooled",
+        "papers: 5 partitions of 2,000 nodes and 9,000 relationships, grown from the previous "
+        "generation by leiden-louvain, 2.5 s",
+        "modularity 0.712, the largest holds 45 % of the nodes, 50 are pooled",
         "drift 2 %: 2 nodes added",
+        "noticed: 12 isolated nodes, 1,500 self loops",
     ]
     first = describe(Partitioning(generation(origin="cold"), (), reused=False, seconds=2.5))
     assert first[0].endswith("from scratch by leiden-louvain, 2.5 s")
-    assert len(first) == 2
-
-
-def test_reused_partitions_are_told_as_unchanged() -> None:
-    found = Partitioning(generation(), (), True, 0.1, drift=Drift(committed=False))
-    lines = describe(found)
+    assert len(first) == 3
+    lines = describe(Partitioning(generation(), (), True, 0.1, drift=Drift(committed=False)))
     assert lines[0].endswith(", unchanged, reused, 0.1 s")
     assert not any("drift" in line for line in lines)
