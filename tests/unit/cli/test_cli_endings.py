@@ -56,7 +56,7 @@ def test_after_two_dashes_json_is_a_word() -> None:
 
 
 @full_disk
-@pytest.mark.parametrize("arguments", [("--help",), ("ask", "--help"), ("--version",), ("help",)])
+@pytest.mark.parametrize("arguments", [("ask", "--help"), ("help",)])
 def test_a_full_stdout_is_one_sentence(arguments: tuple[str, ...]) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(

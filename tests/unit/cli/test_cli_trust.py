@@ -36,10 +36,8 @@ def listener() -> Iterator[TlsServer]:
 @pytest.mark.parametrize(
     "command",
     [
-        ["graph", "list"],
         ["ask", "--quiet", "--graph", "g", "what?"],
         ["sessions", "list", "--json"],
-        ["repartition", "--graph", "g"],
     ],
 )
 def test_a_password_is_not_sent_where_the_working_directory_points(
