@@ -174,12 +174,12 @@ async def test_an_open_chat_is_counted_until_it_is_cut(
         model.go.set()
 
 
-@pytest.mark.parametrize("name", ["ann", "chief", "stranger"])
-async def test_other_tokens_do_not_open_it(server: Served, name: str) -> None:
-    async with server.client(f"pgs_{name}") as client:
-        refused = await client.get("/metrics")
-    assert refused.status_code == (401 if name == "stranger" else 403)
-    assert "pgs_runs" not in refused.text
+async def test_other_tokens_do_not_open_it(server: Served) -> None:
+    for name, code in (("ann", 403), ("chief", 403), ("stranger", 401)):
+        async with server.client(f"pgs_{name}") as client:
+            refused = await client.get("/metrics")
+        assert refused.status_code == code, name
+        assert "pgs_runs" not in refused.text
     async with server.client() as nobody:
         assert (await nobody.get("/metrics")).status_code == 401
 
