@@ -12,7 +12,6 @@ from pgs_neo4j.engine.ingestion.order import chunk_rules, make_order
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.text.chunking import ChunkRules
-from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.fakes.database import FakeDatabase
 from tests.unit.engine.test_ingesting import stored_document
 
@@ -35,11 +34,6 @@ async def test_an_unusable_schema_is_told_before_the_database_is_asked(
     nobody: Any = None
     with pytest.raises(error, match="schema"):
         await make_order(nobody, tmp_path, "docs", {"schema": schema}, PGSConfig(), FileLoader())
-
-
-def test_the_default_schema_covers_itself_and_tells_all_of_itself() -> None:
-    assert EntitySchema().covers(EntitySchema())
-    assert EntitySchema().signature == EntitySchema().told.signature
 
 
 async def test_a_forgetting_that_nothing_would_do_is_refused(tmp_path: Path) -> None:

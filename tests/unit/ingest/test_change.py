@@ -140,38 +140,6 @@ async def test_a_relation_moves_with_the_stray_type_at_its_end() -> None:
     assert_whole(graph)
 
 
-async def test_statements_of_two_types_in_one_chunk_count_once_when_the_types_join() -> None:
-    one, other = related("As a city.")[0], related("As a hero.", 0.4, kind="Person")[0]
-    both = GroundedExtraction(
-        (*one.entities, other.entities[1]), (*one.relations, *other.relations)
-    )
-    graph = await graph_of(both=(both, True))
-    assert len(graph.relations) == 2
-    await graph.write(a=named(), b=named(), c=named())
-    assert (crossing(graph).fact, crossing(graph).mentions) == ("As a city.", 1)
-    assert crossing(graph).weight == 1.0
-    assert_whole(graph)
-
-
-async def test_a_relation_that_loses_its_spokesman_takes_the_next_best() -> None:
-    graph = await graph_of(
-        best=related("Surely.", 0.9), next=related("Likely.", 0.6), last=related("Perhaps.", 0.2)
-    )
-    assert (crossing(graph).fact, crossing(graph).weight) == ("Surely.", 1.7)
-    await graph.write(["best"])
-    assert (crossing(graph).fact, crossing(graph).fact_weight) == ("Likely.", 0.6)
-    assert (crossing(graph).weight, crossing(graph).mentions) == (0.8, 2)
-    assert_whole(graph)
-    await graph.write(next=named())
-    assert (crossing(graph).fact, crossing(graph).mentions) == ("Perhaps.", 1)
-    assert_whole(graph)
-    change = await graph.write(["last"])
-    assert change.dropped == (SEINE_PARIS,)
-    assert change.vanished == ("entity:River:SEINE",)
-    assert graph.relations == {}
-    assert_whole(graph)
-
-
 async def test_what_the_ends_of_a_relation_share_is_read_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -194,21 +162,6 @@ async def test_a_relation_that_only_grows_is_added_to_what_stands() -> None:
     await graph.write(c=related("Perhaps.", 0.1))
     assert (crossing(graph).fact, crossing(graph).mentions) == ("Surely.", 3)
     assert_whole(graph)
-
-
-async def test_a_tie_of_keywords_is_decided_alike_in_any_order() -> None:
-    said = {"x": related("So.", keyword="b"), "y": related("So.", keyword="a")}
-    together = await graph_of(**said)
-    apart = await graph_of(x=said["x"])
-    await apart.write(y=said["y"])
-    reverse = await graph_of(y=said["y"])
-    await reverse.write(x=said["x"])
-    for graph in (together, apart, reverse):
-        assert crossing(graph).keywords == ("a",)
-        assert_whole(graph)
-    await reverse.write(["y"])
-    assert crossing(reverse).keywords == ("b",)
-    assert_whole(reverse)
 
 
 async def test_a_relation_names_another_chunk_when_its_lowest_goes() -> None:
@@ -235,32 +188,4 @@ async def test_a_hub_with_many_descriptions_is_described_as_if_made_at_once() ->
     hub = graph.entities["entity:Location:PARIS"]
     assert hub.description.splitlines()[:2] == texts[1:3]
     assert {row["most"] for row in graph.database.params("read_names")} == {MOST_FRAGMENTS}
-    assert_whole(graph)
-
-
-async def test_a_description_that_two_chunks_share_stays_with_the_other() -> None:
-    graph = await graph_of(a=named(text="Old."), b=named(text="Old."))
-    await graph.write(["a"])
-    assert graph.entities["entity:Location:PARIS"].description == "Old."
-    await graph.write(b=named())
-    assert graph.entities["entity:Location:PARIS"].description == ""
-    assert_whole(graph)
-
-
-async def test_the_commonest_spelling_names_the_entity() -> None:
-    graph = await graph_of(a=named("Paris"), b=named("PARIS"), c=named("PARIS"))
-    assert graph.entities["entity:Location:PARIS"].name == "PARIS"
-    await graph.write(["c"], d=named("Paris"))
-    assert graph.entities["entity:Location:PARIS"].name == "Paris"
-    assert_whole(graph)
-
-
-async def test_a_term_leaves_the_view_when_one_unsure_chunk_is_left() -> None:
-    extraction, _ = named()
-    graph = await graph_of(a=(extraction, False), b=(extraction, False))
-    assert graph.entities["entity:Location:PARIS"].viewed
-    await graph.write(["a"])
-    assert not graph.entities["entity:Location:PARIS"].viewed
-    await graph.write(b=(extraction, True))
-    assert graph.entities["entity:Location:PARIS"].viewed
     assert_whole(graph)

@@ -75,23 +75,6 @@ def database(**answers: Any) -> Any:
     return FakeDatabase(**given | answers)
 
 
-async def test_what_nothing_else_holds_is_proven_to_be_gone() -> None:
-    db = database(scan_nodes=[node("1", "Note", text=OTHER)])
-    done = await delete_documents(db, WRITER, stored("a.md"))
-    assert (done.documents, done.chunks, done.replies) == (1, 1, 1)
-    assert (done.sentences, done.short, done.scanned) == (2, 0, len(OTHER))
-    assert (done.held, done.holders, done.quoting, done.proven) == (0, (), (), True)
-    assert done.seconds > 0
-    assert db.params("set_forgotten") == db.params("delete_remade") == []
-
-
-async def test_without_documents_nothing_is_searched() -> None:
-    db = database()
-    done = await delete_documents(db, WRITER, [])
-    assert (done.documents, done.proven) == (0, True)
-    assert [name for name, _ in db.sent] == ["read_deletions"]
-
-
 async def test_what_other_chunks_say_is_not_searched_for() -> None:
     db = database(read_live_texts=[{"text": OTHER}, {"text": f"It says: {SECRET}"}])
     done = await delete_documents(db, WRITER, stored("a.md"))
@@ -116,22 +99,6 @@ async def test_only_texts_that_may_be_replaced_are_kept_in_memory() -> None:
         "Note": None, "PgsReply": None, "PgsExtraction": None, "PgsRun": SECRET,
         "PgsPartition": SECRET,
     }  # fmt: skip
-
-
-async def test_replies_go_and_descriptions_lose_what_they_hold() -> None:
-    db = database(
-        scan_nodes=[
-            node("1", "PgsReply", text=f"Said: {SECRET}"),
-            node("2", "PgsExtraction", data=json.dumps({"fact": SECRET})),
-            node("3", "PgsPartition", summary=f"All of it: {SECRET}", titles=["Keys", SECRET]),
-            node("4", "PgsPartition", summary=OTHER),
-        ]
-    )
-    done = await delete_documents(db, WRITER, stored("a.md"))
-    assert (done.replies, done.descriptions, done.proven) == (3, 1, True)
-    assert db.params("delete_remade") == [{"ids": ["1", "2"]}]
-    (sent,) = db.params("set_forgotten")
-    assert sent["rows"] == [{"element_id": "3", "values": {"summary": "", "titles": ["Keys"]}}]
 
 
 async def test_replies_go_before_the_documents_do() -> None:
@@ -170,15 +137,6 @@ RUNS = [
 ]
 
 
-async def test_answers_that_quote_are_told_once_for_each_run() -> None:
-    db = database(scan_nodes=QUOTING, read_quoting_runs=RUNS)
-    done = await delete_documents(db, WRITER, stored("a.md"))
-    assert done.quoting == (QuotingRun(run="r1", session="s", graph="docs", question="Why?"),)
-    assert (done.held, done.proven) == (0, False)
-    assert db.params("read_quoting_runs") == [{"ids": ["5", "6"]}]
-    assert db.params("set_forgotten") == []
-
-
 async def test_what_keys_of_forgotten_answers_hold_is_held() -> None:
     db = database(scan_nodes=QUOTING, read_quoting_runs=RUNS)
     done = await delete_documents(db, WRITER, stored("a.md"), forget_answers=True)
@@ -191,13 +149,6 @@ async def test_what_keys_of_forgotten_answers_hold_is_held() -> None:
         {"element_id": "5", "values": {"text": FORGOTTEN}},
         {"element_id": "6", "values": {"answer": FORGOTTEN, "details": details}},
     ]
-
-
-async def test_forgotten_answers_without_traces_in_keys_prove_the_deletion() -> None:
-    held = [QUOTING[0], node("6", "PgsRun", id="run", answer=SECRET)]
-    db = database(scan_nodes=held, read_quoting_runs=RUNS)
-    done = await delete_documents(db, WRITER, stored("a.md"), forget_answers=True)
-    assert ([run.forgotten for run in done.quoting], done.held, done.proven) == ([True], 0, True)
 
 
 async def test_nodes_and_relationships_of_others_are_named_and_left_alone(

@@ -99,17 +99,6 @@ async def test_what_is_whole_is_published_and_the_next_ingestion_continues(
     assert documents.kept == {}
 
 
-async def test_nothing_is_deleted_after_it(tmp_path: Path) -> None:
-    write(tmp_path, 3)
-    documents = Documents()
-    await run(documents, ScriptedLLM(lambda prompt: "<|COMPLETE|>"), tmp_path)
-    (tmp_path / "000.txt").unlink()
-    write(tmp_path, 1, first=9)
-    with pytest.raises(ModelAuthError):
-        await run(documents, ScriptedLLM(lambda prompt: LASTING[0]), tmp_path, sync=True)
-    assert sorted(documents.documents) == ["000.txt", "001.txt", "002.txt"]
-
-
 async def test_a_large_document_ends_at_its_first_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,15 +12,11 @@ from pgs_neo4j.ingest.schemas import (
     LARGEST_FILE,
     by_hash,
     in_use,
-    keep_schemas,
     read_schema_file,
-    read_schemas,
     schema_in_force,
 )
 from pgs_neo4j.ingest.stored import StoredDocument
-from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.text.extraction.schema import EntitySchema
-from tests.fakes.database import FakeDatabase
 
 STARS = EntitySchema(types={"Star": "it shines", "Planet": ""}, mode="strict")
 TOML = """
@@ -77,16 +72,6 @@ def test_what_is_no_schema_is_told_in_one_sentence(
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match="cannot be read: No such file"):
         read_schema_file(tmp_path / "none.toml")
-
-
-async def test_schemas_are_kept_and_read_with_the_default_one() -> None:
-    db: Any = FakeDatabase()
-    writer = Writer(graph="docs", holder="me", label="Docs")
-    await keep_schemas(db, writer, [STARS, STARS])
-    (kept,) = db.params("keep_schemas")
-    assert kept["schemas"] == [json.dumps(STARS.as_data())]
-    read: Any = FakeDatabase(read_schemas=[{"schemas": kept["schemas"]}])
-    assert await read_schemas(read, "docs") == by_hash([EntitySchema(), STARS])
 
 
 def test_the_schema_in_force_is_that_of_the_documents() -> None:

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import BudgetError, EmbeddingError, LeaseLostError, ModelUnavailableError
+from pgs_neo4j.errors import EmbeddingError, LeaseLostError
 from pgs_neo4j.ingest.embed import texts, waiting
 from pgs_neo4j.ingest.embed.texts import entity_text
 from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting, text_batches
@@ -100,17 +100,6 @@ class WaitingTexts:
         return await embed_waiting(self.tools(embedder, **knobs), WRITER, stopped=stopped)
 
 
-async def test_every_text_is_embedded_and_equal_ones_once() -> None:
-    graph, embedder = WaitingTexts("one", "two", "one", fact="so"), ScriptedEmbedder()
-    done = await graph.embed(embedder)
-    assert done == TextsEmbedded(texts=4)
-    assert sorted(embedder.texts) == ["one", "so", "two"]
-    assert graph.vectors["n0000"] == graph.vectors["n0002"]
-    assert np.allclose(graph.vectors["fact"], embedder.vectors(["so"])[0])
-    assert await graph.embed(embedder) == TextsEmbedded()
-    assert len(embedder.texts) == 3
-
-
 async def test_pages_and_calls_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texts, "PAGE", 5)
     monkeypatch.setattr(waiting, "BATCH_TEXTS", 2)
@@ -129,24 +118,6 @@ async def test_without_an_embedder_missing_vectors_are_only_counted() -> None:
     assert [name for name, _ in graph.database.sent] == [
         "read_vector_models", "read_vector_models", "count_unembedded",
     ]  # fmt: skip
-
-
-async def test_after_a_limit_all_texts_wait() -> None:
-    graph, embedder = WaitingTexts("one", "two"), ScriptedEmbedder()
-    done = await graph.embed(embedder, stopped="max_calls")
-    assert done == TextsEmbedded(waiting=2, stopped="max_calls")
-    assert embedder.calls == []
-
-
-async def test_a_limit_in_between_keeps_what_was_bought(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "BATCH_TEXTS", 1)
-    graph, embedder = WaitingTexts("one", "two", "three"), ScriptedEmbedder()
-    done = await graph.embed(embedder, max_calls=2)
-    assert (done.texts, done.waiting, "max_calls" in done.stopped) == (2, 1, True)
-    assert len(graph.vectors) == 2
-    embedder.failures = [ModelUnavailableError("gone")]
-    assert await graph.embed(embedder) == TextsEmbedded(waiting=1, error="gone")
-    assert await graph.embed(embedder) == TextsEmbedded(texts=1)
 
 
 class Picky(ScriptedEmbedder):
@@ -179,18 +150,6 @@ async def test_an_embedder_that_fails_on_everything_is_given_up() -> None:
     assert (done.texts, done.waiting, done.error) == (0, 1000, "no finite vector")
     assert done.refused == waiting.MOST_REFUSED
     assert embedder.tries < 40
-
-
-async def test_vectors_of_another_model_go_after_the_first_reply_of_the_new_one() -> None:
-    graph, embedder = WaitingTexts("one", "two", model="old"), ScriptedEmbedder("new")
-    graph.vectors = {"n0000": [1.0], "n0001": [1.0]}
-    embedder.failures = [BudgetError("no")]
-    assert (await graph.embed(embedder)).waiting == 2
-    assert len(graph.vectors) == 2
-    assert graph.began == []
-    assert (await graph.embed(embedder)).texts == 2
-    assert graph.began == [{"n0000": "", "n0001": "", "fact": ""}]
-    assert {*graph.models.values()} == {"new", ""}
 
 
 async def test_a_text_without_a_vector_is_not_asked_for_again() -> None:

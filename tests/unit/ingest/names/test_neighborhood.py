@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
 from string import ascii_uppercase
 
 import pytest
@@ -207,45 +206,6 @@ async def test_the_index_changes_with_what_is_known_of_a_name() -> None:
     assert graph.names == {}
 
 
-async def test_names_by_statistics_join_only_the_same_letters() -> None:
-    graph = await graph_of(
-        a=person("M. Curie", sure=False),
-        b=person("Marie Curie", sure=False),
-        c=person("data-base", kind="Concept", sure=False),
-        d=person("database", kind="Concept", sure=False),
-    )
-    assert ids(SHORT, FULL) <= graph.entities.keys()
-    assert len(graph.entities) == 3
-    await graph.write(e=person("M. Curie"), f=person("Marie Curie"))
-    assert graph.entities.keys() & ids(SHORT, FULL) == ids(FULL)
-    assert_whole(graph)
-
-
-async def test_a_chain_of_variants_is_not_one_entity() -> None:
-    names = ("Acme Foods", "Acme Foods Inc.", "Acme Foods Ltd.")
-    graph = DocumentGraph()
-    for at, name in enumerate(names):
-        await graph.write(**{f"c{at}": person(name, kind="Organization")})
-        assert_whole(graph)
-    assert len(graph.entities) == 3
-    await graph.write(["c2"])
-    assert len(graph.entities) == 1
-    assert_whole(graph)
-
-
-@pytest.mark.parametrize("seed", range(6))
-async def test_any_order_of_arrival_ends_in_the_same_graph(seed: int) -> None:
-    names = ("M. Curie", "Marie Curie", "Mona Curie", "Curie, Marie", "Marie Cuire", "Mary Curie")
-    chunks = {f"c{at}": found(name) for at, name in enumerate(names)}
-    wanted, graph = await graph_of(**chunks), DocumentGraph()
-    order = [*chunks]
-    Random(seed).shuffle(order)
-    for id_ in order:
-        await graph.write(**{id_: chunks[id_]})
-    assert (graph.entities, graph.relations) == (wanted.entities, wanted.relations)
-    assert graph.names == wanted.names
-
-
 async def test_a_ruling_moves_a_name_with_its_followers() -> None:
     graph = await graph_of(
         a=person("M. Curie"), b=person("Marie Curie"), c=found("Maria Skłodowska")
@@ -265,16 +225,6 @@ async def test_a_ruling_moves_a_name_with_its_followers() -> None:
     assert_whole(graph)
 
 
-async def test_a_ruling_parts_a_name_from_its_variants() -> None:
-    graph = await graph_of(a=person("M. Curie"), b=person("Marie Curie"))
-    await graph.rule({SHORT: Ruling(apart=True)})
-    assert graph.entities.keys() == ids(SHORT, FULL)
-    assert_whole(graph)
-    await graph.rule({})
-    assert graph.entities.keys() == ids(FULL)
-    assert_whole(graph)
-
-
 async def test_a_ruling_waits_for_names_that_are_not_there() -> None:
     graph = await graph_of(a=person("Maria Skłodowska"))
     birth = ("MARIA_SKŁODOWSKA", "Person")
@@ -286,17 +236,4 @@ async def test_a_ruling_waits_for_names_that_are_not_there() -> None:
     assert_whole(graph)
     await graph.write(["b"])
     assert graph.entities.keys() == ids(birth)
-    assert_whole(graph)
-
-
-async def test_a_ruling_keeps_a_stray_type_of_its_own() -> None:
-    paris = ("PARIS", "Person")
-    cities = {f"city{at}": person("Paris", kind="City") for at in range(3)}
-    graph = await graph_of(hero=person("Paris"), **cities)
-    assert graph.entities.keys() == {"entity:City:PARIS"}
-    await graph.rule({paris: Ruling(apart=True)})
-    assert graph.entities.keys() == {"entity:City:PARIS", entity_id(paris)}
-    assert_whole(graph)
-    await graph.write(["city0"], more=person("Paris"))
-    assert graph.entities[entity_id(paris)].mentions == 2
     assert_whole(graph)
