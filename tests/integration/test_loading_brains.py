@@ -4,6 +4,7 @@ import asyncio
 import json
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -360,13 +361,13 @@ async def test_progress_reaches_the_total(db: Database, brain: Brain) -> None:
 
 
 async def test_the_demo_is_loaded_with_its_kinds_as_labels(db: Database) -> None:
-    demo = build_demo()
+    demo = build_demo(Path(json.__file__).parent)
     result = await load(db, demo_file(demo), "stdlib")
 
     assert result.added == len(demo.nodes)
     found = await rows(
         db,
-        "MATCH (c:Class:Stdlib {id: 'json.decoder.JSONDecoder'})-[:CONTAINS]->(m:Method) "
+        "MATCH (c:Class:Stdlib {id: 'decoder.JSONDecoder'})-[:CONTAINS]->(m:Method) "
         "RETURN m.name AS name ORDER BY name",
     )
     assert {"name": "decode"} in found
