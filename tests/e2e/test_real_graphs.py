@@ -14,7 +14,7 @@ from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.survey import propose, survey
 from tests.graphs import checksum, count
-from tests.stackoverflow import load_stack_overflow
+from tests.stackoverflow import load_tables
 
 FACTS = 200
 
@@ -116,7 +116,7 @@ async def test_notes_with_the_extractive_reader(endpoint, db, brain):
 
 
 async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, archive):
-    await load_stack_overflow(db, archive.path)
+    await load_tables(db, archive)
     facts = await plant(db, "Answer|Question", "body_markdown")
     before = await checksum(db)
     mapping = propose(await survey(db)).mapping

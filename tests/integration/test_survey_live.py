@@ -14,8 +14,8 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose, survey, validate
 from pgs_neo4j.survey import sample as sampling
 from tests.graphs import checksum, papers
-from tests.stackoverflow import load_stack_overflow
-from tests.standins import Archive, Brain
+from tests.stackoverflow import Archive, load_tables
+from tests.standins import Brain
 
 
 def by_label(samples: tuple[LabelSample, ...]) -> dict[str, LabelSample]:
@@ -54,7 +54,7 @@ async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
 
 
 async def test_a_graph_of_questions(db: Database, archive: Archive) -> None:
-    nodes, relationships = await load_stack_overflow(db, archive.path)
+    nodes, relationships = await load_tables(db, archive)
     found = await survey(db)
     assert (found.nodes, found.relationships) == (nodes, relationships)
     proposal = propose(found)
