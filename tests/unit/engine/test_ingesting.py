@@ -207,19 +207,6 @@ async def test_documents_are_divided_by_meaning_in_the_budget_of_the_ingestion(
     assert len(texts) > 4
 
 
-async def test_a_limit_in_dividing_leaves_documents_for_the_next_ingestion(
-    place: Any, folder: Path
-) -> None:
-    (folder / "story.md").write_text(STORY)
-    made = place()
-    made.core.embedder = ScriptedEmbedder()
-    done = await made.ingest(folder, "notes", max_tokens=100, **SEMANTIC)
-    assert "max_tokens" in done.stopped
-    assert {one.id: one.state for one in done.outcomes} == {
-        "curie.md": "added", "story.md": "waiting",
-    }  # fmt: skip
-
-
 async def test_hashing_divides_without_a_call_and_no_embedder_is_refused(
     place: Any, folder: Path
 ) -> None:
@@ -252,17 +239,15 @@ async def test_a_name_without_room_for_its_entities_is_refused(place: Any, folde
     assert set(made.mappings()) == {"n" * 55, "n" * 55 + ".entities"}
 
 
-async def test_the_label_is_made_from_the_name(place: Any, folder: Path) -> None:
+@pytest.mark.parametrize(("label", "made_of"), [(None, "MyNotes"), ("Paper", "Paper")])
+async def test_the_label_is_made_from_the_name_or_chosen(
+    place: Any, folder: Path, label: str | None, made_of: str
+) -> None:
     made = place()
-    assert (await made.ingest(folder, "my-notes")).label == "MyNotes"
-    assert made.published()["labels"] == ["MyNotes", "MyNotesChunk"]
-
-
-async def test_a_label_may_be_chosen(place: Any, folder: Path) -> None:
-    made = place()
-    assert (await made.ingest(folder, "notes", label="Paper")).label == "Paper"
+    assert (await made.ingest(folder, "my-notes", label=label)).label == made_of
+    assert made.published()["labels"] == [made_of, f"{made_of}Chunk"]
     assert {row["label"] for row in made.db.params("read_label_conflicts")} == {
-        "Paper", "PaperChunk", "PaperEntity",
+        made_of, f"{made_of}Chunk", f"{made_of}Entity",
     }  # fmt: skip
 
 
@@ -355,8 +340,7 @@ async def test_nothing_is_stored_for_a_graph_without_documents(
 async def test_the_phase_is_told_to_the_listener_of_the_call(place: Any, folder: Path) -> None:
     made, heard = place(), []
     await made.ingest(folder, "notes", on_event=heard.append)
-    assert heard[0] == PhaseStarted("ingest")
-    assert made.events == []
+    assert (heard[0], made.events) == (PhaseStarted("ingest"), [])
     await made.ingest(folder, "notes")
     assert made.events[0] == PhaseStarted("ingest")
 
@@ -374,14 +358,11 @@ def begun_deletion(*ids: str) -> Row:
     }  # fmt: skip
 
 
-async def test_a_deletion_that_broke_off_is_continued_by_the_same_command(place: Any) -> None:
+async def test_a_deletion_that_broke_off_is_continued_with_others(place: Any) -> None:
     made = place(read_documents=[stored_document("b.md")], read_deletions=[begun_deletion("a.md")])
     done = await made.ingest.delete("notes", ["a.md", "b.md"])
     assert (done.documents, done.resumed, done.sentences) == (1, 1, 2)
     again = place(read_deletions=[begun_deletion("a.md", "b.md")])
-    done = await again.ingest.delete("notes", ["a.md", "b.md"])
-    assert (done.documents, done.resumed, "publish" in again.names()) == (0, 2, False)
-    assert [sent["uids"] for sent in again.db.params("delete_deletions")] == [["notes/1/0"]]
     with pytest.raises(UsageError, match=r"no document c\.md"):
         await again.ingest.delete("notes", ["a.md", "c.md"])
 
@@ -402,14 +383,9 @@ async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
     assert made.published()["labels"] == ["Paper", "PaperChunk"]
 
 
-async def test_deleting_waits_for_nobody_and_gives_its_right_back(place: Any) -> None:
-    documents = [stored_document("a.md")]
-    made = place(read_documents=documents)
-    await made.ingest.delete("notes", ["a.md"])
-    (taken,), (released,) = made.db.params("take_ingest"), made.db.params("release_ingest")
-    assert taken["holder"] == released["holder"]
+async def test_deleting_waits_for_nobody(place: Any) -> None:
     other = [{"taken": False, "holder": "host:7", "expires_at": "later"}]
-    busy = place(read_documents=documents, take_ingest=other)
+    busy = place(read_documents=[stored_document("a.md")], take_ingest=other)
     with pytest.raises(BusyError, match="host:7 is writing the documents of graph notes"):
         await busy.ingest.delete("notes", ["a.md"])
     assert "publish" not in busy.names()

@@ -265,29 +265,25 @@ def test_a_list_loses_what_has_no_mark() -> None:
 
 def test_a_deletion_is_proven_when_all_quotes_are_forgotten() -> None:
     run = QuotingRun(run="r", session="s", graph="g", question="q")
-    assert Deletion().proven
-    assert not Deletion(held=1).proven
-    assert not Deletion(quoting=(run,)).proven
-    assert Deletion(quoting=(replace(run, forgotten=True),)).proven
+    cases = [Deletion(), Deletion(held=1), Deletion(quoting=(run,))]
+    cases.append(Deletion(quoting=(replace(run, forgotten=True),)))
+    assert [one.proven for one in cases] == [True, False, False, True]
 
 
-async def test_what_is_too_short_to_search_for_is_not_proven_to_be_gone() -> None:
-    deleted = [text_row("Password: hunter2.")]
-    holding = [node("1", "Note", text="Password: hunter2.")]
-    db = database(read_deleted_texts=deleted, scan_nodes=holding)
+@pytest.mark.parametrize(
+    ("text", "sentences", "short", "proven"),
+    [
+        ("Password: hunter2.", 0, 1, False),
+        (f"Password: hunter2. {OTHER}", 1, 1, False),  # the other one is said elsewhere
+        ("", 0, 0, True),
+        ("---\n", 0, 0, True),
+        (" \n\n", 0, 0, True),
+    ],
+)
+async def test_what_is_too_short_to_search_for_is_not_proven_to_be_gone(
+    text: str, sentences: int, short: int, proven: bool
+) -> None:
+    db = database(read_deleted_texts=[text_row(text)], scan_nodes=[node("1", "Note", text=text)])
     done = await delete_documents(db, WRITER, stored("a.md"))
-    assert (done.sentences, done.short, done.scanned) == (0, 1, 0)
-    assert (done.held, done.unsearched, done.proven) == (0, True, False)
-
-
-@pytest.mark.parametrize("text", ["", "---\n", " \n\n"])
-async def test_a_document_without_words_is_proven_to_be_gone(text: str) -> None:
-    db = database(read_deleted_texts=[text_row(text)])
-    done = await delete_documents(db, WRITER, stored("a.md"))
-    assert (done.chunks, done.short, done.unsearched, done.proven) == (1, 0, False, True)
-
-
-async def test_short_sentences_beside_those_of_other_documents_prove_nothing() -> None:
-    deleted = [text_row(f"Password: hunter2. {OTHER}")]
-    done = await delete_documents(database(read_deleted_texts=deleted), WRITER, stored("a.md"))
-    assert (done.sentences, done.short, done.scanned, done.proven) == (1, 1, 0, False)
+    assert (done.chunks, done.sentences, done.short, done.scanned) == (1, sentences, short, 0)
+    assert (done.held, done.unsearched, done.proven) == (0, bool(short), proven)
