@@ -103,19 +103,6 @@ async def test_a_stray_type_joins_and_parts_again_when_chunks_come_and_go() -> N
     assert_whole(graph)
 
 
-async def test_a_stray_type_that_becomes_common_parts_from_the_main_entity() -> None:
-    cities = {f"city{number}": named() for number in range(9)}
-    graph = await graph_of(p1=named(kind="Person"), p2=named(kind="Person"), **cities)
-    assert graph.entities.keys() == {"entity:Location:PARIS"}
-    change = await graph.write(p3=named(kind="Person"))
-    assert change.unbound == ()
-    ends = "entity:Location:PARIS", "entity:Person:PARIS"
-    assert change.moved == (MovedMentions(*ends, "Person", ["Paris"]),)
-    assert graph.entities["entity:Person:PARIS"].mentions == 3
-    assert graph.entities["entity:Location:PARIS"].mentions == 9
-    assert_whole(graph)
-
-
 async def test_the_main_type_of_a_name_changes_hands() -> None:
     cities = {f"city{number}": named() for number in range(3)}
     graph = await graph_of(stray=named(kind="Person"), **cities)

@@ -99,12 +99,6 @@ def test_a_document_has_its_chunks_counts_and_source() -> None:
     assert (second.entities, second.relations, second.dropped) == (2, 1, {"end": 1, "type": 5})
 
 
-def test_what_the_first_releases_did_not_store_is_empty() -> None:
-    own = dict.fromkeys(("source", "loader", "media_type", "ingested_at"))
-    shown = read(replace(STORED, schema="gone"), {"document": own, "chunks": [], "entities": 0})
-    assert (shown.source, shown.ingested_at, shown.types, shown.chunks) == ("", "", (), ())
-
-
 def test_a_document_that_is_gone_by_now_is_refused() -> None:
     with pytest.raises(UsageError, match=r"document a/curie\.md of graph notes was deleted"):
         read(STORED)

@@ -87,20 +87,6 @@ async def test_a_name_that_fits_two_stands_apart_until_one_goes() -> None:
     assert_whole(graph)
 
 
-async def test_a_relation_moves_with_the_name_at_its_end() -> None:
-    graph = await graph_of(a=found("M. Curie"), b=found("M. Curie"))
-    short = (SHORT, "FOUND", ("RADIUM", "Concept"))
-    full = (FULL, "FOUND", ("RADIUM", "Concept"))
-    change = await graph.write(c=found("Marie Curie"))
-    assert (change.dropped, [*change.relations]) == ((), [full])
-    assert graph.relations[full].mentions == 3
-    assert_whole(graph)
-    change = await graph.write(["c"])
-    assert (change.dropped, [*change.relations]) == ((), [short])
-    assert graph.relations[short].mentions == 2
-    assert_whole(graph)
-
-
 async def test_a_relation_between_two_names_of_one_entity_is_none() -> None:
     ends = tuple(GroundedEntity(name=name, type="Person") for name in ("M. Curie", "Ève Curie"))
     knows = GroundedRelation(
@@ -204,36 +190,3 @@ async def test_the_index_changes_with_what_is_known_of_a_name() -> None:
     change = await graph.write(["a"])
     assert change.unnamed == (("RADIUM", "Concept"),)
     assert graph.names == {}
-
-
-async def test_a_ruling_moves_a_name_with_its_followers() -> None:
-    graph = await graph_of(
-        a=person("M. Curie"), b=person("Marie Curie"), c=found("Maria Skłodowska")
-    )
-    birth = ("MARIA_SKŁODOWSKA", "Person")
-    change = await graph.rule({FULL: Ruling(birth)})
-    assert (change.unbound, change.mentions) == ((), ())
-    assert graph.entities[entity_id(birth)].mentions == 3
-    assert_whole(graph)
-    before = {**graph.entities}
-    await graph.write(d=person("Curie, Marie"))
-    assert graph.entities[entity_id(birth)].mentions == 4
-    await graph.write(["d"])
-    assert graph.entities == before
-    await graph.rule({})
-    assert ids(FULL, birth) <= graph.entities.keys()
-    assert_whole(graph)
-
-
-async def test_a_ruling_waits_for_names_that_are_not_there() -> None:
-    graph = await graph_of(a=person("Maria Skłodowska"))
-    birth = ("MARIA_SKŁODOWSKA", "Person")
-    await graph.rule({birth: Ruling(FULL)})
-    assert graph.entities.keys() == ids(birth)
-    change = await graph.write(b=person("Marie Curie"))
-    assert change.renamed == {birth: FULL}
-    assert graph.entities.keys() == ids(FULL)
-    assert_whole(graph)
-    await graph.write(["b"])
-    assert graph.entities.keys() == ids(birth)
-    assert_whole(graph)

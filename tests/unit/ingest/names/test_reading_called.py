@@ -52,15 +52,6 @@ async def test_what_does_not_fit_the_graph_is_counted_again(row: Row) -> None:
     assert called.entities == {FULL: FULL}
 
 
-async def test_an_entity_that_loses_mentions_is_counted_again() -> None:
-    db: Any = FakeDatabase(read_names=[COUNTED])
-    called = await read_called(db, "docs", [FULL], ["c1"], {FULL})
-    assert called.names.of(FULL).count == 7
-    (params,) = db.params("read_names")
-    assert (params["entities"], params["gone"]) == ([entity_id(FULL)], ["c1"])
-    assert [name for name, _ in db.sent] == ["read_names"]
-
-
 async def test_mentions_of_a_hub_are_counted_only_when_it_loses_one() -> None:
     graph = await graph_of(**{f"c{at}": found("Marie Curie") for at in range(9)})
     graph.database.sent.clear()
