@@ -13,7 +13,7 @@ from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.text.chunking import ChunkRules
 from tests.fakes.database import FakeDatabase
-from tests.unit.engine.test_ingesting import stored_document
+from tests.unit.engine.test_ingesting import stored_row
 
 
 def test_documents_are_divided_as_the_settings_want() -> None:
@@ -43,7 +43,7 @@ async def test_a_forgetting_that_nothing_would_do_is_refused(tmp_path: Path) -> 
 
 
 async def test_an_empty_folder_does_not_delete_a_graph(tmp_path: Path) -> None:
-    db: Any = FakeDatabase(read_documents=[stored_document("a.md")])
+    db: Any = FakeDatabase(read_documents=[stored_row("a.md")])
     with pytest.raises(
         UsageError, match="would delete all documents of these folders from graph docs"
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import FakeDatabase, Row
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
+from tests.fakes.ingestion import stored_document
 
 CURIE = "Marie Curie found radium. Marie Curie lived in Paris.\n"
 RECORDS = """entity<|#|>Marie Curie<|#|>Person<|#|>She found radium.<|#|>1-2
@@ -38,13 +39,8 @@ entity<|#|>Atlantis<|#|>Location<|#|>It is nowhere.<|#|>
 """
 
 
-def stored_document(id_: str, label: str = "Notes", **changed: Any) -> Row:
-    given: Row = {
-        "id": id_, "hash": f"hash of {id_}", "rules": "r", "signature": "s", "chunks": 2,
-        "name": id_, "size": 10, "label": label, "schema": "", "told": [],
-        "source": id_, "roots": None,
-    }  # fmt: skip
-    return given | changed
+def stored_row(id_: str, label: str = "Notes") -> Row:
+    return asdict(stored_document(id_, label=label, told=[]))
 
 
 def stored_graph(name: str, *labels: str) -> Row:
@@ -255,13 +251,13 @@ async def test_the_label_is_made_from_the_name_or_chosen(
 async def test_the_label_of_the_first_ingestion_is_kept(
     place: Any, folder: Path, label: str | None
 ) -> None:
-    made = place(read_documents=[stored_document("old.md", "Paper")])
+    made = place(read_documents=[stored_row("old.md", "Paper")])
     assert (await made.ingest(folder, "notes", label=label)).label == "Paper"
     assert made.published()["documents"][0]["label"] == "Paper"
 
 
 async def test_another_label_is_refused_and_nothing_is_written(place: Any, folder: Path) -> None:
-    made = place(read_documents=[stored_document("old.md", "Paper")])
+    made = place(read_documents=[stored_row("old.md", "Paper")])
     with pytest.raises(UsageError, match="was ingested with the label Paper; leave out --label"):
         await made.ingest(folder, "notes", label="Note")
     assert set(made.names()) == {"read_documents"}
@@ -346,7 +342,7 @@ async def test_the_phase_is_told_to_the_listener_of_the_call(place: Any, folder:
 
 
 async def test_deleting_no_documents_writes_nothing(place: Any) -> None:
-    made = place(read_documents=[stored_document("a.md")])
+    made = place(read_documents=[stored_row("a.md")])
     assert await made.ingest.delete("notes", []) == Deletion()
     assert set(made.names()) == {"read_version", "read_documents"}
 
@@ -359,7 +355,7 @@ def begun_deletion(*ids: str) -> Row:
 
 
 async def test_a_deletion_that_broke_off_is_continued_with_others(place: Any) -> None:
-    made = place(read_documents=[stored_document("b.md")], read_deletions=[begun_deletion("a.md")])
+    made = place(read_documents=[stored_row("b.md")], read_deletions=[begun_deletion("a.md")])
     done = await made.ingest.delete("notes", ["a.md", "b.md"])
     assert (done.documents, done.resumed, done.sentences) == (1, 1, 2)
     again = place(read_deletions=[begun_deletion("a.md", "b.md")])
@@ -377,7 +373,7 @@ async def test_with_sync_a_deletion_that_broke_off_is_continued(place: Any, fold
 
 
 async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
-    made = place(read_documents=[stored_document("a.md", "Paper"), stored_document("b.md")])
+    made = place(read_documents=[stored_row("a.md", "Paper"), stored_row("b.md")])
     assert (await made.ingest.delete("notes", ["a.md", "a.md"])).documents == 1
     assert made.published()["gone"] == ["a.md"]
     assert made.published()["labels"] == ["Paper", "PaperChunk"]
@@ -385,7 +381,7 @@ async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
 
 async def test_deleting_waits_for_nobody(place: Any) -> None:
     other = [{"taken": False, "holder": "host:7", "expires_at": "later"}]
-    busy = place(read_documents=[stored_document("a.md")], take_ingest=other)
+    busy = place(read_documents=[stored_row("a.md")], take_ingest=other)
     with pytest.raises(BusyError, match="host:7 is writing the documents of graph notes"):
         await busy.ingest.delete("notes", ["a.md"])
     assert "publish" not in busy.names()

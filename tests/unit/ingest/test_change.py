@@ -13,8 +13,8 @@ from pgs_neo4j.ingest import stored
 from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
 from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
 from pgs_neo4j.ingest.names.moving import MovedMentions
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
-from tests.documents import random_extraction, random_judgments, random_rulings
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import random_extraction, random_judgments, random_rulings, relation_of
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
 SEINE_PARIS: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
@@ -28,16 +28,7 @@ def named(name: str = "Paris", kind: str = "Location", text: str = "") -> Said:
 def related(fact: str, weight: float = 1.0, *, keyword: str = "a", kind: str = "Location") -> Said:
     """A chunk that says how the Seine and Paris are related."""
     ends = GroundedEntity(name="Seine", type="River"), GroundedEntity(name="Paris", type=kind)
-    stated = GroundedRelation(
-        source="Seine",
-        source_type="River",
-        target="Paris",
-        target_type=kind,
-        type="CROSSES",
-        fact=fact,
-        keywords=(keyword,),
-        weight=weight,
-    )
+    stated = relation_of(*ends, type="CROSSES", fact=fact, keywords=(keyword,), weight=weight)
     return GroundedExtraction(ends, (stated,)), True
 
 
@@ -124,6 +115,13 @@ async def test_a_relation_moves_with_the_stray_type_at_its_end() -> None:
     assert_whole(graph)
     change = await graph.write(["c"])
     assert (change.dropped, [*change.relations]) == ((SEINE_PARIS,), [person])
+    assert_whole(graph)
+
+
+async def test_a_chunk_that_is_written_again_keeps_a_relation_that_another_one_loses() -> None:
+    graph = await graph_of(a=related("So."), b=related("So."), c=related("So."))
+    await graph.write(a=named(), b=related("So."))
+    assert crossing(graph).mentions == 2
     assert_whole(graph)
 
 

@@ -23,6 +23,7 @@ from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.traces import Traces
 from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.ingestion import stored_document
 
 SECRET = "The vault under the old lighthouse opens with seven silver keys."
 OTHER = "Boats carry amber along the northern coast every summer."
@@ -37,11 +38,7 @@ def secret() -> Traces:
 
 
 def stored(*ids: str, size: int = 1) -> list[StoredDocument]:
-    one = StoredDocument(
-        id="", hash="h", rules="r", signature="s", chunks=1, name="a", size=size, label="Docs",
-        schema="", told=(), source="a", roots=(),
-    )  # fmt: skip
-    return [replace(one, id=id_) for id_ in ids]
+    return [stored_document(id_, size=size) for id_ in ids]
 
 
 def node(element_id: str, *labels: str, **values: Any) -> Row:
@@ -73,13 +70,6 @@ def database(**answers: Any) -> Any:
         "delete_remade": lambda sent: [{"replies": len(sent["ids"]), "descriptions": 0}],
     }
     return FakeDatabase(**given | answers)
-
-
-async def test_what_other_chunks_say_is_not_searched_for() -> None:
-    db = database(read_live_texts=[{"text": OTHER}, {"text": f"It says: {SECRET}"}])
-    done = await delete_documents(db, WRITER, stored("a.md"))
-    assert (done.sentences, done.scanned, done.proven) == (2, 0, True)
-    assert db.params("scan_nodes") == []
 
 
 async def test_groups_are_bounded_in_documents_and_bytes() -> None:

@@ -14,31 +14,25 @@ from pgs_neo4j.ingest.documents import rules_of
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredDocument
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.documents import relation_of
 from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.ingestion import stored_document
 
 SCHEMA = EntitySchema()
 NARROW = EntitySchema(types={"Person": "someone"}, mode="strict")
 SCHEMAS = {one.signature: one for one in (SCHEMA, NARROW)}
-STORED = StoredDocument(
-    id="a/curie.md", hash="h", rules=rules_of(ChunkRules(), FileLoader()),
-    signature=TermExtractor().signature, chunks=2, name="Curie", size=70, label="Notes",
-    schema=SCHEMA.signature, told=(), source="a/curie.md", roots=(),
+STORED = stored_document(
+    "a/curie.md", rules=rules_of(ChunkRules(), FileLoader()), name="Curie",
+    signature=TermExtractor().signature, schema=SCHEMA.signature,
 )  # fmt: skip
-FOUND = GroundedRelation(
-    source="Marie Curie", source_type="Person", target="radium", target_type="Concept",
-    type="FOUND", fact="She found radium.",
-)  # fmt: skip
-EXTRACTED = GroundedExtraction(
-    entities=(
-        GroundedEntity(name="Marie Curie", type="Person"),
-        GroundedEntity(name="radium", type="Concept"),
-    ),
-    relations=(FOUND,),
-    dropped={"end": 2},
+ENDS = (
+    GroundedEntity(name="Marie Curie", type="Person"),
+    GroundedEntity(name="radium", type="Concept"),
 )
+EXTRACTED = GroundedExtraction(ENDS, (relation_of(*ENDS),), dropped={"end": 2})
 
 
 def chunk(index: int, extraction: GroundedExtraction, **changed: Any) -> Row:

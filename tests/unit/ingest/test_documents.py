@@ -37,6 +37,7 @@ from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.extractors import WordExtractor
+from tests.fakes.ingestion import stored_document
 
 RIVER, CITY = "The Seine flows.\n", "Paris is a city.\n"
 LOADER = FileLoader()
@@ -60,12 +61,11 @@ def rules(divided: ChunkRules = WHOLE) -> str:
 
 def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
     """A document as it stands after its file had this text."""
-    one = StoredDocument(
-        id=f"{name}.md", hash=digest(text), rules=rules(), signature="s1",
-        chunks=1, name=f"{name}.md", size=len(text), label="Docs",
-        schema="", told=(), source=f"{name}.md", roots=(),
-    )  # fmt: skip
-    return {one.id: replace(one, **given)}
+    one = stored_document(
+        f"{name}.md",
+        **{"hash": digest(text), "rules": rules(), "size": len(text)} | given,
+    )
+    return {one.id: one}
 
 
 def file_of(folder: Path, text: str, name: str) -> dict[str, StoredDocument]:
@@ -357,15 +357,6 @@ async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_pat
     assert "no text" in reasons["empty.md"]
     assert "larger than" in reasons["large.md"]
     assert comparison.missing == {}
-
-
-async def test_documents_without_a_file_are_missing_before_any_file_is_read(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    comparison, _ = compare(
-        order_of(tmp_path), LOADER, file_of(tmp_path, CITY, "city"), WordExtractor()
-    )
-    assert [*comparison.missing] == ["city.md"]
-    assert comparison.outcomes == []
 
 
 async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:

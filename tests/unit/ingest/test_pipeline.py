@@ -122,16 +122,6 @@ async def test_a_stop_publishes_what_is_whole_and_ends_the_groups(
     assert {*extractor.asked} == {"A", "B"}
 
 
-async def test_a_text_that_two_documents_have_is_extracted_once(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    (tmp_path / "twin.md").write_text("Alpha is a word.\n")
-    documents, extractor = Documents(), WordExtractor()
-    done = await run(documents, extractor, tmp_path)
-    assert states(done) == {"alpha.md": "added", "twin.md": "added"}
-    assert extractor.asked == ["Alpha"]
-    assert documents.kept == {}
-
-
 async def test_a_failure_ends_no_call_that_is_paid_for(tmp_path: Path) -> None:
     sentences = [f"Word{n} is the word of this sentence." for n in range(1_600)]
     (tmp_path / "long.md").write_text(" ".join(sentences))

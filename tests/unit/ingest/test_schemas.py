@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.errors import InputFileError, UsageError
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.schemas import (
     LARGEST_FILE,
     by_hash,
@@ -17,6 +17,7 @@ from pgs_neo4j.ingest.schemas import (
 )
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.fakes.ingestion import stored_document
 
 STARS = EntitySchema(types={"Star": "it shines", "Planet": ""}, mode="strict")
 TOML = """
@@ -28,10 +29,7 @@ Planet = ""
 
 
 def document(schema: str, *told: str) -> StoredDocument:
-    return StoredDocument(
-        id="a", hash="h", rules="r", signature="s", chunks=1, name="a", size=1, label="Docs",
-        schema=schema, told=told, source="a", roots=(),
-    )  # fmt: skip
+    return stored_document(schema=schema, told=told)
 
 
 @pytest.mark.parametrize(
@@ -67,11 +65,6 @@ def test_what_is_no_schema_is_told_in_one_sentence(
     path.write_bytes(data)
     with pytest.raises(UsageError, match=told):
         read_schema_file(path)
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputFileError, match="cannot be read: No such file"):
-        read_schema_file(tmp_path / "none.toml")
 
 
 def test_the_schema_in_force_is_that_of_the_documents() -> None:

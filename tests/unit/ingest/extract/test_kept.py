@@ -9,19 +9,14 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.ingest.extract.kept import Keeper, read_kept
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import relation_of
 from tests.fakes.database import FakeDatabase, Row
 
-SAID = GroundedExtraction(
-    (GroundedEntity(name="Zoë", type="Person", spans=((0, 3), (9, 12)), sentences=(1, 2)),),
-    (
-        GroundedRelation(
-            source="Zoë", source_type="Person", target="Paris", target_type="Location",
-            type="LIVES_IN", fact="Zoë lives in Paris.", keywords=("lives in",), weight=0.3,
-        ),
-    ),
-    {"not in the text": 2},
-)  # fmt: skip
+ZOE = GroundedEntity(name="Zoë", type="Person", spans=((0, 3), (9, 12)), sentences=(1, 2))
+PARIS = GroundedEntity(name="Paris", type="Location")
+LIVES = relation_of(ZOE, PARIS, fact="Zoë lives in Paris.", keywords=("lives in",), weight=0.3)
+SAID = GroundedExtraction((ZOE,), (LIVES,), {"not in the text": 2})
 
 
 async def test_what_is_kept_is_read_back_as_it_was() -> None:

@@ -28,6 +28,7 @@ from pgs_neo4j.model.documents import Chunk, DocumentText
 from pgs_neo4j.model.ingest import Gleaning
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.fakes.extractors import named_records
 
 TEXT = "Tea grows in Assam. Ships carry tea to London. London drinks it. Nobody asks why."
 
@@ -219,15 +220,7 @@ async def test_the_signature_changes_with_the_model_and_not_with_the_schema() ->
 
 def names(prompt: Prompt, *said: str) -> str:
     """One entity for each of some names that stands in the prompt, with its sentence."""
-    lines = []
-    for line in prompt.user.splitlines():
-        number, _, text = line.partition("] ")
-        lines += [
-            f"entity<|#|>{name}<|#|>Person<|#|>{name} is named.<|#|>{number[1:]}"
-            for name in said
-            if line.startswith("[") and name in text
-        ]
-    return "\n".join([*lines, "<|COMPLETE|>", ""])
+    return named_records(prompt.user, dict.fromkeys(said, "Person"))
 
 
 CREW = "They sailed with Ann Lee, Bob Day, Cid Fox, and Dan Orr. Later came Eva Poe."

@@ -11,7 +11,8 @@ from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.rows import entity_id
 from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.ingest.names.moving import MovedMentions
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import relation_of
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
 SHORT, FULL, OTHER = ((key, "Person") for key in ("M._CURIE", "MARIE_CURIE", "MONA_CURIE"))
@@ -25,10 +26,7 @@ def person(name: str, *, text: str = "", kind: str = "Person", sure: bool = True
 def found(name: str, thing: str = "Radium") -> Said:
     """A chunk that says what a person found."""
     ends = GroundedEntity(name=name, type="Person"), GroundedEntity(name=thing, type="Concept")
-    stated = GroundedRelation(
-        source=name, source_type="Person", target=thing, target_type="Concept",
-        type="FOUND", fact=f"{name} found it.", keywords=(), weight=1.0,
-    )  # fmt: skip
+    stated = relation_of(*ends, type="FOUND", fact=f"{name} found it.")
     return GroundedExtraction(ends, (stated,)), True
 
 
@@ -36,10 +34,7 @@ def crowded(name: str, number: int) -> Said:
     """A chunk that says what a person found, and how others are related."""
     said, sure = found(name)
     ends = [GroundedEntity(name=f"{one} {number}", type="City") for one in ("Rome", "Bonn")]
-    stated = GroundedRelation(
-        source=ends[0].name, source_type="City", target=ends[1].name, target_type="City",
-        type="NEAR", fact="They are close.", keywords=(), weight=1.0,
-    )  # fmt: skip
+    stated = relation_of(*ends, type="NEAR", fact="They are close.")
     return GroundedExtraction((*said.entities, *ends), (*said.relations, stated)), sure
 
 
@@ -84,22 +79,6 @@ async def test_a_name_that_fits_two_stands_apart_until_one_goes() -> None:
     await graph.write(["b"])
     assert graph.entities.keys() == ids(OTHER)
     assert graph.entities[entity_id(OTHER)].mentions == 2
-    assert_whole(graph)
-
-
-async def test_a_relation_between_two_names_of_one_entity_is_none() -> None:
-    ends = tuple(GroundedEntity(name=name, type="Person") for name in ("M. Curie", "Ève Curie"))
-    knows = GroundedRelation(
-        source="M. Curie", source_type="Person", target="Ève Curie", target_type="Person",
-        type="KNOWS", fact="They met.", keywords=(), weight=1.0,
-    )  # fmt: skip
-    graph = await graph_of(a=(GroundedExtraction(ends, (knows,)), True), b=person("Marie Curie"))
-    assert len(graph.relations) == 1
-    await graph.rule({("ÈVE_CURIE", "Person"): Ruling(FULL)})
-    assert graph.relations == {}
-    assert_whole(graph)
-    await graph.rule({})
-    assert [place[0] for place in graph.relations] == [FULL]
     assert_whole(graph)
 
 
