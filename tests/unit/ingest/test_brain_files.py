@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.errors import InputFileError
@@ -264,6 +264,7 @@ def test_a_number_may_be_cut_anywhere(number: str) -> None:
         list(read_members(iter((b'{"version": 1', b".x}")), ("nodes", "edges")))
 
 
+@settings(max_examples=tries(30, 100))
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(),

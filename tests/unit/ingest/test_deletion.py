@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.errors import DatabaseError
@@ -24,6 +24,7 @@ from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.text.traces import Traces
 from tests.fakes.database import FakeDatabase, Row
 from tests.fakes.ingestion import stored_document
+from tests.thorough import tries
 
 SECRET = "The vault under the old lighthouse opens with seven silver keys."
 OTHER = "Boats carry amber along the northern coast every summer."
@@ -234,6 +235,7 @@ def test_texts_that_hold_it_are_taken_out_one_by_one(value: object, left: Any) -
 KEYS_AND_TEXTS = st.lists(st.sampled_from(SECRET.split()), max_size=9).map(" ".join)
 
 
+@settings(max_examples=tries(25, 100))
 @given(
     st.recursive(
         st.none() | st.integers() | KEYS_AND_TEXTS,

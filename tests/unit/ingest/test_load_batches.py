@@ -1,5 +1,8 @@
 """How a load is cut into batches and what its label is called."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,9 @@ from pgs_neo4j.ingest.load import graph_label, row_size
 
 def cut(lengths: list[int], most: int, size: int) -> list[list[int]]:
     """The lengths of the texts in each batch of rows."""
-    rows = ({"properties": {"text": "x" * length}, "labels": []} for length in lengths)
+    rows: Iterator[dict[str, Any]] = (
+        {"properties": {"text": "x" * length}, "labels": []} for length in lengths
+    )
     found = batches(rows, most=most, size=size, size_of=row_size)
     return [[len(row["properties"]["text"]) for row in batch] for batch in found]
 
