@@ -12,7 +12,7 @@ from pgs_neo4j.text.chunking.groups import (
     hash_ranks,
     similarity_ranks,
 )
-from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, size_bytes, sized
+from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, sized
 from pgs_neo4j.text.sentences import split_sentences
 
 
@@ -119,12 +119,6 @@ def test_a_letter_is_never_cut() -> None:
     assert parts[0].size == 3
     filled = list(fill_groups(text, [whole], 2, cut=True))
     assert [len(group) for group in filled] == [1]
-
-
-def test_sizes_are_bytes() -> None:
-    assert size_bytes("abc") == 3
-    assert size_bytes("äöü") == 6
-    assert size_bytes("\ud800") == 3
 
 
 def test_headings_rank_last() -> None:

@@ -74,10 +74,6 @@ def test_blank_lines_are_one() -> None:
     ]
 
 
-def test_levels_are_those_of_the_marks() -> None:
-    assert [line.level for line in read_lines("# a\n### b\ntext\n")] == [1, 3, 0]
-
-
 def test_tabs_count_as_columns() -> None:
     assert indent_of("\tx") == 8
     assert indent_of("  x") == 2
