@@ -1,12 +1,10 @@
 """Whatever nodes say and models reply: nothing is lost, nothing invented is accepted."""
 
-import contextlib
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import ConfigError, ModelOutputError
+from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import (
     Absence,
     Finding,
@@ -31,6 +29,7 @@ from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import sweep_order, synthesis_order
+from tests.thorough import tries
 
 SHOWN = {
     f"n{i + 1}": Node(rank=i, element_id="e", key=f"k{i}", title="T", text="t") for i in range(5)
@@ -68,34 +67,12 @@ def test_a_rendered_report_parses_to_itself(report):
     assert parse_report(render_report(report), 3, SHOWN, (1, 2)) == report
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(60, 300))
 @given(st.text(alphabet="#*-[]nP0123456789:|\n <>,()abcd.", max_size=200))
 def test_what_was_parsed_and_rendered_parses_to_the_same(noise):
     text = f"## Domain State\n{noise}\n## Outbound Flags\n{noise}\n## Findings\n{noise}"
     report = parse_report(text, 3, SHOWN, (1, 2, 3))
     assert parse_report(render_report(report), 3, SHOWN, (1, 2, 3)) == report
-
-
-@st.composite
-def mutated(draw):
-    text = render_report(draw(reports), qualify=draw(st.booleans()))
-    start = draw(st.integers(0, len(text)))
-    end = draw(st.integers(start, len(text)))
-    junk = draw(st.text(alphabet="#*-[]nP0123456789:`|\n <>/think", max_size=40))
-    return draw(st.sampled_from([text[:start], text[:start] + junk + text[end:], text[end:]]))
-
-
-@settings(max_examples=1000)
-@given(mutated())
-def test_mutated_replies_neither_crash_nor_bring_in_an_unknown_node(text):
-    with contextlib.suppress(ModelOutputError):
-        report = parse_report(text, 3, SHOWN, (1, 2))
-        for citation in report.citations:
-            known = citation.partition == 3 and citation.alias in SHOWN
-            assert citation.valid == known
-            assert (citation.node is not None) == known
-        assert all(flag.target in (None, 1, 2) for flag in report.flags)
-    assert all(not c.valid for c in parse_synthesis(text, {}).citations)
 
 
 @given(
@@ -124,7 +101,7 @@ def test_packing_loses_nothing_and_stays_within_the_bound(texts, characters, tok
     assert read_ranges(passes) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(40, 100), deadline=None)
 @given(
     st.lists(st.integers(0, 4000), min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(0, 32), st.integers(0, 32)), max_size=120),
@@ -162,14 +139,6 @@ def test_passes_along_connections_lose_nothing_and_are_no_more_than_by_weight(
     assert list(read.values()) == lengths
 
 
-@given(st.text(max_size=500), st.text(max_size=80), st.lists(st.text(max_size=20), max_size=2))
-def test_no_text_can_stand_in_a_line_of_its_own(text, title, labels):
-    lines = render_node(PromptNode("n1", title, text, tuple(labels))).splitlines()
-    assert lines[0].startswith("[n1]")
-    assert all(line.startswith("| ") for line in lines[1:])
-    assert all(not resolve(line, 3, SHOWN) for line in lines[1:])
-
-
 # What citations are made of, in brackets of every kind and the wrong order.
 shards = st.sampled_from(
     [
@@ -184,7 +153,7 @@ almost_cited = st.one_of(
 )
 
 
-@settings(max_examples=1500)
+@settings(max_examples=tries(300, 1500))
 @given(almost_cited)
 def test_what_is_defused_cites_nothing(text):
     harmless = defuse(text)
@@ -194,14 +163,17 @@ def test_what_is_defused_cites_nothing(text):
     assert list(find_mentions(" ".join(clean_text(text).split()), None)) == []
 
 
-@settings(max_examples=500)
-@given(almost_cited, almost_cited, st.lists(almost_cited, max_size=2))
-def test_a_rendered_node_cites_nothing_but_itself(text, title, labels):
+@settings(max_examples=tries(100, 500))
+@given(almost_cited | st.text(max_size=500), almost_cited, st.lists(almost_cited, max_size=2))
+def test_a_rendered_node_cites_nothing_but_itself_and_quotes_every_line(text, title, labels):
     shown = render_node(PromptNode("n77", title, text, tuple(labels)))
     assert [(mention.first, mention.last) for mention in find_mentions(shown, None)] == [(77, 77)]
+    lines = shown.splitlines()
+    assert lines[0].startswith("[n77]")
+    assert all(line.startswith("| ") for line in lines[1:])
 
 
-@settings(max_examples=500)
+@settings(max_examples=tries(100, 500))
 @given(almost_cited)
 def test_qualified_text_cites_the_same(text):
     assert set(find_mentions(qualify_aliases(text, 3), None)) == set(find_mentions(text, 3))
@@ -271,7 +243,7 @@ long_reports = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(40, 120), deadline=None)
 @given(
     st.lists(long_reports, min_size=1, max_size=12),
     st.text(max_size=900),
