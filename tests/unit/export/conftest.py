@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -214,6 +214,18 @@ def make_document(said: str = "toys", text: str = TEXT, **changed: Any) -> Docum
     )  # fmt: skip
     given = {"answer": make_answer(said, text), "areas": areas, "sources": sources}
     return Document(**({"asked_at": "2026-03-17T15:48:10+00:00"} | given | changed))
+
+
+def located(document: Document, element_id: str) -> Document:
+    """The document with an element id for the valid citations of its answer."""
+    answer = document.answer
+    citations = tuple(
+        replace(one, element_id=element_id) if one.valid else one
+        for one in answer.synthesis.citations
+    )
+    return replace(
+        document, answer=replace(answer, synthesis=replace(answer.synthesis, citations=citations))
+    )
 
 
 @dataclass

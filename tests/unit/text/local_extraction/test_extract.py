@@ -12,7 +12,6 @@ from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.ground import ground
 from pgs_neo4j.text.local_extraction import extract_terms
 from pgs_neo4j.text.local_extraction.extract import MOST_TERMS, type_of
-from tests.records import write_records
 
 GUIDE = """# Graph databases
 
