@@ -17,8 +17,7 @@ import pytest
 
 import pgs_neo4j
 from pgs_neo4j.export import written
-from pgs_neo4j.sweeping import report
-from pgs_neo4j.text import aliases, invisible, markdown, shown
+from pgs_neo4j.text import invisible, markdown, shown
 from pgs_neo4j.text.prose import blocks
 
 parser = importlib.import_module("re._parser")  # not public, but stable since 3.11
@@ -115,23 +114,10 @@ def test_plain_syntax_is_not_refused(text):
 @pytest.mark.parametrize(
     ("match", "head", "repeated"),
     [
-        (aliases.GROUP.search, head, repeated)
-        for head in ("[", "[n1")
-        for repeated in (" nodes n3", " nodes", " and ,", " P4 n3", " P4 : nodes n3,", "-n3", " ")
-    ]
-    + [
-        (report._TARGETS.match, head, repeated)
-        for head in ("[P1", "P1", "**(partition 1")
-        for repeated in (", P2", " and P2", " ", "; and [P2]", " and ", "- ")
-    ]
-    + [
         (shown._SEQUENCE.search, "\x1b[", "0"),
         (shown._SEQUENCE.search, "\x1b[0", " "),
         (shown._SEQUENCE.search, "\x1b]", "0"),
-        (markdown._RULE.fullmatch, "", " "),
         (markdown._RULE.fullmatch, "-", " -"),
-        (markdown._MARKS.match, "", "1. "),
-        (markdown._HASHES.match, "", "# "),
         (markdown._NOTHING.fullmatch, "none", " report to"),
         (written._WORD.search, "", "&a"),
         (written._LINKED.search, "", "a"),

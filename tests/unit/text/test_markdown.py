@@ -149,6 +149,8 @@ def test_thoughts_neither_make_a_report_nor_add_to_it():
         "## Domain State\n## Outbound Flags\n- " + "[ " * 500_000,
         "## Outbound Flags\n- " + "P1, " * 250_000,
         "## Outbound Flags\n- P1 (" + " " * 10**6,
+        "## Outbound Flags\n- **(partition 1" + "; and [P2]" * 100_000,
+        "## Outbound Flags\n- [P1" + "- " * 500_000,
         "## Findings: " + "(" * 10**6,
         "## " + ": " * 500_000,
         "** " * 300_000,
