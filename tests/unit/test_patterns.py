@@ -51,12 +51,15 @@ def patterns(name: str) -> Iterator[str]:
     for value in vars(module).values():
         if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
             yield value.pattern
-    tree = ast.parse(inspect.getsource(module))
+    source = inspect.getsource(module)
+    if "import re\n" not in source:
+        return
+    tree = ast.parse(source)
     elsewhere = [part for part in tree.body if not isinstance(part, ast.Assign)]
     for node in (node for part in elsewhere for node in ast.walk(part)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        if ast.unparse(node.func.value) == "re" and node.func.attr in FUNCTIONS:
+        if node.func.attr in FUNCTIONS and ast.unparse(node.func.value) == "re":
             yield literal(node.args[0], vars(module))
 
 

@@ -147,15 +147,7 @@ def test_what_is_not_in_the_text_is_dropped(one: ExtractedEntity) -> None:
 
 
 def test_a_heading_above_may_be_spoken_of() -> None:
-    chunk = Chunk(
-        index=0,
-        start=0,
-        end=8,
-        text="It runs.",
-        hash="h",
-        sentences=chunk_of("It runs.").sentences,
-        path=("The Analytical Engine",),
-    )
+    chunk = replace(chunk_of("It runs."), path=("The Analytical Engine",))
     extraction = Extraction((entity("Analytical Engine", 1),))
     assert ground(extraction, chunk).entities[0].implicit
 

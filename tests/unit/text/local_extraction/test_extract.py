@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pydoc_data.topics
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -77,18 +78,7 @@ def test_definitions(text: str, pair: tuple[str, str] | None) -> None:
 
 
 def test_the_path_of_a_chunk_is_above_its_headings() -> None:
-    text = "# Top\n\n" + "Words come first here. " * 30 + "\n\n## Lower\n\nSee [Cypher](x).\n"
-    chunks = list(chunk_document(DocumentText(text=text)))
-    assert len(chunks) == 1
-    last = Chunk(
-        index=1,
-        start=0,
-        end=0,
-        text="## Lower\n\nSee [Cypher](x).\n",
-        hash="h",
-        sentences=chunk_of("## Lower\n\nSee [Cypher](x).\n").sentences,
-        path=("Top",),
-    )
+    last = replace(chunk_of("## Lower\n\nSee [Cypher](x).\n"), path=("Top",))
     extraction = extract_terms(last)
     assert stated(extraction, "part of") == {("Lower", "Top")}
     assert ground(extraction, last).dropped == {}
