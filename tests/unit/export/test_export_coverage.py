@@ -37,10 +37,6 @@ def test_coverage_speaks_of_texts(
     assert figures.reading_line(coverage) == line
 
 
-def test_a_graph_without_text_is_never_covered() -> None:
-    assert replace(OWN, nodes_read=160, texts_read=0, texts_total=0).fraction == 0.0
-
-
 @pytest.mark.parametrize(
     ("texts", "note"),
     [(9, ""), (4, ", 4 of them with text"), (0, ", none of them with text")],
@@ -63,9 +59,10 @@ def test_the_headline_is_the_coverage_of_this_answer(
     assert data["coverage"]["fraction"] == 0.5
 
 
-def test_a_graph_without_text_is_noted(answer_of: Callable[..., Answer]) -> None:
-    answer = replace(answer_of(), coverage=replace(SESSION, texts_read=0, texts_total=0))
-    assert figures.NO_TEXT in figures.notes(answer)
+def test_a_graph_without_text_is_noted_and_never_covered(answer_of: Callable[..., Answer]) -> None:
+    coverage = replace(SESSION, nodes_read=160, texts_read=0, texts_total=0)
+    assert coverage.fraction == 0.0
+    assert figures.NO_TEXT in figures.notes(replace(answer_of(), coverage=coverage))
 
 
 def test_an_absence_is_told_among_texts() -> None:

@@ -21,7 +21,7 @@ from pgs_neo4j.model import (
     Stated,
     Synthesis,
 )
-from tests.unit.export.conftest import Page
+from tests.unit.export.conftest import Element, Page
 
 Make = Callable[..., Document]
 Parse = Callable[[str], Page]
@@ -31,6 +31,13 @@ Parse = Callable[[str], Page]
 def page(document_of: Make, parsed: Parse) -> Page:
     """The page of the usual document."""
     return parsed(to_html(document_of()))
+
+
+def opened_by(button: Element, page: Page) -> Element:
+    """The node that a button opens."""
+    place = button.attributes["popovertarget"]
+    (node,) = [each for each in page.having("div", "node") if each.attributes["id"] == place]
+    return node
 
 
 def test_the_policy_allows_this_style_sheet_and_nothing_else(
@@ -60,25 +67,15 @@ def test_citations_are_buttons_that_open_their_node(page: Page) -> None:
     buttons = [each for each in page.having("button", "cite") if each.text == "n2 toys"]
     assert {each.attributes["title"] for each in buttons} == {"P1:n2 n2 toys"}
     assert len({each.attributes["popovertarget"] for each in buttons}) == 1
-    (node,) = [
-        each
-        for each in page.having("div", "node")
-        if each.attributes["id"] == buttons[0].attributes["popovertarget"]
-    ]
+    node = opened_by(buttons[0], page)
     assert "popover" in node.attributes
-    assert "n2 toys" in node.text
-    assert "Text of toys" in node.text
-    assert "Paper" in node.text
-    assert "doi/n2" in node.text
+    for said in ("n2 toys", "Text of toys", "Paper", "doi/n2"):
+        assert said in node.text
 
 
 def test_an_alias_without_a_partition_opens_the_node_it_means(page: Page) -> None:
     (close, *_) = [each for each in page.having("button", "cite") if each.text == "n5 toys"]
-    (node,) = [
-        each
-        for each in page.having("div", "node")
-        if each.attributes["id"] == close.attributes["popovertarget"]
-    ]
+    node = opened_by(close, page)
     assert node.attributes["aria-label"] == "Node P1:n5"
     assert "no longer in the graph" in node.text
 
