@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import time
 from collections.abc import Callable
@@ -215,14 +214,6 @@ def test_json_keys_stay(document_of: Make) -> None:
         "warnings",
         "asked_at", "areas", "sources",
     }  # fmt: skip
-
-
-def test_json_has_no_word_for_what_is_no_number(document_of: Make) -> None:
-    document = document_of()
-    answer = replace(document.answer, cost=math.nan, seconds={"total": math.inf})
-    value = json.loads(to_json(replace(document, answer=answer)))
-    assert value["cost"] is None
-    assert value["seconds"] == {"total": None}
 
 
 def test_notebook_shows_answer_sources_and_figures(

@@ -9,13 +9,6 @@ from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.pool import boxes, pool, similarity_order
 
 
-def test_isolates_share_one_pool() -> None:
-    labels = np.array([0] * 30 + list(range(1, 11)))
-    pooled = pool(labels, np.ones(40, dtype=np.int64), Limits())
-    assert np.bincount(pooled.labels).tolist() == [30, 10]
-    assert pooled.pool.tolist() == [False, True]
-
-
 def test_a_pool_counts_tokens() -> None:
     cost = np.full(60, 40)
     pooled = pool(np.arange(60), cost, Limits(max_tokens=1_000))

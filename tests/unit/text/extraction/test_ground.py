@@ -95,6 +95,7 @@ def shown(text: str, one: GroundedEntity) -> list[str]:
         ("by Bda Lovelase there", "Ada Lovelace", []),
         ("by Kovelace there", "Lovelace", []),
         ("by Loveless there", "Lovelace", []),
+        ("in Londom now", "London", []),
         ("in Austria now", "Australia", []),
         ("model X100 here", "X101", []),
         ("Iran is", "Iraq", []),
