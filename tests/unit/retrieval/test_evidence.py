@@ -25,30 +25,14 @@ from pgs_neo4j.retrieval.evidence import (
 from pgs_neo4j.retrieval.paths.own_index import score_nodes
 from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.retrieval.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
-from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
+from pgs_neo4j.text.terms.postings import FULL, K1, B, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
+from tests.unit.retrieval.conftest import TYPICAL, stored
 
 FIRST = ["ice melts", "ice", "courts decide", "of the"]
 SECOND = ["ice and courts", "nothing else"]
-TYPICAL = 10_000.0  # so that lengths make no difference
 Stored = tuple[list[SegmentRow], dict[str, bytes]]
-
-
-def stored(
-    name: str, texts: list[str], partitions: list[tuple[int, int, int]]
-) -> tuple[SegmentRow, dict[str, bytes]]:
-    """A segment as the database has it."""
-    builder = SegmentBuilder(TYPICAL)
-    builder.add(texts)
-    segment = builder.build()
-    row: SegmentRow = {
-        "id": name,
-        "size": segment.size,
-        "bits": segment.bits,
-        "partitions": partitions,
-    }
-    return row, {f"{name}:{bucket}": data for bucket, data in segment.cells.items()}
 
 
 @pytest.fixture

@@ -54,71 +54,50 @@ def score(*distances: float, importance: float = 0.5, feedback: float = 0.5) -> 
     return 0.7 * (0.8 * near + 0.2 * importance) + 0.3 * feedback
 
 
-AB = link("a", "b", near=0.9, far=0.7)
+CITES = "A --[CITES]--> B"
 
 
 @pytest.mark.parametrize(
-    ("links", "entries", "expected"),
+    ("changed", "line", "expected"),
     [
-        ([AB], ["a"], [("A --[CITES]--> B", score(0.1, 0.3 + 0.15))]),
-        ([AB | {"far": None}], ["a"], [("A --[CITES]--> B", score(0.1, 1.0))]),
+        ({}, CITES, score(0.1, 0.3 + 0.15)),
+        ({"far": None}, CITES, score(0.1, 1.0)),  # as far as can be
+        ({"feedback": 0.0}, CITES, score(0.1, 0.45, feedback=0.0)),
+        ({"feedback": 1.0}, CITES, score(0.1, 0.45, feedback=1.0)),
         (
-            [AB, link("b", "a", id="a-b", near=0.7, far=0.9)],
-            ["a", "b"],
-            [("A --[CITES]--> B", score(0.1, 0.3))],
+            {"fact": 0.5, "name": "quotes", "text": "A quotes\nB at length."},
+            "A --[quotes]--> B: A quotes B at length.",
+            score(0.1, 0.45, 0.5),
         ),
         (
-            [AB | {"fact": 0.5, "name": "quotes", "text": "A quotes\nB at length."}],
-            ["a"],
-            [("A --[quotes]--> B: A quotes B at length.", score(0.1, 0.45, 0.5))],
+            {"near_title": "two\nlines\x1b[2J", "far_title": None},
+            "two lines --[CITES]--> ?",
+            score(0.1, 0.45),
         ),
-        (
-            [AB | {"near_title": "two\nlines\x1b[2J", "far_title": None}],
-            ["a"],
-            [("two lines --[CITES]--> ?", score(0.1, 0.45))],
-        ),
-        (
-            [
-                AB | {"weight": 3},
-                link("a", "c", near=0.9, far=0.7, weight=1.5),
-                link("a", "d", near=0.9, far=0.7, weight="heavy"),
-            ],
-            ["a"],
-            [
-                ("A --[CITES]--> B", score(0.1, 0.45, importance=1.0)),
-                ("A --[CITES]--> D", score(0.1, 0.45, importance=0.5)),
-                ("A --[CITES]--> C", score(0.1, 0.45, importance=0.0)),
-            ],
-        ),
-        (
-            [
-                AB | {"feedback": 0.0},
-                link("a", "c", near=0.9, far=0.7, feedback=1.0),
-                link("a", "d", near=0.9, far=0.7),
-            ],
-            ["a"],
-            [
-                ("A --[CITES]--> C", score(0.1, 0.45, feedback=1.0)),
-                ("A --[CITES]--> D", score(0.1, 0.45)),
-                ("A --[CITES]--> B", score(0.1, 0.45, feedback=0.0)),
-            ],
-        ),
-    ],
-    ids=[
-        "distances of the ends",
-        "an end without an embedding is as far as can be",
-        "a far end that the search found has no penalty",
-        "a fact counts beside its ends and is told",
-        "titles stay on one line and may be missing",
-        "weights",
-        "feedback",
     ],
 )
-async def test_a_relationship_is_scored_and_told(
-    links: list[Row], entries: list[str], expected: list[tuple[str, float]]
+async def test_a_relationship_is_told_and_scored_by_distances_and_feedback(
+    changed: Row, line: str, expected: float
 ) -> None:
-    hits = await facts_of(graph_of(*links), {entry: 1 / n for n, entry in enumerate(entries, 1)})
-    assert lines(hits) == [(line, 1, found) for line, found in expected]
+    db = graph_of(link("a", "b", near=0.9, far=0.7) | changed)
+    assert lines(await facts_of(db, {"a": 1.0})) == [(line, 1, expected)]
+
+
+async def test_a_far_end_that_the_search_found_has_no_penalty() -> None:
+    db = graph_of(link("a", "b", near=0.9, far=0.7), link("b", "a", id="a-b", near=0.7, far=0.9))
+    assert lines(await facts_of(db, {"a": 1.0, "b": 0.5})) == [(CITES, 1, score(0.1, 0.3))]
+
+
+async def test_weights_rank_relationships() -> None:
+    weights = {"b": 3, "c": 1.5, "d": "heavy"}
+    db = graph_of(
+        *(link("a", end, near=0.9, far=0.7, weight=weight) for end, weight in weights.items())
+    )
+    assert lines(await facts_of(db, {"a": 1.0})) == [
+        (CITES, 1, score(0.1, 0.45, importance=1.0)),
+        ("A --[CITES]--> D", 1, score(0.1, 0.45, importance=0.5)),
+        ("A --[CITES]--> C", 1, score(0.1, 0.45, importance=0.0)),
+    ]
 
 
 async def test_an_arrow_points_as_its_relationship_does() -> None:
