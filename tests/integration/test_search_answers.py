@@ -251,7 +251,7 @@ async def test_a_small_limit_shows_less_and_one_without_room_stops_before_the_ca
     assert 0 < shown(answer).tokens < shown(whole).tokens
 
 
-async def test_an_interrupted_answer_is_resumed_and_shown(pgs: PGS, db: Database) -> None:
+async def test_an_interrupted_or_failed_answer_is_resumed_and_shown(pgs: PGS) -> None:
     called = asyncio.Event()
 
     async def endless(prompt: Prompt) -> str:
@@ -269,22 +269,15 @@ async def test_an_interrupted_answer_is_resumed_and_shown(pgs: PGS, db: Database
     assert (latest.status, latest.answered) == ("interrupted", False)
     with pytest.raises(UsageError, match="has no answer yet"):
         await pgs.answer(latest.id)
-    model(pgs)._answer = replying(REPLY)
-    answer = await pgs.resume(latest.id)
-    assert (answer.run, answer.mode) == (latest.id, "hybrid")
-    assert len(shown(answer).nodes) == 4
-    assert await pgs.resume(latest.id) == await pgs.answer(latest.id)
-
-
-async def test_an_empty_reply_fails_and_can_be_resumed(pgs: PGS) -> None:
     model(pgs)._answer = replying("<think>Hm.</think>")
     with pytest.raises(ModelOutputError, match="returned an empty answer"):
-        await ask(pgs)
-    run = await pgs.runs.latest("papers")
-    assert run.status == "failed"
+        await pgs.resume(latest.id)
+    assert (await pgs.runs.latest("papers")).status == "failed"
     model(pgs)._answer = replying("Just text [n1].")
-    answer = await pgs.resume(run.id)
+    answer = await pgs.resume(latest.id)
+    assert (answer.run, answer.mode, len(shown(answer).nodes)) == (latest.id, "hybrid", 4)
     assert (answer.synthesis.thesis, shown(answer).findings) == ("Just text [n1].", ())
+    assert await pgs.resume(latest.id) == await pgs.answer(latest.id)
 
 
 async def test_nothing_found_is_said_without_a_call(pgs: PGS) -> None:
