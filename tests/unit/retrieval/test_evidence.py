@@ -126,6 +126,9 @@ def test_the_best_nodes_are_kept(segments: Stored) -> None:
     terms = terms_of("ice in courts")
     best = score_nodes(index_of(segments, "ice in courts"), terms, [1, 2, 3], 2)
     assert list(best) == [(3, 0), (2, 0)]
+    row, cells = stored("c", ["ice"] * 3, [(1, 0, 3)])
+    alike = score_nodes(index_of(([row], cells), "ice"), terms_of("ice"), [1], 2)
+    assert list(alike) == [(1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(
