@@ -36,11 +36,6 @@ async def test_a_statement_of_the_work_carries_the_owner_and_one_tag_per_call() 
     assert db.metadata[2] == {"pgs_call": tags[2]}
 
 
-async def test_outside_of_a_call_there_is_no_current_one() -> None:
-    with pytest.raises(LookupError):
-        current_call()
-
-
 @pytest.mark.parametrize("sign", MEMORY_SIGNS)
 async def test_a_refusal_for_memory_says_what_to_raise(sign: str) -> None:
     db: Any = FakeDatabase()
@@ -53,15 +48,6 @@ async def test_another_refusal_is_an_error_of_gds() -> None:
     with pytest.raises(GDSError, match="no such property") as caught:
         await run_supervised(db, _raising(QueryError("no such property")))
     assert not isinstance(caught.value, GDSMemoryError)
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyError, TypeError])
-async def test_an_answer_that_the_client_cannot_read_names_the_versions(
-    error: type[Exception],
-) -> None:
-    db: Any = FakeDatabase()
-    with pytest.raises(GDSError, match=f"{error.__name__}.*install compatible releases"):
-        await run_supervised(db, _raising(error("?")))
 
 
 async def test_a_cancellation_ends_the_statements_at_the_server_first() -> None:

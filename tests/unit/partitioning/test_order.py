@@ -16,7 +16,6 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import (
     BuildOrder,
     PartitionOrder,
-    new_generation_id,
     settings_digest,
 )
 from pgs_neo4j.partitioning.rows import definition_of
@@ -37,16 +36,6 @@ def test_an_order_is_read_back_equal_from_a_pickle(order: PartitionOrder | Build
     again = pickle.loads(pickle.dumps(order))
     assert again == order
     assert again.config.model_fields_set == order.config.model_fields_set
-
-
-def test_the_graph_to_build_is_that_of_the_lease() -> None:
-    assert build_order().graph == "papers"
-
-
-def test_every_generation_has_an_id_of_its_own() -> None:
-    ids = {new_generation_id() for _ in range(100)}
-    assert len(ids) == 100
-    assert all(generation_id.startswith("g") for generation_id in ids)
 
 
 def order(mapping: GraphMapping = MAPPING, **config: Any) -> PartitionOrder:
