@@ -7,9 +7,6 @@ import pytest
 from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseAuthError, MappingError, QueryError
-from pgs_neo4j.events import ignore
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.load import load
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose, survey, validate
 from pgs_neo4j.survey import sample as sampling

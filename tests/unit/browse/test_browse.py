@@ -13,7 +13,7 @@ from pgs_neo4j.browse.neighbors import read_neighbors
 from pgs_neo4j.browse.nodes import read_node
 from pgs_neo4j.browse.view import GraphView
 from pgs_neo4j.errors import UnknownNodeError, UsageError
-from pgs_neo4j.model import GraphMapping, NeighborCount
+from pgs_neo4j.model import GraphMapping
 from tests.fakes.database import FakeDatabase, Row
 
 MAPPING = GraphMapping(
@@ -76,21 +76,6 @@ async def test_a_node_outside_the_view_is_unknown(element_id: str) -> None:
         with pytest.raises(UnknownNodeError, match="graph papers has no node") as raised:
             await reading
         assert len(str(raised.value)) < 400
-
-
-async def test_the_first_page_of_neighbors_has_counts_and_leads_to_the_next() -> None:
-    counts = [{"type": "CITES", "outgoing": True, "count": 3}]
-    db = FakeDatabase(
-        read_neighbors=[round_row(4, 7, 9)],
-        count_neighbors=[{"complete": True, "counts": counts}],
-    )
-    page = await read_neighbors(db, VIEW, "4:a:1", limit=2)
-    assert [one.title for one in page.neighbors] == ["Paper 4", "Paper 7"]
-    assert page.counts == (NeighborCount(type="CITES", outgoing=True, count=3),)
-    assert (page.after, page.complete, page.neighbors[0].fact) == ("7", True, "It cites.")
-    (sent,) = db.params("read_neighbors")
-    assert (sent["after"], sent["limit"], sent["type"], sent["fact"]) == (-1, 3, "", "fact")
-    assert (sent["types"], sent["most"]) == (["CITES"], neighbors.MOST)
 
 
 async def test_a_later_page_is_not_counted_and_the_last_leads_nowhere() -> None:

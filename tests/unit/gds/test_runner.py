@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graphdatascience.call_parameters import CallParameters
 from graphdatascience.query_runner.query_mode import QueryMode
 
 from pgs_neo4j.gds.calls import run_supervised
@@ -17,18 +16,6 @@ def answering(rows: list[dict[str, Any]]) -> tuple[Any, DatabaseRunner]:
     db: Any = FakeDatabase()
     db.text_answer = lambda text, params: rows
     return db, DatabaseRunner(db)
-
-
-async def test_a_procedure_becomes_a_call_with_its_parameters() -> None:
-    db, runner = answering([{"a": 1, "b": 2}])
-    parameters = CallParameters(graph_name="g", config={"k": 1})
-    frame = await run_supervised(
-        db, lambda: runner.call_procedure("gds.x.stats", params=parameters, yields=["a", "b"])
-    )
-    text, params = db.sent[0]
-    assert text == "CYPHER 5\nCALL gds.x.stats($graph_name, $config) YIELD a, b"
-    assert params == {"graph_name": "g", "config": {"k": 1}}
-    assert frame.to_dict("records") == [{"a": 1, "b": 2}]
 
 
 async def test_the_version_is_asked_for_once() -> None:

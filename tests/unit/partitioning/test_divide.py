@@ -112,23 +112,6 @@ async def test_a_single_pool_needs_no_order_of_nodes() -> None:
     assert db.sent == []
 
 
-async def test_several_pools_are_divided_by_likeness() -> None:
-    texts = ["apples and pears", "iron and steel"] * 20
-
-    def features(params: dict[str, Any]) -> list[dict[str, Any]]:
-        ids = params["ids"]
-        return [{"ids": ids, "vectors": [[]] * len(ids), "texts": [[texts[i]] for i in ids]}]
-
-    view = view_of(list(range(40)))
-    order = build_order(PGSConfig(min_community_size=2, target_partition_max=25))
-    tools = build_tools(read_features=features)
-    edges = undirected(40, view.source, view.target)
-    division = await divide_communities(order, tools, view, edges, np.arange(40), None)
-    labels = division.limited.labels
-    assert division.limited.pool.tolist() == [True, True]
-    assert len(set(labels[::2].tolist())) == len(set(labels[1::2].tolist())) == 1
-
-
 @pytest.mark.parametrize("changed", [True, False])
 async def test_partitions_stay_as_long_as_that_is_about_as_good(changed: bool) -> None:
     # Two cliques of four, joined once; earlier partitions are the cliques.
