@@ -11,8 +11,6 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose, survey, validate
 from pgs_neo4j.survey import sample as sampling
 from tests.graphs import checksum, papers
-from tests.stackoverflow import Archive, load_tables
-from tests.standins import Brain
 
 
 def by_label(samples: tuple[LabelSample, ...]) -> dict[str, LabelSample]:
@@ -48,33 +46,6 @@ async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
     )
     assert await validate(db, proposed) == []
     assert await validate(db, mapping) == []
-
-
-async def test_a_graph_of_questions(db: Database, archive: Archive) -> None:
-    nodes, relationships = await load_tables(db, archive)
-    found = await survey(db)
-    assert (found.nodes, found.relationships) == (nodes, relationships)
-    proposal = propose(found)
-    assert proposal.mapping == GraphMapping(
-        text=("title", "name", "display_name", "body_markdown"), title="title", key="uuid"
-    )
-    assert "no text on Comment; these nodes count for structure only" in proposal.notes
-    assert await validate(db, proposal.mapping) == []
-
-
-async def test_a_graph_of_notes(db: Database, brain: Brain) -> None:
-    await load(db, read_brain(brain.path), "physics", on_event=ignore)
-    found = await survey(db)
-    assert {sample.label for sample in found.labels} == {"LoadedNode", "Physics"}
-    proposal = propose(found)
-    assert proposal.mapping == GraphMapping(
-        text=("concept",), key="id", relationship_weight="weight", embedding="embedding"
-    )
-    assert (
-        "weight is not proposed as weight, because it is the same everywhere (1)" in proposal.notes
-    )
-    assert any("embedding, 512 dimensions, on 100 %" in note for note in proposal.notes)
-    assert await validate(db, proposal.mapping) == []
 
 
 async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
