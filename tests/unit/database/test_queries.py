@@ -40,6 +40,7 @@ def test_a_long_header_line_continues():
         (("count: int", "count: list[int"), r"count has the type 'list\[int', which is unknown"),
         (("count: int", "count: list"), "count has the type 'list', which is unknown"),
         (("count: int", "count: list[]"), r"count has the type 'list\[\]', which is unknown"),
+        (("count: int", "count: list[string]"), r"count has the type 'list\[string\]', which"),
         (("count: int", "count: int??"), r"count has the type 'int\?\?', which is unknown"),
         ((GOOD.splitlines()[-1], ""), "no statement"),
         (("// Count nodes of a label.\n", ""), "does not say what"),
