@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import stamina
 from hypothesis import settings
 
 from pgs_neo4j.database import connection as db_module
@@ -29,6 +30,7 @@ from pgs_neo4j.local.lockfile import DEFAULT
 from pgs_neo4j.retrieval.indexes.making import drop_indexes
 from tests import reaper, servers, thorough
 from tests.database import empty, speak, strip
+from tests.fakes.openai_server import FakeOpenAI
 from tests.stackoverflow import ARCHIVE, Archive, read_archive
 from tests.standins import Brain, make_questions, write_brain
 from tests.timeless import Clock
@@ -101,6 +103,21 @@ def typed_rows() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         install(patch)
         yield
+
+
+@pytest.fixture
+def no_waits() -> Iterator[None]:
+    """Tries of a call follow each other at once, up to fifty."""
+    stamina.set_testing(True, attempts=50)
+    yield
+    stamina.set_testing(False)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    """An OpenAI-compatible endpoint on loopback."""
+    with FakeOpenAI() as server:
+        yield server
 
 
 @pytest.fixture

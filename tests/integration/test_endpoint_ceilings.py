@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Iterator
 from time import monotonic
 
 import pytest
@@ -24,7 +23,6 @@ from pgs_neo4j.events import CallRetried, CallsHeld, Event
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
 from pgs_neo4j.model import Completion, Prompt
 from tests.bench.ceilings import cases, measure
 from tests.fakes.openai_server import Answer, Endless, FakeOpenAI, Hang, Raw, Status
@@ -32,12 +30,6 @@ from tests.fakes.openai_server import Answer, Endless, FakeOpenAI, Hang, Raw, St
 PROMPT = Prompt(task="sweep", system="read", user="everything", question="why?", partition=30)
 CASES = cases(packed_bytes=300_000_000, report_bytes=10_000_000)
 GROWTH_MB = 100.0
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
 
 
 class Run:
@@ -181,23 +173,10 @@ async def test_one_deadline_ends_hanging_tries_and_refusals_together(fake: FakeO
 
 async def test_malformed_replies_are_bought_three_times_in_all(fake: FakeOpenAI) -> None:
     fake.default = Raw(b"{}")
-    with pytest.raises(ModelOutputError):
-        await Run(fake).ask()
-    assert len(fake.chats) == 3
-    with pytest.raises(ModelOutputError):
-        await Run(fake).ask(repeat_malformed=False)
-    assert len(fake.chats) == 4
-
-
-def test_only_limits_that_are_used_up_count_as_a_wait() -> None:
-    headers = {
-        "x-ratelimit-remaining-requests": "0",
-        "x-ratelimit-reset-requests": "2s",
-        "x-ratelimit-remaining-tokens": "70",
-        "x-ratelimit-reset-tokens": "9h",
-    }
-    assert reset_s(parse_rate_limits(headers)) == 2.0
-    assert reset_s(None) is None
+    for repeated, bought in ((True, 3), (False, 3 + 1)):
+        with pytest.raises(ModelOutputError):
+            await Run(fake).ask(repeat_malformed=repeated)
+        assert len(fake.chats) == bought
 
 
 async def test_calls_that_wait_for_one_hold_are_reported_once(

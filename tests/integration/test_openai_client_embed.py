@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
-import stamina
 
 from pgs_neo4j.errors import (
     EmbeddingError,
@@ -22,18 +21,13 @@ from pgs_neo4j.llm.protocol import Embedder, Metered
 from pgs_neo4j.model import Usage
 from tests.fakes.openai_server import FakeOpenAI, Raw, Status, Vectors, vector_of
 
+pytestmark = pytest.mark.usefixtures("no_waits")
+
 
 @pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(default=Vectors()) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def no_waits() -> Iterator[None]:
-    stamina.set_testing(True, attempts=20)
-    yield
-    stamina.set_testing(False)
+def fake(fake: FakeOpenAI) -> FakeOpenAI:
+    fake.default = Vectors()
+    return fake
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 import stamina
@@ -10,14 +9,8 @@ from pgs_neo4j.errors import ModelRateLimitError, ModelTimeoutError, ModelUnavai
 from pgs_neo4j.llm.retry import retry_after_s, with_retries
 from tests.timeless import timeless
 
+pytestmark = pytest.mark.usefixtures("no_waits")
 TIMED_OUT = ModelTimeoutError("too late")
-
-
-@pytest.fixture(autouse=True)
-def no_waits() -> Iterator[None]:
-    stamina.set_testing(True, attempts=50)
-    yield
-    stamina.set_testing(False)
 
 
 class Flaky:
