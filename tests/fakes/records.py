@@ -26,7 +26,7 @@ SPENT = DayCost(
 _ANSWER = Answer(
     question="Why?", graph="papers", session="s", run="r1", mode="full", model="m",
     synthesis=Synthesis(text="It is so."), sweeps=(), coverage=COVERED,
-    routing=Routing(routes=(), considered=1), cost=0.5, seconds={},
+    own_coverage=COVERED, routing=Routing(routes=(), considered=1), cost=0.5, seconds={},
     usage=Usage(calls=2, input_tokens=30, output_tokens=4),
 )  # fmt: skip
 

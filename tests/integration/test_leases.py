@@ -10,7 +10,6 @@ import pytest
 
 from pgs_neo4j.database import lease, queries
 from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.lease import (
     LONGEST_S,
     Lease,

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -15,9 +14,8 @@ from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.sweeps import read_unsynthesized
-from pgs_neo4j.runs.verdicts import located
 from tests.engines import answering, asked, engine_on_papers, without_synthesis
-from tests.graphs import MAPPING, count
+from tests.graphs import count
 
 OF_RUN = "(:PgsRun {id: $run})-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-"
 

@@ -36,7 +36,7 @@ from pgs_neo4j.model import (
     SweepStatus,
     Usage,
 )
-from pgs_neo4j.text.json_data import Json, json_text
+from pgs_neo4j.text.json_data import json_text
 
 CITED = Citation(alias="n1", partition=4, node="k", title="t", element_id="4:x:1", rank=0)
 SWEEP = Sweep(
@@ -108,5 +108,3 @@ def test_a_finished_sweep_has_the_keys_of_an_export_and_no_element_id() -> None:
         {"partition": 4, "alias": "n1", "node": "k", "title": "t", "valid": True}
     ]
     assert "element_id" not in json.dumps(data)
-
-

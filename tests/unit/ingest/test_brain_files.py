@@ -291,3 +291,9 @@ def test_a_demo_graph_is_read_whole(brain: Brain) -> None:
     assert (file.dimensions, file.self_loops) == ((512,), 0)
     assert {r.type for r in file.relationships} == {"associative", "bridge"}
     assert not file.ignored
+
+
+def test_dimensions_are_the_distinct_lengths_in_order() -> None:
+    nodes = [{"id": at, "concept": "", "embedding": [1.0] * at} for at in (8, 0, 3)]
+    nodes.append({"id": 9, "concept": "", "embedding": [1.0] * 8})
+    assert parse_brain(encoded(nodes=nodes, edges=[])).dimensions == (3, 8)

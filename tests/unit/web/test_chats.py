@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
@@ -158,7 +159,7 @@ async def test_a_repeated_request_joins_the_run_in_progress() -> None:
     assert again.id == first.id == "r1"
     leaving = ChatReplies(first, "papers").stream()
     await anext(leaving)
-    await leaving.aclose()
+    await cast(AsyncGenerator[str], leaving).aclose()
     assert first.awaited.run.active, "who leaves loses nothing, and may come back"
     with pytest.raises(BudgetError):
         await chats.begin(poor, request("How?"))

@@ -35,9 +35,6 @@ code
 The end."""
 
 
-COVERAGE = Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9)
-
-
 def document(text: str = TEXT, **more: Any) -> Document:
     citations = (
         Citation(alias="n1", partition=1, title="Owls", element_id="4:a:1", rank=0),
