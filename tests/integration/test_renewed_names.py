@@ -92,16 +92,6 @@ async def test_names_are_resolved_again_by_another_resolver(
     assert await standing(db) == written
 
 
-async def test_a_graph_of_an_earlier_version_without_an_index_is_resolved(
-    db: Database, written: Mapping[str, Any]
-) -> None:
-    await write(db, resolver=ApartResolver())
-    await db.call("MATCH (n:PgsName) DELETE n", {}, "write")
-    await db.call("MATCH (w:PgsIngest) REMOVE w.resolver", {}, "write")
-    await write(db)
-    assert await standing(db) == written
-
-
 async def test_resolved_names_are_left_alone(
     db: Database, written: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

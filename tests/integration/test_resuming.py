@@ -293,16 +293,6 @@ async def test_a_key_that_only_looks_alike_is_another_one(engine, db):
     assert again.run == first.run
 
 
-async def test_a_key_that_an_earlier_release_stored_is_found_in_its_session_only(engine, db):
-    first = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
-    await db.call("MATCH (r:PgsRun) SET r.idempotency = 'papers/team/x/1'", {}, "write")
-    again = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
-    assert again.run == first.run
-    other = await engine.execute("Why?", session_id="team/x", idempotency_key="1")
-    assert other.run != first.run
-    assert await count(db, "(x:PgsRun)") == 2
-
-
 async def test_twenty_at_once_with_one_key_and_odd_names_make_one_run(engine, db):
     session, key = "tēam/\"x\", 'y' {z} \\ $s `t` 🧪", '1/["a", "b"]\\" OR 1=1 // 语'
     results = await asyncio.gather(

@@ -39,11 +39,6 @@ def test_a_text_index_holds_every_label_and_text_once() -> None:
     assert want_text(replace(GRAPH, text=("z",)))[0].name != TEXT.name
 
 
-def test_the_names_of_vector_indexes_stay_those_of_earlier_releases() -> None:
-    (wanted,) = want_vectors(GraphMapping(labels=("Paper",), embedding="vec"), 3)
-    assert wanted.name == "pgs_vector_224485efa7832994"
-
-
 def test_each_label_needs_an_index_on_all_texts() -> None:
     first, second = text("one", "A", "x y z"), text("two", "B C", "y x")
     assert compare(TEXT, [first, second]).serving == (first, second)
