@@ -33,7 +33,7 @@ class StandIn:
     A call is found by its path, as in ``jobs.get``. Its reply is a value, an error to raise, or a
     function of the arguments; a call without a reply fails the test. ``asked`` has the path, the
     arguments, and the options that are set; ``opened`` has how commands opened the engine.
-    What is no such call, also below a view, is set by ``have``.
+    ``have`` sets attributes that are not calls, also those of views.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Call:
 
 
 def set_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Options that have a value; who listens is none."""
+    """Options that have a value, without the listener."""
     return {
         name: value for name, value in options.items() if value is not None and name != "on_event"
     }

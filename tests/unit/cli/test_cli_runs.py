@@ -314,3 +314,4 @@ def test_where_nobody_can_be_asked_it_is_refused(
     done = pgs("ask", "why?", "-q", *options)
     assert (done.exit_code, len(unmatched.asked)) == (2, 1)
     assert ANYWAY in done.stderr
+    assert "Continue?" not in done.stderr
