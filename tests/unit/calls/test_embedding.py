@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,28 +14,13 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
-from pgs_neo4j.llm.pace import Bucket, Pace
-from pgs_neo4j.llm.protocol import EmbeddedTexts
+from pgs_neo4j.llm.pace import Bucket
 from pgs_neo4j.model import Usage
-from tests.fakes.embedders import ScriptedEmbedder
+from tests.fakes.embedders import MeteredEmbedder, ScriptedEmbedder
 from tests.timeless import timeless
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 PRICES = {"m": ModelEntry(input_price=1e6, output_price=0.0)}
-
-
-class MeteredEmbedder(ScriptedEmbedder):
-    """Counts a token for each letter, and shares the pace of an endpoint."""
-
-    model = "m"
-
-    def __init__(self) -> None:
-        super().__init__("endpoint/m")
-        self.pace = Pace()
-
-    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
-        used = Usage(calls=1, input_tokens=sum(map(len, texts)))
-        return EmbeddedTexts(await self.embed(texts), used)
 
 
 def of(**knobs: object) -> Calls:

@@ -8,13 +8,10 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.errors import ConfigError, ModelAuthError
-from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
-from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
-from pgs_neo4j.llm.embedders.sentence_transformers import SentenceTransformersEmbedder
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 from pgs_neo4j.llm.openai.chat import OpenAILLM
-from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.llm.protocol import LLM
 
 CONFIG = PGSConfig(model_timeout_s=5.0)
 LOCAL = "http://127.0.0.1:9/v1"
@@ -37,29 +34,6 @@ async def test_a_base_url_means_openai_and_one_model_for_both_is_one_object(
     assert readers.name == name
     assert (readers.synthesis is readers.sweep) == ("+" not in name)
     await readers.close()
-
-
-@pytest.mark.parametrize(
-    ("settings", "named", "kind", "name"),
-    [
-        ({}, None, HashingEmbedder, "hashing-2048"),
-        ({"embedder": "hashing", "embedding_dimensions": 64}, None, HashingEmbedder, "hashing-64"),
-        ({}, "openai", OpenAIEmbedder, "openai/text-embedding-3-small"),
-        ({"embedder": "openai", "embedding_model": "nomic"}, None, OpenAIEmbedder, "openai/nomic"),
-        (
-            {},
-            "sentence-transformers",
-            SentenceTransformersEmbedder,
-            "sentence-transformers/all-MiniLM-L6-v2",
-        ),
-    ],
-)
-def test_settings_choose_embedder_model_and_dimensions(
-    settings: dict[str, Any], named: Any, kind: type[Embedder], name: str
-) -> None:
-    made = create_embedder(Settings(llm_base_url=LOCAL, **settings), CONFIG, named)
-    assert isinstance(made, kind)
-    assert made.name == name
 
 
 def test_vectors_of_a_graph_have_no_embedder_and_none_is_none() -> None:
