@@ -60,7 +60,7 @@ async def expire(db: Database, at: str = "datetime.realtime() - duration('PT1H')
 
 
 async def holder_of(db: Database) -> LeaseHolder:
-    """Who holds the lease, after the check that somebody does."""
+    """Return who holds the lease; fail if it is free."""
     found = await read_holder(db, "papers")
     assert found is not None
     return found
