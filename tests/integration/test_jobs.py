@@ -179,6 +179,8 @@ async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.M
     job = await begin(db, "papers")
     await db.call(AGE, {"id": job.id}, "write")
 
+    assert (await get(db, job.id)).silent
+
     async def speaks() -> bool:
         return not (await get(db, job.id)).silent
 

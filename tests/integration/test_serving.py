@@ -309,7 +309,8 @@ async def test_a_reader_that_vanishes_leaves_nothing_behind(owner: httpx2.AsyncC
     await events(owner, run["events"])
     before = len(asyncio.all_tasks())
     for _ in range(20):
-        await events(owner, run["events"], until=lambda told: told.id == 1)
+        told = await events(owner, run["events"], until=lambda told: told.id == 1)
+        assert told[-1].id == 1
 
     async def few() -> bool:
         return len(asyncio.all_tasks()) <= before + 4

@@ -68,7 +68,7 @@ async def test_what_waits_goes_together_one_at_a_time_in_batches_of_a_size(told,
         graph.go.set()
         every = ("iron", "gold", "zinc", "lead")
         assert await lookups.finish(5) == {asked(s): FOUND for s in every}
-        lookups.begin(report("coal", "iron"))  # and it goes on after that
+        lookups.begin(report("coal", "iron"))  # a later one starts again
         assert len(await lookups.finish(5)) == 5
     assert graph.batches == [["iron"], ["gold", "zinc"], ["lead"], ["coal"]]
     assert told == []
