@@ -21,9 +21,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-import pytest
-
-from pgs_neo4j.local.options import MARKER
 
 VARIABLE = "PGS_TEST_RUN"
 POLL_S = 0.5
@@ -37,7 +34,8 @@ QUIET_LOOKS = 4
 def reaping(folder: Path) -> Iterator[None]:
     """Have a reaper at hand while tests run; their temporary files are in ``folder``.
 
-    A run that is not killed has to end its processes itself: fails if some are left.
+    A run that is not killed has to end its processes itself. Raises AssertionError if some are
+    left.
     """
     os.environ[VARIABLE] = run = uuid.uuid4().hex
     folder = folder.resolve()
@@ -50,13 +48,15 @@ def reaping(folder: Path) -> Iterator[None]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C in the terminal ends pytest, and must not end the reaper
     ) as reaper:
-        yield
-        reaper.terminate()
+        try:
+            yield
+        finally:
+            reaper.terminate()
     deadline = time.monotonic() + ENDING_S
     while left := find_processes(run, folder):
         if time.monotonic() > deadline:
             reap(run, folder)
-            pytest.fail(f"tests left processes behind: {left}")
+            raise AssertionError(f"tests left processes behind: {left}")
         time.sleep(POLL_S)
 
 
@@ -83,6 +83,9 @@ def _belongs(process: psutil.Process, run: str, folder: Path) -> bool:
 
 def reap(run: str, folder: Path) -> None:
     """End all processes of a run, and delete its databases."""
+    # Imported late: a reaper starts with each process of tests, and rarely gets here.
+    from pgs_neo4j.local.options import MARKER
+
     quiet = 0
     while quiet < QUIET_LOOKS:
         found = find_processes(run, folder)

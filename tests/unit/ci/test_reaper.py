@@ -84,7 +84,7 @@ def test_a_process_that_tests_forgot_fails_them(
 ) -> None:
     monkeypatch.setattr(reaper, "ENDING_S", 0.0)
     monkeypatch.setenv(reaper.VARIABLE, "")  # restores that of this run
-    failing = pytest.raises(pytest.fail.Exception, match="left processes behind")
+    failing = pytest.raises(AssertionError, match="left processes behind")
     with failing, reaper.reaping(tmp_path):
         forgotten = subprocess.Popen([sys.executable, "-c", SLEEP])
     assert forgotten.wait() == -signal.SIGKILL
