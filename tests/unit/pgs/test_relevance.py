@@ -188,6 +188,8 @@ def test_a_route_has_the_best_node_the_number_of_others_and_their_ranks():
         ([(2, 10.0), (3, 1.0)], {"min_sweep_partitions": 3}, False, [2, 3, 1]),
         # What is unread is taken up to the cap.
         ([(3, 10.0)], {"max_sweep_partitions": 3}, True, [3, 1, 2]),
+        # A minimum above the cap wins.
+        ([(3, 10.0)], {"max_sweep_partitions": 1, "min_sweep_partitions": 3}, True, [3, 1, 2]),
     ],
 )
 def test_cap_fraction_and_minimum_hold_for_evidence(pairs, knobs, everything, expected):
@@ -195,7 +197,7 @@ def test_cap_fraction_and_minimum_hold_for_evidence(pairs, knobs, everything, ex
     nearest = route("why", QUESTION, parts, PGSConfig(), **asked).routes
     routing = route_by_evidence(ranked(*pairs), parts, PGSConfig(**knobs), nearest=nearest, **asked)
     assert chosen(routing) == expected
-    if "min_sweep_partitions" in knobs:
+    if len(pairs) == 2:
         assert "reaches" in routing.routes[2].reason
 
 

@@ -25,10 +25,12 @@ class Ends:
         self.refuses = 0
         self.taken = False
         self.slow = 0.0
+        self.closing = asyncio.Event()
 
     async def finish(
         self, db: object, handle: Handle, properties: dict[str, Any], sweeps: object = ()
     ) -> bool:
+        self.closing.set()
         await asyncio.sleep(self.slow)
         if self.refuses:
             self.refuses -= 1
@@ -118,6 +120,8 @@ async def test_a_run_that_is_late_or_canceled_is_closed_before_its_caller_goes_o
     await inside.wait()
     if canceled:
         task.cancel()
+        await ends.closing.wait()
+        task.cancel()  # which waits for the record
     with pytest.raises(asyncio.CancelledError if canceled else DeadlineError):
         await task
     assert [one["status"] for one in ends.written] == ["interrupted" if canceled else "stopped"]
