@@ -92,7 +92,7 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
             # A transaction that still runs could register its projection later.
             assert await transactions(db) == 0, f"cancelled after {i} of {MOMENTS} parts"
             assert await list_leftovers(gds) == [], f"cancelled after {i} of {MOMENTS} parts"
-    assert cancelled >= MOMENTS / 2
+    assert cancelled >= 2  # the first moment, and one more on a machine of any speed
     gc.collect()
     await asyncio.sleep(0)
     assert unheard == []
