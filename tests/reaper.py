@@ -17,7 +17,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -67,7 +67,7 @@ def find_processes(run: str, folder: Path) -> list[psutil.Process]:
         try:
             if process.status() != psutil.STATUS_ZOMBIE and _belongs(process, run, folder):
                 found.append(process)
-        except psutil.Error:
+        except (psutil.Error, OSError):
             continue  # it has just ended, or belongs to another user
     return found
 
@@ -90,10 +90,8 @@ def reap(run: str, folder: Path) -> None:
     while quiet < QUIET_LOOKS:
         found = find_processes(run, folder)
         for process in found:
-            try:
+            with suppress(psutil.Error):
                 process.kill()
-            except psutil.NoSuchProcess:
-                continue
         quiet = 0 if found else quiet + 1
         time.sleep(POLL_S)
     for marker in folder.rglob(MARKER):
