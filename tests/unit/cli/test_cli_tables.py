@@ -63,7 +63,10 @@ def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
     shown = written(tables.graphs(stored), capsys).splitlines()
     assert shown[1].split() == ["a", "2", "10", "Paper", "abstract"]
     assert shown[2].split() == ["b", "-", "-", "all", "labels", "-"]
-    covered = Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=10)
+    covered = Coverage(
+        partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=10, texts_read=4,
+        texts_total=8,
+    )  # fmt: skip
     info = SessionInfo(
         id="s",
         graph="a",
@@ -73,7 +76,7 @@ def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
         coverage=covered,
     )
     shown_sessions = " ".join(written(tables.sessions([info]), capsys).split())
-    assert "5 of 10 nodes (50 %;" in shown_sessions
+    assert "5 of 10 nodes, 4 of 8" in shown_sessions  # the rest is on the next line
     assert "2026-01-02 03:04" in shown_sessions
 
 

@@ -47,7 +47,7 @@ def stored_graph(name: str, *labels: str) -> Row:
     mapping = definition_of(replace(mapping_of("Other"), labels=labels, chunk_labels=()))
     return {
         "name": name, "mapping": mapping, "generation": None, "node_count": None,
-        "partition_count": None, "definition": None, "older": False,
+        "partition_count": None, "definition": None,
     }  # fmt: skip
 
 
