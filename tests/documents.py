@@ -171,6 +171,10 @@ def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> Ne
             "chunks": len(chunks),
             "size": len(chunks),
             "label": "Docs",
+            "schema": "",
+            "told": [],
+            "source": name,
+            "roots": [],
         },
         chunks=chunks,
     )
