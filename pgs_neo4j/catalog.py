@@ -246,10 +246,11 @@ def mapping_from(stored: Json) -> GraphMapping:
 
 def _stored(row: dict[str, Any]) -> StoredGraph:
     mapping = mapping_from(json.loads(row["mapping"]))
+    definition = row["definition"]
     return StoredGraph(
         name=row["name"],
         mapping=mapping,
-        redefined=is_other(row["definition"], mapping),
+        redefined=is_other(definition, mapping) if definition else row["older"],
         generation=row["generation"],
         node_count=row["node_count"],
         partition_count=row["partition_count"],

@@ -144,7 +144,7 @@ async def _search(
         question=order.question,
         mapping=order.mapping,
         graph=order.graph,
-        own=own,
+        own=own if generation.indexed else None,
         mode=mode,
         top_k=top_k,
     )

@@ -89,6 +89,7 @@ def open_lookups(
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         first=frozenset(first),
         outdated=partitioning.outdated,
+        texts=partitioning.generation.texts,
     )
     return Lookups(partial(look_up, db, order), warn)
 

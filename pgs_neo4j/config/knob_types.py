@@ -1,4 +1,4 @@
-"""Knobs and settings as keyword arguments, written by ``tests/tools/generate.py``."""
+"""Types of knobs and settings as keyword arguments, written by ``config/generate.py``."""
 
 from __future__ import annotations
 

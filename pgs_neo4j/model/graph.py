@@ -103,7 +103,8 @@ class Partition:
     nodes that no relationship places. ``lineage`` stays the same across generations while most
     members stay. ``parent`` is the id of the unit above. ``terms`` tell it apart from the others;
     ``label`` consists of the best of them. ``titles`` are those of its heaviest nodes. ``abstract``
-    consists of its most typical sentences. ``texts`` counts its nodes with text.
+    consists of its most typical sentences. ``texts`` counts its nodes with text, None if an earlier
+    release made it.
     """
 
     id: int
@@ -121,7 +122,7 @@ class Partition:
     terms: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     abstract: str = ""
-    texts: int = 0
+    texts: int | None = None
 
     @property
     def name(self) -> str:
@@ -189,7 +190,8 @@ class Generation:
 
     ``token`` is the database's change token when the generation was last seen to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
-    of the graph that changed since partitions were last made from scratch.
+    of the graph that changed since partitions were last made from scratch. ``indexed``: all
+    partitions have a text index; those of 0.1.0 had none.
     """
 
     id: str
@@ -218,6 +220,7 @@ class Generation:
     settings: str = ""
     common: tuple[str, ...] = ()
     grown: float = 0.0
+    indexed: bool = False
 
     @property
     def texts(self) -> int:

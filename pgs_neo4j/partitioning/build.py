@@ -231,4 +231,5 @@ def _summarize(
         token=order.token,
         settings=order.settings,
         common=described.common,
+        indexed=True,
     )

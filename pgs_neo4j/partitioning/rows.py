@@ -14,37 +14,37 @@ from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partitio
 
 
 class StoredGeneration(TypedDict):
-    """Properties of a ``:PgsGeneration``; ``issues`` and ``seconds`` are JSON objects.
+    """Properties of a ``:PgsGeneration``; older releases wrote fewer.
 
-    Without embeddings, it has no ``dimensions`` and no ``embedder``. It has no ``token`` if other
-    transactions kept committing.
+    ``issues`` and ``seconds`` are JSON objects.
     """
 
     algorithm: str
-    common: list[str]
-    conductance: float
+    common: NotRequired[list[str]]
+    conductance: NotRequired[float]
     created_at: str
-    dimensions: NotRequired[int]
-    embedder: NotRequired[str]
+    dimensions: NotRequired[int | None]
+    embedder: NotRequired[str | None]
     fingerprint: str
-    grown: float
+    grown: NotRequired[float]
     id: str
+    indexed: NotRequired[bool]
     issues: str
-    levels: list[int]
-    merged: int
+    levels: NotRequired[list[int]]
+    merged: NotRequired[int]
     modularity: float
     node_count: int
-    origin: Origin
+    origin: NotRequired[Origin]
     partition_count: int
     pooled_nodes: int
-    pools: int
-    raw_modularity: float
+    pools: NotRequired[int]
+    raw_modularity: NotRequired[float]
     relationship_count: int
-    seconds: str
-    settings: str
+    seconds: NotRequired[str]
+    settings: NotRequired[str]
     sizes: list[int]
-    split: int
-    token: NotRequired[str]
+    split: NotRequired[int]
+    token: NotRequired[str | None]
 
 
 class StoredPartition(TypedDict):
@@ -59,11 +59,11 @@ class StoredPartition(TypedDict):
     summary: str
     pool: bool
     centroid: NotRequired[list[float] | None]
-    label: str
-    terms: list[str]
-    titles: list[str]
-    abstract: str
-    texts: int
+    label: NotRequired[str]
+    terms: NotRequired[list[str]]
+    titles: NotRequired[list[str]]
+    abstract: NotRequired[str]
+    texts: NotRequired[int]
 
 
 class StoredUnit(TypedDict):
@@ -75,9 +75,9 @@ class StoredUnit(TypedDict):
     partitions: int
     keywords: list[str]
     centroid: NotRequired[list[float] | None]
-    label: str
-    terms: list[str]
-    titles: list[str]
+    label: NotRequired[str]
+    terms: NotRequired[list[str]]
+    titles: NotRequired[list[str]]
 
 
 class PartitionRow(TypedDict):
@@ -132,9 +132,29 @@ class RelationshipsRow(TypedDict):
     weights: list[float]
 
 
+LATER = (
+    "relationship_name",
+    "relationship_text",
+    "relationship_embedding",
+    "chunk_labels",
+    "mention_types",
+    "embedding_model",
+)
+"""Parts of a mapping that 0.1.0 had not. Unset, they are in no definition and no fingerprint."""
+
+
+def mapping_values(mapping: GraphMapping) -> Row:
+    """Return the parts of a mapping by name, in the form that definitions store."""
+    values = asdict(mapping)
+    unset = (None, ())
+    return {
+        name: value for name, value in values.items() if name not in LATER or value not in unset
+    }
+
+
 def definition_of(mapping: GraphMapping) -> str:
     """Return a mapping as the JSON text that graphs and generations store."""
-    return json.dumps(asdict(mapping), sort_keys=True)
+    return json.dumps(mapping_values(mapping), sort_keys=True)
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:
@@ -168,6 +188,7 @@ def generation_properties(generation: Generation, **more: object) -> Row:
         "settings": generation.settings,
         "common": list(generation.common),
         "grown": generation.grown,
+        "indexed": generation.indexed,
         **more,
     }
 
@@ -189,18 +210,19 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         embedder=stored.get("embedder"),
         dimensions=stored.get("dimensions"),
         issues=json.loads(stored["issues"]),
-        origin=stored["origin"],
-        raw_modularity=stored["raw_modularity"],
-        conductance=stored["conductance"],
-        split=stored["split"],
-        merged=stored["merged"],
-        pools=stored["pools"],
-        levels=tuple(stored["levels"]),
-        seconds=json.loads(stored["seconds"]),
+        origin=stored.get("origin", "cold"),
+        raw_modularity=stored.get("raw_modularity", 0.0),
+        conductance=stored.get("conductance", 0.0),
+        split=stored.get("split", 0),
+        merged=stored.get("merged", 0),
+        pools=stored.get("pools", 0),
+        levels=tuple(stored.get("levels", ())),
+        seconds=json.loads(stored.get("seconds", "{}")),
         token=stored.get("token"),
-        settings=stored["settings"],
-        common=tuple(stored["common"]),
-        grown=stored["grown"],
+        settings=stored.get("settings", ""),
+        common=tuple(stored.get("common", ())),
+        grown=stored.get("grown", 0.0),
+        indexed=stored.get("indexed", False),
     )
 
 
@@ -241,11 +263,11 @@ def partition_of(row: PartitionRow) -> Partition:
         uid=stored["uid"],
         lineage=stored["lineage"],
         parent=row["parent"],
-        label=stored["label"],
-        terms=tuple(stored["terms"]),
-        titles=tuple(stored["titles"]),
-        abstract=stored["abstract"],
-        texts=stored["texts"],
+        label=stored.get("label", ""),
+        terms=tuple(stored.get("terms", ())),
+        titles=tuple(stored.get("titles", ())),
+        abstract=stored.get("abstract", ""),
+        texts=stored.get("texts"),
     )
 
 
@@ -276,9 +298,9 @@ def unit_of(row: UnitRow) -> Unit:
         keywords=tuple(stored["keywords"]),
         centroid=centroid_of(stored.get("centroid")),
         parent=row["parent"],
-        label=stored["label"],
-        terms=tuple(stored["terms"]),
-        titles=tuple(stored["titles"]),
+        label=stored.get("label", ""),
+        terms=tuple(stored.get("terms", ())),
+        titles=tuple(stored.get("titles", ())),
     )
 
 

@@ -54,11 +54,11 @@ async def record(
     """
     if is_running(stored):
         raise _running(stored)
-    answer = await _load(db, stored)
+    answer = await _load(db, stored, mapping)
     rows = await db.write(
         queries.get("runs/set_outcomes"),
         run=stored.id,
-        dead_holder=str(stored.properties["holder"]),
+        dead_holder=str(stored.properties.get("holder", "")),
         outcome=outcome,
         replace=replace,
         scores=dict(SCORES),
@@ -89,10 +89,10 @@ async def forget(db: Database, graph: str) -> int:
     return int(rows[0]["deleted"])
 
 
-async def _load(db: Database, stored: StoredRun) -> Answer:
+async def _load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer:
     if not stored.properties.get("details"):
         raise _unanswered(stored)
-    return await answers.load(db, stored)
+    return await answers.load(db, stored, mapping)
 
 
 def _cited_by_thesis(answer: Answer) -> list[Name]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
-class SourceRow(TypedDict):
-    """A row of ``read_sources`` or ``read_shown``: a node now, with the properties of its mapping.
+class NodeRow(TypedDict):
+    """A cited node now, with the properties of its mapping.
 
     ``title`` and ``key`` are None, and ``text`` is empty, where the mapping names no property.
-    ``hash`` is the hash of the text that was read.
     """
 
-    partition: int
     rank: int
-    hash: int
     element_id: str
     labels: list[str]
     title: object
@@ -22,30 +19,46 @@ class SourceRow(TypedDict):
     text: list[object]
 
 
-class CitedNode(TypedDict):
-    """A node that a bullet cites, if it is still in the graph."""
-
-    alias: str
-    element_id: str
-
-
-class CitedRow(CitedNode):
+class CitedRow(NodeRow):
     """A row of ``read_cited``: a node that a synthesis cites."""
 
     partition: int
+    alias: str
+
+
+class SourceRow(NodeRow):
+    """A row of ``read_sources``.
+
+    ``hash`` is the hash of the text that was read.
+    """
+
+    partition: int
+    hash: int
+
+
+class BulletCitation(NodeRow):
+    """A node that a bullet cites."""
+
+    alias: str
 
 
 class StoredBullet(TypedDict):
-    """A finding or a flag; ``citations`` is JSON."""
+    """A finding or a flag.
+
+    ``citations`` is JSON, None if one of the first releases stored it.
+    """
 
     place: int
     text: str
-    citations: str
-    cited: list[CitedNode]
+    citations: str | None
+    cited: list[BulletCitation]
 
 
 class StoredFinding(StoredBullet):
-    """A finding; ``quotes`` is JSON."""
+    """A finding.
+
+    ``quotes`` is JSON, None if one of the first releases stored it.
+    """
 
     quotes: str
 
@@ -64,7 +77,10 @@ class StoredAbsence(TypedDict):
 
 
 class StoredSweep(TypedDict):
-    """The properties of a sweep; one that failed has no ``domain_state``. ``usage`` is JSON."""
+    """The properties of a sweep.
+
+    Earlier releases lack those that are not required.
+    """
 
     status: str
     nodes: int
@@ -73,11 +89,11 @@ class StoredSweep(TypedDict):
     passes: int
     passes_accepted: int
     errors: list[str]
-    domain_state: NotRequired[str]
-    usage: str
-    seconds: float
-    wave: int
-    without_text: list[int]
+    domain_state: NotRequired[str | None]
+    usage: NotRequired[str | None]
+    seconds: NotRequired[float | None]
+    wave: NotRequired[int | None]
+    without_text: NotRequired[list[int]]
 
 
 class RecordedSweepRow(TypedDict):

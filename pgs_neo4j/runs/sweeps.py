@@ -19,6 +19,8 @@ from pgs_neo4j.model import (
     Citation,
     Finding,
     Flag,
+    GraphMapping,
+    Node,
     Report,
     Sweep,
     SweepStatus,
@@ -26,6 +28,8 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.runs import keys, runs
 from pgs_neo4j.runs.rows import (
+    BulletCitation,
+    NodeRow,
     RecordedSweepRow,
     StoredAbsence,
     StoredBullet,
@@ -34,6 +38,10 @@ from pgs_neo4j.runs.rows import (
     UnsynthesizedRow,
 )
 from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
+from pgs_neo4j.sweeping.quotes import Wording
+from pgs_neo4j.sweeping.report import finding as resolve_finding
+from pgs_neo4j.text import node_text
+from pgs_neo4j.text.citations import resolve
 
 Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
 
@@ -47,7 +55,7 @@ class Recovered:
 
 
 async def read_unsynthesized(
-    db: Database, graph: str, session: str, run: str, generation: str
+    db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
 ) -> list[Recovered]:
     """Return reports of the session's other runs that no synthesis has seen.
 
@@ -59,6 +67,9 @@ async def read_unsynthesized(
         run=run,
         given_up=await runs.find_dead_runs(db, keys.session_uid(graph, session)),
         generation=generation,
+        title=mapping.title or "",
+        key=mapping.key or "",
+        text=list(mapping.text),
     )
     return [
         Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
@@ -67,15 +78,30 @@ async def read_unsynthesized(
 
 
 async def recorded_sweeps(
-    db: Database, run: str, generation: str, partition: int | None = None
+    db: Database, run: str, generation: str, mapping: GraphMapping, partition: int | None = None
 ) -> list[Sweep]:
     """Return the sweeps that a run has recorded, by partition, or that of one ``partition``."""
     rows = await db.read(
         queries.get("runs/read_sweeps"),
         run=run,
         partition=partition,
+        title=mapping.title or "",
+        key=mapping.key or "",
+        text=list(mapping.text),
     )
     return [_sweep(row, generation) for row in cast("list[RecordedSweepRow]", rows)]
+
+
+def cited_node(row: NodeRow) -> Node:
+    """Return a cited node from its row."""
+    return node_text.node(
+        rank=row["rank"],
+        element_id=row["element_id"],
+        labels=row["labels"],
+        text=row["text"],
+        title=row["title"],
+        key=row["key"],
+    )
 
 
 def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
@@ -105,16 +131,18 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
         passes_accepted=stored["passes_accepted"],
         report=None if status is SweepStatus.FAILED else report,
         errors=tuple(stored["errors"]),
-        usage=Usage(**json.loads(stored["usage"])),
-        seconds=stored["seconds"],
+        usage=Usage(**json.loads(stored.get("usage") or "{}")),
+        seconds=stored.get("seconds") or 0.0,
         generation=generation,
-        wave=stored["wave"],
+        wave=stored.get("wave") or 1,
         run=run,
-        without_text=tuple(stored["without_text"]),
+        without_text=tuple(stored["without_text"]) if "without_text" in stored else None,
     )
 
 
 def _finding(row: StoredFinding, partition: int) -> Finding:
+    if row["citations"] is None:  # the first releases stored no verdicts
+        return resolve_finding(row["text"], partition, Wording(_cited_nodes(row["cited"])))
     return Finding(
         text=row["text"],
         citations=_citations(row, partition),
@@ -123,6 +151,8 @@ def _finding(row: StoredFinding, partition: int) -> Finding:
 
 
 def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
+    if row["citations"] is None:
+        return resolve(row["text"], partition, _cited_nodes(row["cited"]))
     element_ids: dict[Name, str] = {
         (partition, cited["alias"]): cited["element_id"] for cited in row["cited"]
     }
@@ -131,3 +161,8 @@ def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
 
 def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
     return sorted(rows, key=lambda row: row["place"])
+
+
+def _cited_nodes(cited: Sequence[BulletCitation]) -> dict[str, Node]:
+    """Return cited nodes by alias; all other aliases are invalid citations."""
+    return {row["alias"]: cited_node(row) for row in cited}

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from pgs_neo4j import config
+from pgs_neo4j.cli.app import app
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.text.shown import one_line
-from tests.fakes.commands import pgs
+
+
+def pgs(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture(autouse=True)
