@@ -246,11 +246,10 @@ def mapping_from(stored: Json) -> GraphMapping:
 
 def _stored(row: dict[str, Any]) -> StoredGraph:
     mapping = mapping_from(json.loads(row["mapping"]))
-    definition = row["definition"]
     return StoredGraph(
         name=row["name"],
         mapping=mapping,
-        redefined=is_other(definition, mapping) if definition else row["older"],
+        redefined=is_other(row["definition"], mapping),
         generation=row["generation"],
         node_count=row["node_count"],
         partition_count=row["partition_count"],

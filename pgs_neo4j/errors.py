@@ -179,7 +179,7 @@ class DatabaseMemoryError(DatabaseError):
 
 
 class DatabaseVersionError(DatabaseError):
-    """Neo4j or GDS is older than this package supports."""
+    """This release does not support the version of Neo4j, of GDS, or of the stored schema."""
 
 
 class QueryError(DatabaseError):

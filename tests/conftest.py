@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import stamina
 from hypothesis import settings
 
 from pgs_neo4j.database import connection as db_module
@@ -29,8 +30,9 @@ from pgs_neo4j.local.lockfile import DEFAULT
 from pgs_neo4j.retrieval.indexes.making import drop_indexes
 from tests import reaper, servers, thorough
 from tests.database import empty, speak, strip
-from tests.stackoverflow import stack_overflow
-from tests.standins import Archive, Brain, write_archive, write_brain
+from tests.fakes.openai_server import FakeOpenAI
+from tests.stackoverflow import ARCHIVE, Archive, read_archive
+from tests.standins import Brain, make_questions, write_brain
 from tests.timeless import Clock
 from tests.typed_rows import install
 
@@ -104,6 +106,21 @@ def typed_rows() -> Iterator[None]:
 
 
 @pytest.fixture
+def no_waits() -> Iterator[None]:
+    """Tries of a call follow each other at once, up to fifty."""
+    stamina.set_testing(True, attempts=50)
+    yield
+    stamina.set_testing(False)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    """An OpenAI-compatible endpoint on loopback."""
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture
 async def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The event loop's clock, to be set forward."""
     return Clock(monkeypatch)
@@ -118,26 +135,25 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Brain, Archive]:
-    """What stands in for the shared data."""
-    folder = tmp_path_factory.mktemp("generated")
-    return write_brain(folder / "brain.json.gz"), write_archive(folder / "questions.zip")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Brain:
+    """What stands in for the shared file."""
+    return write_brain(tmp_path_factory.mktemp("generated") / "brain.json.gz")
 
 
 @pytest.fixture(params=["generated", "physics2"])
-def brain(request: pytest.FixtureRequest, generated: tuple[Brain, Archive]) -> Brain:
+def brain(request: pytest.FixtureRequest, generated: Brain) -> Brain:
     """A file of the original engine: one that is always there, and its own demo."""
     if request.param == "generated":
-        return generated[0]
+        return generated
     return Brain(request.getfixturevalue("shared") / "data" / "physics2.json.gz", 586, 1931)
 
 
 @pytest.fixture(params=["generated", "Stack Overflow"])
-def archive(request: pytest.FixtureRequest, generated: tuple[Brain, Archive]) -> Archive:
-    """An archive of the data importer: one that is always there, and Neo4j's example."""
+def archive(request: pytest.FixtureRequest) -> Archive:
+    """Questions as a database holds them: some that are always there, and Neo4j's example."""
     if request.param == "generated":
-        return generated[1]
-    return stack_overflow(request.getfixturevalue("shared") / "data")
+        return make_questions()
+    return read_archive(request.getfixturevalue("shared") / "data" / ARCHIVE)
 
 
 @pytest.fixture(scope="session")

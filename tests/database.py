@@ -7,6 +7,7 @@ from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_facts, want_text, want_vectors
@@ -102,3 +103,12 @@ async def _indexes(database: Database) -> frozenset[Index]:
 async def _drop(database: Database, indexes: frozenset[Index]) -> None:
     for kind, name, _ in indexes:
         await database.call(f"DROP {kind} $name IF EXISTS", {"name": name}, "write")
+
+
+async def explain(db: Database, query: Query) -> tuple[str, tuple[str, ...]]:
+    """Return a statement's planned type (r, w, rw, or s) and columns."""
+    async with db.driver.session(database=db.name) as session:
+        result = await session.run(f"EXPLAIN {query.text}", dict.fromkeys(query.params))
+        columns = tuple(result.keys())
+        summary = await result.consume()
+        return str(summary.query_type), columns

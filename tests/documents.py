@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.ingest.fold.folding import NameTallies
 from pgs_neo4j.ingest.fold.judgments import Judgment
-from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver, resolve
+from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolver, resolve
 from pgs_neo4j.ingest.fold.rulings import Ruled, merge_names, part_name, take_back_merge
 from pgs_neo4j.ingest.names.index import IndexedName, name_row
-from pgs_neo4j.ingest.publish import NewChunk, NewDocument
+from pgs_neo4j.ingest.names.renewal import hold_resolved
+from pgs_neo4j.ingest.publish import NewChunk, NewDocument, publish
+from pgs_neo4j.ingest.stored import read_chunks
 from pgs_neo4j.model.documents import (
     Chunk,
     DefinedName,
@@ -75,6 +79,15 @@ def common_type(name: str) -> str:
     return "Person" if "Curie" in name else "Location"
 
 
+def relation_of(source: GroundedEntity, target: GroundedEntity, **given: Any) -> GroundedRelation:
+    """A relation between two entities."""
+    ends: dict[str, Any] = {
+        "source": source.name, "source_type": source.type,
+        "target": target.name, "target_type": target.type,
+    }  # fmt: skip
+    return GroundedRelation(**ends | {"type": "R", "fact": ""} | given)
+
+
 def random_extraction(random: Random) -> GroundedExtraction:
     """Entities and relations of few names, types, and facts, so that many coincide."""
     entities = [
@@ -89,20 +102,15 @@ def random_extraction(random: Random) -> GroundedExtraction:
         for name in random.sample(NAMES, random.randint(0, 4))
     ]
     relations = [
-        GroundedRelation(
-            source=source.name,
-            source_type=source.type,
-            target=target.name,
-            target_type=target.type,
+        relation_of(
+            random.choice(entities),
+            random.choice(entities),
             type=random.choice(RELATIONS),
             fact=random.choice(FACTS),
             keywords=(random.choice(("a", "b")),),
             weight=random.choice((0.1, 0.5, 1.0)),
         )
-        for source, target in (
-            (random.choice(entities), random.choice(entities))
-            for _ in range(random.randint(0, 3) if entities else 0)
-        )
+        for _ in range(random.randint(0, 3) if entities else 0)
     ]
     definitions = tuple(
         DefinedName(name=one.name, type=one.type, short=random.choice(DEFINED[one.name]))
@@ -163,9 +171,35 @@ def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> Ne
             "chunks": len(chunks),
             "size": len(chunks),
             "label": "Docs",
+            "schema": "",
+            "told": [],
+            "source": name,
+            "roots": [],
         },
         chunks=chunks,
     )
+
+
+def sure(document: NewDocument) -> NewDocument:
+    """A document of which a model says everything."""
+    return replace(document, chunks=[replace(chunk, sure=True) for chunk in document.chunks])
+
+
+async def write_documents(
+    db: Database,
+    *documents: NewDocument,
+    gone: str = "",
+    graph: str = "docs",
+    times: int = 1,
+    resolver: Resolver | None = None,
+) -> None:
+    """Publish documents, and delete one; twice as the driver does if no acknowledgment comes."""
+    ids = [*(document.id for document in documents), *filter(None, [gone])]
+    stored = await read_chunks(db, graph, ids)
+    async with hold_resolved(db, graph, "Docs", resolver=resolver) as held:
+        what = await assemble(db, graph, documents, stored, held.resolution)
+        for _ in range(times):
+            await publish(db, held, what)
 
 
 def contributions(document: NewDocument) -> list[Contribution]:
@@ -196,6 +230,11 @@ async def stored_names(db: Database, graph: str) -> list[dict[str, Any]]:
     """The index of the names of a graph, by key and type."""
     _, rows = await db.call(STORED_NAMES, {"graph": graph}, "read")
     return [row["properties"] for row in rows]
+
+
+async def standing(db: Database) -> dict[str, Any]:
+    """The graph of documents, and the index of its names."""
+    return {**await stored_graph(db, "docs"), "names": await stored_names(db, "docs")}
 
 
 def name_rows(

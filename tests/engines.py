@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.errors import ModelUnavailableError
+from pgs_neo4j.llm.scripted import Answer, Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.model import Prompt
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import FakeOpenAI
 from tests.graphs import papers
@@ -22,14 +24,16 @@ KNOBS: dict[str, Any] = {
 """With these each topic of the papers becomes a partition."""
 
 
-def engine_on(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextManager[PGS]:
-    """An engine whose model gives the least reports that are accepted."""
+def engine_on(
+    endpoint: Endpoint, answer: Answer = contract_reply, **settings: Any
+) -> AbstractAsyncContextManager[PGS]:
+    """An engine whose model gives the least reports that are accepted, or answers otherwise."""
     return PGS.connect(
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,
         neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(contract_reply),
-        synthesis_llm=ScriptedLLM(contract_reply),
+        sweep_llm=ScriptedLLM(answer),
+        synthesis_llm=ScriptedLLM(answer),
         **settings,
     )
 
@@ -51,9 +55,62 @@ def with_model(
 
 
 @asynccontextmanager
-async def engine_on_papers(endpoint: Endpoint, db: Database, **settings: Any) -> AsyncIterator[PGS]:
-    """The same on four topics of papers; the others' connection is ``db``."""
-    mapping = await papers(db)
-    async with engine_on(endpoint, **KNOBS | settings) as opened:
+async def engine_on_papers(
+    endpoint: Endpoint,
+    db: Database,
+    answer: Answer = contract_reply,
+    *,
+    topics: int = 4,
+    size: int = 40,
+    isolates: int = 0,
+    **settings: Any,
+) -> AsyncIterator[PGS]:
+    """An engine on topics of papers; the others' connection is ``db``."""
+    mapping = await papers(db, topics, size, isolates)
+    async with engine_on(endpoint, answer, **KNOBS | settings) as opened:
         await opened.add_graph("papers", mapping)
         yield opened
+
+
+@asynccontextmanager
+async def model_on_papers(
+    endpoint: Endpoint,
+    db: Database,
+    fake: FakeOpenAI,
+    *,
+    topics: int = 4,
+    size: int = 40,
+    **settings: Any,
+) -> AsyncIterator[PGS]:
+    """An engine on topics of papers, whose model is the real client on a fake endpoint."""
+    mapping = await papers(db, topics, size)
+    async with with_model(endpoint, fake, **settings) as opened:
+        await opened.add_graph("papers", mapping)
+        yield opened
+
+
+def answering(pgs: PGS, answer: Answer) -> None:
+    """Let the scripted models of an engine answer in another way."""
+    for llm in (pgs.sweep_llm, pgs.synthesis_llm):
+        assert isinstance(llm, ScriptedLLM)
+        llm._answer = answer
+
+
+def without_synthesis(answer: Answer = contract_reply) -> Answer:
+    """A reader whose reports are never put together."""
+
+    def reply(prompt: Prompt) -> Reply | Awaitable[Reply]:
+        gone = prompt.task == "synthesis"
+        return ModelUnavailableError("gone") if gone else answer(prompt)
+
+    return reply
+
+
+def asked(pgs: PGS) -> list[Prompt]:
+    """The prompts that were paid for since the last look."""
+    prompts: list[Prompt] = []
+    for llm in (pgs.sweep_llm, pgs.synthesis_llm):
+        assert isinstance(llm, ScriptedLLM)
+        prompts += llm.prompts
+        llm.prompts.clear()
+    return prompts

@@ -16,6 +16,8 @@ from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
 
+BASE = "http://127.0.0.1:1"
+
 
 def serving_of(engine: object, *callers: Caller, **options: Any) -> Serving:
     """Return a server of an engine; the name of each caller is its token."""
@@ -23,15 +25,25 @@ def serving_of(engine: object, *callers: Caller, **options: Any) -> Serving:
     return Serving(cast(PGS, engine), RunBoard(2), tokens, "pgs_1", **options)
 
 
+def guarded(serving: Serving, **options: Any) -> Guard:
+    """Return the application of a server, behind a guard with some options."""
+    hosts = served_hosts("127.0.0.1", 1, ())
+    return Guard(create_app(serving), serving.tokens, serving.cookie, hosts, **options)
+
+
+def client_of(app: Guard, token: str = "", **options: Any) -> httpx2.AsyncClient:
+    """Return a client of an application; ``options`` are those of its transport."""
+    return httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=app, **options),
+        base_url=BASE,
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+    )
+
+
 @asynccontextmanager
 async def in_process(
-    serving: Serving, token: str, **options: Any
+    serving: Serving, token: str = "", **options: Any
 ) -> AsyncIterator[httpx2.AsyncClient]:
-    """Open a client of a server, with a token; ``options`` are those of its transport."""
-    app = Guard(create_app(serving), serving.tokens, "pgs_1", served_hosts("127.0.0.1", 1, ()))
-    async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app=app, **options),
-        base_url="http://127.0.0.1:1",
-        headers={"Authorization": f"Bearer {token}"},
-    ) as client:
+    """Open a client of a server."""
+    async with client_of(guarded(serving), token, **options) as client:
         yield client

@@ -1,11 +1,23 @@
-"""Orders with defaults, for tests that look at one field of them."""
+"""Orders and sweeps with defaults, for tests that look at one field of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.model import GraphMapping, Partition, PromptNeighbor, Sweep, Unit
+from pgs_neo4j.model import (
+    Absence,
+    Citation,
+    Finding,
+    Flag,
+    GraphMapping,
+    Partition,
+    PromptNeighbor,
+    Report,
+    Sweep,
+    SweepStatus,
+    Unit,
+)
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.synthesis.order import SynthesisOrder
 
@@ -45,4 +57,51 @@ def synthesis_order(
         config=config,
         search_answer=known,
         units=tuple(units),
+    )
+
+
+def cited(partition: int, rank: int, *, valid: bool = True) -> Citation:
+    """A citation of the node of a rank."""
+    return Citation(
+        alias=f"n{rank + 1}",
+        partition=partition,
+        node=f"k{rank}",
+        title="T",
+        rank=rank,
+        valid=valid,
+    )
+
+
+def swept(
+    partition: int,
+    findings: Sequence[tuple[str, Sequence[int]]] = (),
+    flags: Sequence[tuple[str, int | None]] = (),
+    absences: Sequence[str] = (),
+    status: SweepStatus = SweepStatus.ACCEPTED,
+    state: str = "",
+) -> Sweep:
+    """A sweep of ten nodes. A finding is a text and the ranks it cites, a flag a text and a target.
+
+    A sweep that failed has read nothing and has no report.
+    """
+    report = Report(
+        partition=partition,
+        domain_state=state,
+        findings=tuple(
+            Finding(text=text, citations=tuple(cited(partition, rank) for rank in ranks))
+            for text, ranks in findings
+        ),
+        flags=tuple(
+            Flag(text=text, target=target, citations=(cited(partition, 0),))
+            for text, target in flags
+        ),
+        absences=tuple(Absence(text=text) for text in absences),
+    )
+    failed = status is SweepStatus.FAILED
+    return Sweep(
+        partition=partition,
+        status=status,
+        nodes=10,
+        read=() if failed else ((0, 10),),
+        report=None if failed else report,
     )

@@ -8,12 +8,13 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import httpx2
 
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import contract_reply
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.web.serve import ServeOptions, serve
 
@@ -107,11 +108,19 @@ async def events(
     return listed
 
 
-class Held:
-    """A model that waits until it may answer."""
+def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
+    """A token as settings have it, ``pgs_`` and the name; for some graphs, or for all."""
+    digest = sha256(f"pgs_{name}".encode()).hexdigest()
+    return {"name": name, "sha256": digest, "graphs": list(graphs), **more}
 
-    def __init__(self) -> None:
+
+class Held:
+    """A model that waits until it may answer; it reads the partitions of an engine, if given."""
+
+    def __init__(self, pgs: PGS | None = None) -> None:
         self.go, self.asked = asyncio.Event(), asyncio.Event()
+        if pgs is not None:
+            pgs.sweep_llm = ScriptedLLM(self.answer)
 
     async def answer(self, prompt: Prompt) -> str:
         self.asked.set()

@@ -16,7 +16,6 @@ from typing import Any
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from tests.standins import Archive
 
 ARCHIVE = "stackoverflow-data-importer.zip"
 MODEL = "neo4j_importer_model.json"
@@ -24,20 +23,6 @@ MAPPING = GraphMapping(text=("title", "body_markdown", "display_name", "name"))
 ROWS = 2000
 
 Item = dict[str, Any]
-
-
-def stack_overflow(folder: Path) -> Archive:
-    """The example as Neo4j gives it away, and what it holds."""
-    labels = {"Tag": 476, "User": 1365, "Answer": 1367, "Comment": 1396, "Question": 1589}
-    types = {
-        "TAGGED": 4425,
-        "ASKED": 1589,
-        "COMMENTED": 1396,
-        "COMMENTED_ON": 1396,
-        "ANSWERED": 1367,
-        "PROVIDED": 1367,
-    }
-    return Archive(folder / ARCHIVE, labels, types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +45,17 @@ class RelationshipTable:
     rows: list[Item]
 
 
+Archive = tuple[list[NodeTable], list[RelationshipTable]]
+
+
 async def load_stack_overflow(database: Database, archive: Path) -> tuple[int, int]:
+    """Load the example; returns how many nodes and relationships it has."""
+    return await load_tables(database, read_archive(archive))
+
+
+async def load_tables(database: Database, archive: Archive) -> tuple[int, int]:
     """Create constraints, nodes, and relationships; returns how many of the latter two."""
-    nodes, relationships = read_archive(archive)
+    nodes, relationships = archive
     for table in nodes:
         await database.call(
             f"CREATE CONSTRAINT FOR (n:`{table.label}`) REQUIRE n.`{table.key}` IS UNIQUE",
@@ -82,7 +75,7 @@ async def load_stack_overflow(database: Database, archive: Path) -> tuple[int, i
     return sum(len(t.rows) for t in nodes), sum(len(t.rows) for t in relationships)
 
 
-def read_archive(archive: Path) -> tuple[list[NodeTable], list[RelationshipTable]]:
+def read_archive(archive: Path) -> Archive:
     """The node and relationship tables of the archive, typed as its model says."""
     with zipfile.ZipFile(archive) as opened:
         model = json.loads(opened.read(MODEL))["dataModel"]

@@ -1,22 +1,21 @@
-"""Generated files in the form of the shared ones, so that a clone alone can run their tests.
+"""Generated stand-ins for the shared files, so that a clone alone can run their tests.
 
-The same for the same version of numpy: a brain like physics2, and an archive of Neo4j's data
-importer like the Stack Overflow example.
+The same for the same version of numpy: a brain like physics2, and the tables of a database like
+the Stack Overflow example.
 """
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tests.stackoverflow import Archive, NodeTable, RelationshipTable
 
 Item = dict[str, Any]
 
@@ -49,25 +48,6 @@ class Brain:
     path: Path
     nodes: int
     relationships: int
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """An archive of Neo4j's data importer: how many nodes by label, relationships by type."""
-
-    path: Path
-    labels: dict[str, int]
-    types: dict[str, int]
-
-    @property
-    def nodes(self) -> int:
-        """Of all labels."""
-        return sum(self.labels.values())
-
-    @property
-    def relationships(self) -> int:
-        """Of all types."""
-        return sum(self.types.values())
 
 
 def write_brain(path: Path) -> Brain:
@@ -115,56 +95,24 @@ def _prose(words: tuple[str, ...], rng: np.random.Generator) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A label of the archive: its columns by name and type, the first is the key."""
-
-    label: str
-    columns: dict[str, str]
-    rows: list[Item]
-
-
-@dataclass(frozen=True, slots=True)
-class _Links:
-    """A relationship type of the archive, as pairs of keys."""
-
-    type: str
-    source: str
-    target: str
-    pairs: list[tuple[int, int]]
-
-
 QUESTIONS, ANSWERS, COMMENTS, USERS, NAMES = 300, 280, 260, 220, 70
 
 
-def write_archive(path: Path) -> Archive:
-    """Write questions, answers, comments, users, and tags as Neo4j's data importer does."""
+def make_questions() -> Archive:
+    """Questions, answers, comments, users, and tags."""
     rng = np.random.default_rng(9)
-    tables = _tables(rng)
-    keys = {table.label: [row[_key(table)] for row in table.rows] for table in tables}
-    links = _relationships(keys, rng)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        model = {"version": "1.4.0", "dataModel": _model(tables, links)}
-        archive.writestr("neo4j_importer_model.json", json.dumps(model))
-        for table in tables:
-            archive.writestr(_file(table), _csv(list(table.columns), table.rows))
-        for link in links:
-            columns = [f"{link.source.lower()}_id", f"{link.target.lower()}_id"]
-            rows = [dict(zip(columns, pair, strict=True)) for pair in link.pairs]
-            archive.writestr(_file(link), _csv(columns, rows))
-    labels = {table.label: len(table.rows) for table in tables}
-    return Archive(path, labels, {link.type: len(link.pairs) for link in links})
+    tables = {table.label: table for table in _tables(rng)}
+    return [*tables.values()], _relationships(tables, rng)
 
 
-def _tables(rng: np.random.Generator) -> list[_Table]:
-    def table(label: str, count: int, first: int, **columns: tuple[str, Any]) -> _Table:
+def _tables(rng: np.random.Generator) -> list[NodeTable]:
+    def table(label: str, count: int, first: int, **values: Callable[[int], Any]) -> NodeTable:
         key = f"{label.lower()}_id"
-        types = {key: "integer"} | {name: kind for name, (kind, _) in columns.items()}
         rows = [
-            {key: first + i} | {name: value(i) for name, (_, value) in columns.items()}
+            {key: first + i} | {name: value(i) for name, value in values.items()}
             for i in range(count)
         ]
-        return _Table(label, types, rows)
+        return NodeTable(label, key, {}, rows)
 
     def body(i: int) -> str:
         return f'I tried this, "as told":\n\n    {_prose(TOPICS[i % len(TOPICS)], rng)}\n'
@@ -172,126 +120,54 @@ def _tables(rng: np.random.Generator) -> list[_Table]:
     def title(i: int) -> str:
         return f"How does case {i} use the {TOPICS[i % len(TOPICS)][i % 4]}?"
 
-    def link(kind: str) -> tuple[str, Any]:
-        return "string", lambda i: f"https://questions.example/{kind}/{i}"
+    def link(kind: str) -> Callable[[int], str]:
+        return lambda i: f"https://questions.example/{kind}/{i}"
 
-    def number(most: int) -> tuple[str, Any]:
-        return "integer", lambda _: int(rng.integers(most))
+    def number(most: int) -> Callable[[int], int]:
+        return lambda _: int(rng.integers(most))
 
-    def unique(first: int) -> tuple[str, Any]:
-        return "integer", lambda i: first + 7 * i
+    def unique(first: int) -> Callable[[int], int]:
+        return lambda i: first + 7 * i
 
-    accepted = ("integer", lambda i: "" if i % 3 else 5000 + i)
     return [
-        table("Question", QUESTIONS, 0, link=link("q"), accepted_answer_id=accepted,
+        table("Question", QUESTIONS, 0, link=link("q"),
+              accepted_answer_id=lambda i: None if i % 3 else 5000 + i,
               creation_date=number(10**9), view_count=number(5000), answer_count=number(5),
-              body_markdown=("string", body), uuid=unique(60_000_000), title=("string", title)),
-        table("Answer", ANSWERS, 2000, link=link("a"), title=("string", title),
-              is_accepted=("boolean", lambda i: str(i % 2 == 0).lower()),
-              body_markdown=("string", body), score=number(40), uuid=unique(70_000_000)),
+              body_markdown=body, uuid=unique(60_000_000), title=title),
+        table("Answer", ANSWERS, 2000, link=link("a"), title=title,
+              is_accepted=lambda i: i % 2 == 0,
+              body_markdown=body, score=number(40), uuid=unique(70_000_000)),
         table("Comment", COMMENTS, 4000, score=number(9), uuid=unique(80_000_000), link=link("c")),
         table("User", USERS, 6000, uuid=unique(90_000_000),
-              display_name=("string", lambda i: f"user {i} who asks and answers")),
-        table("Tag", NAMES, 8000, name=("string", lambda i: f"{TOPICS[i % 6][i % 4]} {i}"),
-              link=link("t")),
+              display_name=lambda i: f"user {i} who asks and answers"),
+        table("Tag", NAMES, 8000, name=lambda i: f"{TOPICS[i % 6][i % 4]} {i}", link=link("t")),
     ]  # fmt: skip
 
 
-def _relationships(keys: dict[str, list[int]], rng: np.random.Generator) -> list[_Links]:
+def _relationships(
+    tables: dict[str, NodeTable], rng: np.random.Generator
+) -> list[RelationshipTable]:
     """Topics have questions of their own, and with them their answers, comments, and tags."""
+    keys = {label: [row[table.key] for row in table.rows] for label, table in tables.items()}
 
-    def pairs(source: str, target: str, each: int = 1) -> list[tuple[int, int]]:
+    def related(
+        kind: str, source: str, target: str, each: int = 1, *, turned: bool = False
+    ) -> RelationshipTable:
         found = set()
         for i, key in enumerate(keys[source]):
             alike = keys[target][i % len(TOPICS) :: len(TOPICS)]
             for choice in rng.choice(len(alike), each, replace=False):
                 found.add((key, alike[int(choice)]))
-        return sorted(found)
-
-    def turned(source: str, target: str) -> list[tuple[int, int]]:
-        return [(b, a) for a, b in pairs(target, source)]
+        ends = ("target", "source") if turned else ("source", "target")
+        rows = [dict(zip(ends, pair, strict=True)) for pair in sorted(found)]
+        first, second = (target, source) if turned else (source, target)
+        return RelationshipTable(kind, tables[first], tables[second], rows)
 
     return [
-        _Links("ANSWERED", "Answer", "Question", pairs("Answer", "Question")),
-        _Links("TAGGED", "Question", "Tag", pairs("Question", "Tag", 3)),
-        _Links("ASKED", "User", "Question", turned("User", "Question")),
-        _Links("COMMENTED", "User", "Comment", turned("User", "Comment")),
-        _Links("COMMENTED_ON", "Comment", "Question", pairs("Comment", "Question")),
-        _Links("PROVIDED", "User", "Answer", turned("User", "Answer")),
+        related("ANSWERED", "Answer", "Question"),
+        related("TAGGED", "Question", "Tag", 3),
+        related("ASKED", "Question", "User", turned=True),
+        related("COMMENTED", "Comment", "User", turned=True),
+        related("COMMENTED_ON", "Comment", "Question"),
+        related("PROVIDED", "Answer", "User", turned=True),
     ]
-
-
-def _model(tables: list[_Table], links: list[_Links]) -> Item:
-    """What the importer writes of labels, types, keys, and the files they come from."""
-    nodes = {table.label: f"n{i}" for i, table in enumerate(tables)}
-    schema = {
-        "nodeLabels": [
-            {"$id": f"nl:{nodes[t.label]}", "token": t.label, "properties": [
-                {"$id": f"p:{t.label}.{name}", "token": name, "type": {"type": kind}}
-                for name, kind in t.columns.items()
-            ]}
-            for t in tables
-        ],
-        "nodeObjectTypes": [
-            {"$id": f"n:{place}", "labels": [_to(f"nl:{place}")]} for place in nodes.values()
-        ],
-        "relationshipTypes": [
-            {"$id": f"rt:{link.type}", "token": link.type, "properties": []} for link in links
-        ],
-        "relationshipObjectTypes": [
-            {"$id": f"r:{link.type}", "type": _to(f"rt:{link.type}"),
-             "from": _to(f"n:{nodes[link.source]}"), "to": _to(f"n:{nodes[link.target]}")}
-            for link in links
-        ],
-    }  # fmt: skip
-    return {
-        "graphSchemaRepresentation": {"version": "1.0.0", "graphSchema": schema},
-        "graphSchemaExtensionsRepresentation": {"nodeKeyProperties": [
-            {"node": _to(f"n:{nodes[t.label]}"), "keyProperty": _to(f"p:{t.label}.{_key(t)}")}
-            for t in tables
-        ]},
-        "graphMappingRepresentation": _mapping(tables, links, nodes),
-    }  # fmt: skip
-
-
-def _mapping(tables: list[_Table], links: list[_Links], nodes: dict[str, str]) -> Item:
-    parts: list[_Table | _Links] = [*tables, *links]
-    return {
-        "dataSourceSchema": {"type": "local/csv", "tableSchemas": [
-            {"$id": f"t:{_file(part)}", "name": _file(part)} for part in parts
-        ]},
-        "nodeMappings": [
-            {"node": _to(f"n:{nodes[t.label]}"), "tableSchema": _to(f"t:{_file(t)}"),
-             "propertyMappings": [
-                 {"property": _to(f"p:{t.label}.{name}"), "fieldName": name} for name in t.columns
-             ]}
-            for t in tables
-        ],
-        "relationshipMappings": [
-            {"relationship": _to(f"r:{link.type}"), "tableSchema": _to(f"t:{_file(link)}"),
-             "fromMapping": {"fieldName": f"{link.source.lower()}_id"},
-             "toMapping": {"fieldName": f"{link.target.lower()}_id"}, "propertyMappings": []}
-            for link in links
-        ],
-    }  # fmt: skip
-
-
-def _to(name: str) -> Item:
-    return {"$ref": f"#{name}"}
-
-
-def _key(table: _Table) -> str:
-    return next(iter(table.columns))
-
-
-def _file(part: _Table | _Links) -> str:
-    kind = f"nodes.{part.label}" if isinstance(part, _Table) else f"relationships.{part.type}"
-    return f"questions.{kind}.csv"
-
-
-def _csv(columns: list[str], rows: list[Item]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns)
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -28,15 +28,11 @@ class WriteFaults:
     at: int = 0
     name: str = ""
     seen: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
 
     def arm(self, how: str, at: int, name: str = "") -> None:
         """Begin to count; all writes, or those of a name."""
-        self.how, self.at, self.name, self.seen = how, at, name, []
-
-    @property
-    def done(self) -> list[str]:
-        """The writes that were done up to the armed one."""
-        return self.seen[: self.at if self.how == "lost" else self.at - 1]
+        self.how, self.at, self.name, self.seen, self.done = how, at, name, [], []
 
     @property
     def fired(self) -> bool:
@@ -51,6 +47,7 @@ class WriteFaults:
         if (self.how == "dead" and self.fired) or (self.how == "once" and hit):
             raise DatabaseUnavailableError(f"gone before {query.name}")
         rows = await self.write(db, query, **params)
+        self.done.append(query.name)
         if self.how == "lost" and hit:
             raise DatabaseUnavailableError(f"gone after {query.name}")
         return await self.write(db, query, **params) if self.how == "twice" and hit else rows

@@ -8,9 +8,9 @@
 MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
 WHERE r.started_at >= datetime($since)
 RETURN toString(date(r.started_at)) AS day, s.graph AS graph, s.id AS session, r.model AS model,
-       count(r) AS runs, sum(coalesce(r.calls, 0)) AS calls, sum(coalesce(r.cached, 0)) AS cached,
-       sum(coalesce(r.input_tokens, 0)) AS input_tokens,
-       sum(coalesce(r.output_tokens, 0)) AS output_tokens,
-       sum(coalesce(r.cost, 0.0)) AS cost,
-       sum(CASE WHEN r.cost IS NULL AND coalesce(r.calls, 0) > 0 THEN 1 ELSE 0 END) AS unpriced
+       count(r) AS runs, sum(r.calls) AS calls, sum(r.cached) AS cached,
+       sum(r.input_tokens) AS input_tokens,
+       sum(r.output_tokens) AS output_tokens,
+       sum(r.cost) AS cost,
+       sum(CASE WHEN r.cost IS NULL AND r.calls > 0 THEN 1 ELSE 0 END) AS unpriced
 ORDER BY day DESC, graph, session, model

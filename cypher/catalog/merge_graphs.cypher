@@ -9,5 +9,5 @@ ON CREATE SET g.created_at = datetime()
 SET g.checked_at = datetime()
 WITH g, g.mapping IS NULL AS created, coalesce(g.mapping = $former, true) AS stored
 FOREACH (one IN CASE WHEN stored THEN [g] ELSE [] END |
-  SET one.mapping = $mapping, one.updated_at = datetime(), one.defined_at = datetime())
+  SET one.mapping = $mapping, one.updated_at = datetime())
 RETURN created, stored

@@ -1,10 +1,9 @@
 // All stored graphs by name, with figures of their current generation. `definition` is the mapping
-// that the generation was made for, null in those of 0.1.0; `older` tells whether the generation is
-// older than the graph's mapping.
+// that the generation was made for.
 // The current generation is found as in partitioning/read_current.
 // params:
 // returns: name: str, mapping: str, generation: str?, node_count: int?, partition_count: int?,
-//   definition: str?, older: bool
+//   definition: str?
 // mode: read
 // language: 5, 25
 MATCH (g:PgsGraph)
@@ -14,5 +13,5 @@ CALL (g) {
 }
 RETURN g.name AS name, g.mapping AS mapping, c.id AS generation,
        c.node_count AS node_count, c.partition_count AS partition_count,
-       c.definition AS definition, coalesce(c.created_at < g.defined_at, false) AS older
+       c.definition AS definition
 ORDER BY name

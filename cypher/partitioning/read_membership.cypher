@@ -7,4 +7,4 @@
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[m:PGS_IN]-(n)
 WHERE p.id IN $partitions
 RETURN p.id AS partition, collect(id(n)) AS ids, collect(m.rank) AS ranks,
-       collect(m.hash) AS hashes, collect(coalesce(m.facts, 0)) AS facts
+       collect(m.hash) AS hashes, collect(m.facts) AS facts

@@ -4,4 +4,4 @@
 // mode: read
 // language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
-RETURN coalesce(c.sketch, []) AS sketch
+RETURN c.sketch AS sketch

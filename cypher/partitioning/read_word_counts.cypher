@@ -1,8 +1,8 @@
-// How many nodes of some partitions hold their most frequent words, where that is stored.
+// How many nodes of some partitions hold their most frequent words.
 // params: uids: list[str]
 // returns: uid: str, words: bytes
 // mode: read
 // language: 5, 25
 UNWIND $uids AS uid
-MATCH (p:PgsPartition {uid: uid}) WHERE p.words IS NOT NULL
+MATCH (p:PgsPartition {uid: uid})
 RETURN uid, p.words AS words

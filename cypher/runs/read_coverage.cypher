@@ -14,7 +14,7 @@ WITH w, p, EXISTS { (p)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation}) } AS 
 CALL (w, p, current) {
   WITH w, p, current
   WHERE current
-  WITH w, p, coalesce(w.without_text, []) +
+  WITH w, p, w.without_text +
              COLLECT { MATCH (p)<-[m:PGS_IN]-() WHERE m.hash = $empty RETURN m.rank } AS silent
   UNWIND range(0, size(w.read_first) - 1) AS i
   UNWIND range(w.read_first[i], w.read_last[i] - 1) AS rank
@@ -28,7 +28,7 @@ CALL (w, p, current) {
   MATCH (n)-[now:PGS_IN]->(c:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
   WHERE now.hash = m.hash
   RETURN c.id AS partition, now.rank AS rank,
-         m.hash <> $empty AND NOT m.rank IN coalesce(w.without_text, []) AS text
+         m.hash <> $empty AND NOT m.rank IN w.without_text AS text
 }
 RETURN partition, collect(DISTINCT rank) AS ranks,
        collect(DISTINCT CASE WHEN text THEN rank END) AS texts

@@ -8,7 +8,7 @@
 // language: 5, 25
 MATCH (s:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
 OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration)
-RETURN r.id AS id, coalesce(r.holder, '') AS holder,
+RETURN r.id AS id, r.holder AS holder,
        NOT datetime() - duration({seconds: $silent_s}) <= r.updated_at
          <= datetime() + duration({seconds: $silent_s}) AS silent,
        c.id AS generation, coalesce(r.claimed, []) AS claimed,

@@ -1,8 +1,7 @@
 // Reports of a session that no synthesis has used, from runs that ended without an answer,
 // including the runs in `given_up`. `current` tells whether a report's partition numbers are those
-// of this generation. Texts of nodes as in `read_sweeps`.
-// params: session: str, run: str, given_up: list[str], generation: str, title: str, key: str,
-//   text: list[str]
+// of this generation. Cited nodes as in `read_sweeps`.
+// params: session: str, run: str, given_up: list[str], generation: str
 // returns: id: str, run: str, partition: int, sweep: dict, current: bool, findings: list[dict],
 //   flags: list[dict], absences: list[dict]
 // mode: read
@@ -15,13 +14,9 @@ RETURN w.id AS id, r.id AS run, p.id AS partition, w {.*} AS sweep,
        EXISTS { (r)-[:PGS_ON]->(:PgsGeneration {id: $generation}) } AS current,
        [(f:PgsFinding)-[:PGS_FROM]->(w) |
         f {.place, .text, .citations, .quotes, cited: [(f)-[c:PGS_CITES]->(n) |
-          {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
-           title: n[$title], key: n[$key],
-           text: [property IN $text WHERE f.citations IS NULL | n[property]]}]}] AS findings,
+          {alias: c.alias, element_id: elementId(n)}]}] AS findings,
        [(f:PgsFlag)-[:PGS_FROM]->(w) |
         f {.place, .text, .target, .citations, cited: [(f)-[c:PGS_CITES]->(n) |
-          {alias: c.alias, rank: c.rank, element_id: elementId(n), labels: labels(n),
-           title: n[$title], key: n[$key],
-           text: [property IN $text WHERE f.citations IS NULL | n[property]]}]}] AS flags,
+          {alias: c.alias, element_id: elementId(n)}]}] AS flags,
        [(a:PgsAbsence)-[:PGS_FROM]->(w) | a {.place, .text}] AS absences
 ORDER BY id

@@ -1,5 +1,4 @@
 // Titles of nodes in neighboring partitions to which the relationships of some partitions lead.
-// Release 0.1.0 stored none.
 // params: generation: str, partitions: list[int]
 // returns: partition: int, neighbor: int, titles: list[str]
 // mode: read

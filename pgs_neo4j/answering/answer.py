@@ -38,7 +38,7 @@ async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
     run = order.run
     former = await find_former(tools.db, run.graph, run.session, run.idempotency_key, run.request)
     if former is not None and former.properties.get("details"):
-        return await answers.load(tools.db, former, run.mapping)
+        return await answers.load(tools.db, former)
     return await answer_found(order, tools, former)
 
 

@@ -144,7 +144,7 @@ async def _search(
         question=order.question,
         mapping=order.mapping,
         graph=order.graph,
-        own=own if generation.indexed else None,
+        own=own,
         mode=mode,
         top_k=top_k,
     )

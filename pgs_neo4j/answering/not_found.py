@@ -38,7 +38,6 @@ async def check_missing(
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         # Texts may have changed since the partitions were made, so the index proves nothing.
         outdated=True,
-        texts=generation.texts,
     )
     found = await look_up(db, order, [search_terms(text) for text in missing])
     return check_absences(groups, found, _read(found, frozenset(shown)))

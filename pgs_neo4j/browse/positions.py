@@ -1,8 +1,7 @@
 """Keeps where the places of a map stand, since that takes seconds to compute.
 
 The positions of a generation never change. They stand on its node as one property of bytes, two
-whole numbers for each place. A generation without them, such as one of an earlier release, gets
-them with its next map.
+whole numbers for each place. A generation gets them with its first map.
 """
 
 from __future__ import annotations

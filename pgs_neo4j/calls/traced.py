@@ -33,12 +33,18 @@ def stream_traced(
 
 
 async def _traced(llm: LLM, prompt: Prompt, room: int, pieces: Pieces, *, text: bool) -> Pieces:
+    reply: Completion | None = None
     with _chat_span(llm, prompt, room, text=text) as span:
         async with aclosing(pieces):
             async for piece in pieces:
                 if isinstance(piece, Completion):
                     _note_reply(span, piece, text=text)
-                yield piece
+                    reply = piece
+                else:
+                    yield piece
+    # The caller stops at the reply. Inside the span, that would look like an error.
+    if reply is not None:
+        yield reply
 
 
 def _chat_span(llm: LLM, prompt: Prompt, room: int, *, text: bool) -> SpanNotes:

@@ -89,7 +89,6 @@ def open_lookups(
         partitions=tuple(map(without_centroid, partitioning.partitions)),
         first=frozenset(first),
         outdated=partitioning.outdated,
-        texts=partitioning.generation.texts,
     )
     return Lookups(partial(look_up, db, order), warn)
 

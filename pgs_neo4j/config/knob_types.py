@@ -1,4 +1,4 @@
-"""Types of knobs and settings as keyword arguments, written by ``config/generate.py``."""
+"""Knobs and settings as keyword arguments, written by ``tests/tools/generate.py``."""
 
 from __future__ import annotations
 

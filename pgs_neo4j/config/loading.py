@@ -85,21 +85,17 @@ def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
     """Return stored knobs with ``overrides`` other than None. Raises ConfigError."""
     form = json.loads(text)
     values = _without_none(overrides)
-    former = _only(PGSConfig, form["values"])
-    config = _build(PGSConfig, former | values)
-    fields = (set(form["set"]) & former.keys()) | values.keys()
+    config = _build(PGSConfig, form["values"] | values)
+    fields = set(form["set"]) | values.keys()
     return PGSConfig.model_construct(_fields_set=fields, **dict(config))
 
 
 Limit = TypeVar("Limit", int, float)
 
 
-def lower_limit(text: str | None, name: str, most: Limit | None) -> Limit | None:
-    """Return a limit, or that of stored knobs if it is lower; None if neither exists.
-
-    ``text`` is None for a run of an older release, which stored no knobs.
-    """
-    own = json.loads(text or "{}").get("values", {}).get(name)
+def lower_limit(text: str, name: str, most: Limit | None) -> Limit | None:
+    """Return a limit, or that of stored knobs if it is lower; None if neither exists."""
+    own = json.loads(text)["values"][name]
     return min((limit for limit in (most, own) if limit is not None), default=None)
 
 

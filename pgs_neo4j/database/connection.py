@@ -153,15 +153,6 @@ class Database:
                 result = await session.run(neo4j.Query(text, metadata=metadata), sent(params))
                 return list(result.keys()), [dict(record) async for record in result]
 
-    async def explain(self, query: Query) -> tuple[str, tuple[str, ...]]:
-        """Return a statement's planned type (r, w, rw, or s) and columns."""
-        with self._translate_errors():
-            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
-                result = await session.run(f"EXPLAIN {query.text}", dict.fromkeys(query.params))
-                columns = tuple(result.keys())
-                summary = await result.consume()
-                return str(summary.query_type), columns
-
     async def read_position(self) -> Position | None:
         """Return the position of the last committed transaction, in O(1).
 

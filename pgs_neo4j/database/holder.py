@@ -26,8 +26,8 @@ class Holder:
     """One process on one machine; ``token`` distinguishes what it holds.
 
     ``place`` is where its process id means something: one boot of one machine, and one container.
-    The database stores the text, such as ``worker, pid 4711 at 5e6f7a8b, 0a1b2c3d``. 0.1.0
-    stored no place.
+    It is empty where that is unknown. The database stores the text, such as
+    ``worker, pid 4711 at 5e6f7a8b, 0a1b2c3d``.
     """
 
     machine: str

@@ -93,12 +93,6 @@ async def hold_lease(
             await to_the_end(_release(db, lease.graph, lease.holder))
 
 
-async def read_holder(db: Database, graph: str) -> LeaseHolder | None:
-    """Return the current holder of a lease; None if free or expired."""
-    rows = await db.read(queries.get("database/read_leases"), graph=graph, longest=LONGEST_S)
-    return LeaseHolder(**rows[0]) if rows else None
-
-
 async def take_away(db: Database, graph: str) -> LeaseHolder | None:
     """Take a lease away from its holder; return that holder, None if free.
 

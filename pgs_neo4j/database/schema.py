@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import DatabaseVersionError
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 1  # the first that needs a migration of what is stored is 2
 TOKEN_ATTEMPTS = 5
 
 
 async def ensure_schema(db: Database) -> None:
-    """Create missing constraints and names, and migrate data of older releases.
+    """Create missing constraints and names.
 
-    If the database is up to date, this costs one quick read.
+    If the database is up to date, this costs one quick read. Raises DatabaseVersionError if a later
+    release of this package has written to it.
     """
     rows = await db.read(queries.get("database/read_version"))
-    if rows and rows[0]["version"] == SCHEMA_VERSION:
+    stored = rows[0]["version"] if rows else 0
+    if stored == SCHEMA_VERSION:
         return
+    if stored > SCHEMA_VERSION:
+        raise DatabaseVersionError(
+            f"the database has schema version {stored} of pgs-neo4j, and this release knows only "
+            f"{SCHEMA_VERSION}; upgrade pgs-neo4j, or use another database"
+        )
     for name in queries.names():
         if name.startswith(("database/constraint_", "database/index_")):
             await db.write(queries.get(name))
@@ -26,8 +34,6 @@ async def ensure_schema(db: Database) -> None:
         types=list(names.TYPES),
         properties=list(names.PROPERTIES),
     )
-    if rows and rows[0]["version"] < 2:
-        await db.write(queries.get("database/migrate_1_to_2"))
     await db.write(queries.get("database/merge_meta"), version=SCHEMA_VERSION)
 
 

@@ -19,7 +19,7 @@ from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.runs import answers, runs, session
 from pgs_neo4j.runs.keys import check_new_id
-from pgs_neo4j.runs.requests import check_resumable, find_former
+from pgs_neo4j.runs.requests import find_former
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import Read
 from pgs_neo4j.sweeping import sweep
@@ -80,12 +80,11 @@ async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -
     stored = await runs.read(core.db, run)
     graph = await core.graph(stored.graph)
     if stored.status == "complete":
-        return await answers.load(core.db, stored, graph.mapping)
+        return await answers.load(core.db, stored)
     if "search" in stored.request:
         from pgs_neo4j.engine.searching import Searcher
 
         return await Searcher(core).resume(stored, on_event, knobs)
-    check_resumable(stored)
     in_force = config.restored(stored.properties["config"], knobs)
     order = idempotency.restore_order(stored, graph.mapping, in_force)
     return await pipeline.execute(order, core.run_tools(order, on_event), stored)

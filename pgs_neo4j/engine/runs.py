@@ -102,9 +102,7 @@ class Runs:
 
         Raises UnknownRunError, and UsageError when the run has no answer.
         """
-        stored = await stored_runs.read(self._core.db, run)
-        graph = await self._core.graph(stored.graph)
-        return await answers.load(self._core.db, stored, graph.mapping)
+        return await answers.load(self._core.db, await stored_runs.read(self._core.db, run))
 
     async def document(self, run: str) -> Document:
         """Return the answer of a run with its partitions and cited nodes.
@@ -113,7 +111,7 @@ class Runs:
         """
         stored = await stored_runs.read(self._core.db, run)
         graph = await self._core.graph(stored.graph)
-        answer = await answers.load(self._core.db, stored, graph.mapping)
+        answer = await answers.load(self._core.db, stored)
         return await documents.document(self._core.db, stored, answer, graph.mapping)
 
     async def sweep(self, run: str, partition: int) -> Sweep:
@@ -122,9 +120,8 @@ class Runs:
         Raises UnknownRunError, and UnknownSweepError if the run has read nothing of it.
         """
         stored = await stored_runs.read(self._core.db, run)
-        mapping = (await self._core.graph(stored.graph)).mapping
         recorded = await sweeps.recorded_sweeps(
-            self._core.db, stored.id, stored.generation or "", mapping, partition
+            self._core.db, stored.id, stored.generation or "", partition
         )
         if not recorded:
             raise UnknownSweepError(

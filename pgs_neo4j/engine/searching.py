@@ -35,7 +35,6 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.keys import check_new_id
-from pgs_neo4j.runs.requests import check_resumable
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.text.keywords import Keywords
 from pgs_neo4j.text.shown import counted
@@ -154,7 +153,6 @@ class Searcher:
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
         """Search again, and answer; replies that the run paid for are not paid for again."""
-        check_resumable(stored)
         wanted = restore_search(stored.request["search"])
         in_force = config.restored(stored.properties["config"], knobs)
         question = stored.properties["question"]
@@ -277,6 +275,6 @@ class Searcher:
             return None
         core = self._core
         current = await read_current(core.db, stored.name, centroids=False, known=core.known)
-        if current is None or not current.generation.indexed:
+        if current is None:
             return None
         return OwnIndex(current.generation, current.partitions, core.known.texts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgs_neo4j.export.document import Area, AreaState, Document, SourceNode
-    from pgs_neo4j.export.event_json import data_listener, event_data
+    from pgs_neo4j.export.event_json import event_data
     from pgs_neo4j.export.json_text import to_json
     from pgs_neo4j.export.markdown import to_markdown
     from pgs_neo4j.export.notebook.answer import to_notebook
@@ -18,7 +18,6 @@ __all__ = [
     "AreaState",
     "Document",
     "SourceNode",
-    "data_listener",
     "event_data",
     "policy",
     "to_fragment",
@@ -33,7 +32,6 @@ _HOMES = {
     "AreaState": "document",
     "Document": "document",
     "SourceNode": "document",
-    "data_listener": "event_json",
     "event_data": "event_json",
     "policy": "page",
     "to_fragment": "page",

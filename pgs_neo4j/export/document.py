@@ -43,7 +43,7 @@ class Area:
     """A partition of the answer's generation, read or not.
 
     ``nodes_read`` counts the nodes that the session had read, and ``texts_read`` those of them that
-    had text, None if that is not known. Names are those of :class:`pgs_neo4j.model.Partition`.
+    had text. Names are those of :class:`pgs_neo4j.model.Partition`.
     """
 
     partition: int
@@ -56,8 +56,8 @@ class Area:
     terms: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     abstract: str = ""
-    texts: int | None = None
-    texts_read: int | None = None
+    texts: int = 0
+    texts_read: int = 0
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 
-from pgs_neo4j.events import Event, OnEvent, Routed, RunStarted, SweepFinished
+from pgs_neo4j.events import Event, Routed, SweepFinished
 from pgs_neo4j.export.json_text import sweep_data
 from pgs_neo4j.text.json_data import Json, plain_data
 
@@ -24,19 +23,3 @@ def event_data(event: Event, run: str | None = None) -> Json:
             return {**head, "sweep": sweep_data(sweep)}
     names = (field.name for field in fields(event))
     return {**head, **{name: plain_data(getattr(event, name)) for name in names}}
-
-
-def data_listener(send: Callable[[Json], None]) -> OnEvent:
-    """Return an event callback that passes each event to ``send`` as data.
-
-    It serves one call of the engine. Events before the run is recorded have no run id.
-    """
-    run: str | None = None
-
-    def send_event(event: Event) -> None:
-        nonlocal run
-        if isinstance(event, RunStarted):
-            run = event.run
-        send(event_data(event, run))
-
-    return send_event

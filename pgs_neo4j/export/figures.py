@@ -62,8 +62,6 @@ def coverage_rows(answer: Answer) -> list[tuple[str, str]]:
     session = f"{coverage_line(answer.coverage)} in session {one_line(answer.session, 60)} so far"
     if answer.shown:
         return [("Session", session)]
-    if answer.own_coverage is None:
-        return [("Coverage", session)]
     return [
         ("Coverage", f"{coverage_line(answer.own_coverage)} for this answer"),
         ("Session", session),
@@ -82,8 +80,7 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
     problems = (SweepStatus.PARTIAL, SweepStatus.FAILED, SweepStatus.UNREAD)
     listed = [f"{count[status]:,} {SWEEP_WORDS[status]}" for status in problems if count[status]]
     read = sum(sweep.nodes_read for sweep in sweeps)
-    known = all(sweep.texts_read is not None for sweep in sweeps)
-    spoken = sum(sweep.texts_read or 0 for sweep in sweeps) if known else None
+    spoken = sum(sweep.texts_read for sweep in sweeps)
     amount = f"{counted(read, 'node')} read{texts_note(read, spoken)}"
     parts = [f"{counted(len(swept), 'partition')} swept{because}", amount]
     return "; ".join([*parts, ", ".join(listed)] if listed else parts)

@@ -71,7 +71,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "sweeps": [sweep_data(sweep, by_id.get(sweep.partition)) for sweep in answer.sweeps],
         "routing": plain_data(answer.routing),
         "coverage": coverage_data(answer.coverage),
-        "own_coverage": coverage_data(answer.own_coverage) if answer.own_coverage else None,
+        "own_coverage": coverage_data(answer.own_coverage),
         "usage": plain_data(answer.usage),
         "synthesis_usage": plain_data(synthesis.usage),
         "cost": plain_data(answer.cost),

@@ -54,7 +54,7 @@ async def read_details(
         name=stored.name,
         size=stored.size,
         hash=stored.hash,
-        **{key: text or "" for key, text in own.items()},
+        **own,
         schema=stored.schema,
         types=tuple(schema.types) if schema else (),
         stale=stale,

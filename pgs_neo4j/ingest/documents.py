@@ -128,14 +128,10 @@ class _Comparing:
     roots: dict[Path, tuple[str, ...]] = field(default_factory=dict)
 
     async def wanted(self) -> AsyncGenerator[WantedDocument]:
-        """Yield the documents to write.
-
-        Without its folder, a document is only taken for gone if it is deleted otherwise.
-        """
+        """Yield the documents to write."""
         by_hash: dict[str, list[str]] = defaultdict(list)
         for id_, one in sorted(self.comparison.missing.items(), reverse=True):
-            if one.roots is not None or self.order.sync:
-                by_hash[one.hash].append(id_)
+            by_hash[one.hash].append(id_)
         for source in self.order.sources.listed:
             roots = self._roots_of(source)
             async with aclosing(self._load(source)) as documents:
@@ -188,7 +184,7 @@ class _Comparing:
             self.comparison.outcomes.append(
                 DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks)
             )
-            if roots != known.roots and (roots or known.roots is None):
+            if roots and roots != known.roots:
                 self.comparison.rooted[loaded.id] = roots
             return None
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -58,9 +57,3 @@ class GraphFile:
     def self_loops(self) -> int:
         """How many relationships end where they begin."""
         return sum(r.source == r.target for r in self.relationships)
-
-    @property
-    def duplicates(self) -> int:
-        """How many relationships repeat the source, target, and type of another."""
-        seen = Counter((r.source, r.target, r.type) for r in self.relationships)
-        return len(self.relationships) - len(seen)

@@ -37,7 +37,7 @@ class StoredDocument:
     ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
     ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
     and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
-    of the folder of its ``source``, none without one, and None if an earlier version wrote it.
+    of the folder of its ``source``, none without one.
     """
 
     id: str
@@ -51,7 +51,7 @@ class StoredDocument:
     schema: str
     told: tuple[str, ...]
     source: str
-    roots: tuple[str, ...] | None
+    roots: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +82,7 @@ async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
 
 
 def _document(row: Row) -> StoredDocument:
-    roots = None if row["roots"] is None else tuple(row["roots"])
-    return StoredDocument(**{**row, "told": tuple(row["told"]), "roots": roots})
+    return StoredDocument(**{**row, "told": tuple(row["told"]), "roots": tuple(row["roots"])})
 
 
 async def read_chunks(

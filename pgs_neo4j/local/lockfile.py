@@ -1,4 +1,4 @@
-"""The releases of the local server, and their pinned jars, which ``relock`` lists."""
+"""The releases of the local server, and their jars, which ``tests/tools/relock.py`` pins."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def load(release: str = DEFAULT) -> Lock:
 
 
 def parse(text: str) -> Lock:
-    """Return a lock from the JSON text that ``relock`` writes."""
+    """Return a lock from its JSON text."""
     document = json.loads(text)
     artifacts = tuple(
         Artifact(

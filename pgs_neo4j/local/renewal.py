@@ -1,7 +1,7 @@
 """Renews the password of the local server after a start that failed.
 
-Until then another program may have had its port, and may have been sent the former password by an
-older release.
+The password goes only to the process that was started. But as that process ends, another program
+may take its port and be sent the password.
 """
 
 from __future__ import annotations

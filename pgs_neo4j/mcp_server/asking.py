@@ -123,10 +123,9 @@ class AskingTools:
         most = self._lower_cost(max_cost)
         if run is not None:
             stored = (await read_result(self.desk, visitor, run)).stored
-            asked = str(stored.properties.get("question", ""))
-            own = stored.properties.get("config")
-            most = lower_limit(own, "max_cost", most)
-            max_partitions = lower_limit(own, "max_sweep_partitions", max_partitions)
+            asked, knobs = str(stored.properties["question"]), stored.properties["config"]
+            most = lower_limit(knobs, "max_cost", most)
+            max_partitions = lower_limit(knobs, "max_sweep_partitions", max_partitions)
             former = Inquiry(stored.id, stored.graph, stored.session, asked, most, resumed=True)
             return await self._start(ctx, former, self._resumed(former, max_partitions), wait_s)
         named = await self.desk.graph(ctx, graph)

@@ -57,8 +57,8 @@ class Coverage:
     """What a session, or an answer, has read of a generation.
 
     ``partitions_swept`` counts the partitions that were read completely. ``texts_total`` counts the
-    nodes that have text, and ``texts_read`` those of them that were read with it. Both are None if
-    an earlier release did not count them.
+    nodes that have text, and ``texts_read`` those of them that were read with it. Both are None for
+    an answer from a search in a graph without partitions, where they are not counted.
     """
 
     partitions_swept: int
@@ -70,13 +70,8 @@ class Coverage:
 
     @property
     def fraction(self) -> float:
-        """Share of the graph's texts that were read, 0 to 1; 0 without any text.
-
-        Share of its nodes if an earlier release did not count texts.
-        """
-        if self.texts_read is not None and self.texts_total is not None:
-            return self.texts_read / self.texts_total if self.texts_total else 0.0
-        return self.nodes_read / self.nodes_total if self.nodes_total else 0.0
+        """Share of the graph's texts that were read, 0 to 1; 0 without any text."""
+        return (self.texts_read or 0) / self.texts_total if self.texts_total else 0.0
 
     @property
     def exhausted(self) -> bool:
@@ -150,6 +145,7 @@ class Answer:
     routing: Routing
     sweeps: tuple[Sweep, ...]
     coverage: Coverage
+    own_coverage: Coverage
     usage: Usage
     seconds: dict[str, float]
     warnings: tuple[str, ...] = ()
@@ -157,7 +153,6 @@ class Answer:
     generation: str = ""
     stopped: str = ""
     cost: float | None = None
-    own_coverage: Coverage | None = None
     shown: Shown | None = None
 
     @property

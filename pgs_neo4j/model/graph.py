@@ -103,8 +103,7 @@ class Partition:
     nodes that no relationship places. ``lineage`` stays the same across generations while most
     members stay. ``parent`` is the id of the unit above. ``terms`` tell it apart from the others;
     ``label`` consists of the best of them. ``titles`` are those of its heaviest nodes. ``abstract``
-    consists of its most typical sentences. ``texts`` counts its nodes with text, None if an earlier
-    release made it.
+    consists of its most typical sentences. ``texts`` counts its nodes with text.
     """
 
     id: int
@@ -122,7 +121,7 @@ class Partition:
     terms: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     abstract: str = ""
-    texts: int | None = None
+    texts: int = 0
 
     @property
     def name(self) -> str:
@@ -190,8 +189,7 @@ class Generation:
 
     ``token`` is the database's change token when the generation was last seen to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
-    of the graph that changed since partitions were last made from scratch. ``indexed``: all
-    partitions have a text index; those of 0.1.0 had none.
+    of the graph that changed since partitions were last made from scratch.
     """
 
     id: str
@@ -220,7 +218,6 @@ class Generation:
     settings: str = ""
     common: tuple[str, ...] = ()
     grown: float = 0.0
-    indexed: bool = False
 
     @property
     def texts(self) -> int:

@@ -135,9 +135,8 @@ class Sweep:
 
     ``read`` holds half-open rank ranges of the nodes that were complete in prompts whose reports
     were accepted. No other node counts as read. ``without_text`` are the ranks among them whose
-    nodes showed no text, None if an earlier release recorded the sweep. ``wave`` is 1 for routed
-    and 2 for flagged partitions. ``run`` is the id of the earlier run that made the sweep, empty
-    for the current run.
+    nodes showed no text. ``wave`` is 1 for routed and 2 for flagged partitions. ``run`` is the id
+    of the earlier run that made the sweep, empty for the current run.
     """
 
     partition: int
@@ -153,7 +152,7 @@ class Sweep:
     generation: str = ""
     wave: int = 1
     run: str = ""
-    without_text: tuple[int, ...] | None = ()
+    without_text: tuple[int, ...] = ()
 
     @property
     def nodes_read(self) -> int:
@@ -161,6 +160,6 @@ class Sweep:
         return sum(last - first for first, last in self.read)
 
     @property
-    def texts_read(self) -> int | None:
-        """Nodes that were read with their text, None if not recorded."""
-        return None if self.without_text is None else self.nodes_read - len(self.without_text)
+    def texts_read(self) -> int:
+        """Nodes that were read with their text."""
+        return self.nodes_read - len(self.without_text)

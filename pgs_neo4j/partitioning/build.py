@@ -231,5 +231,4 @@ def _summarize(
         token=order.token,
         settings=order.settings,
         common=described.common,
-        indexed=True,
     )

@@ -131,13 +131,9 @@ def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
 
 
 def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
-    """Return whether a generation is certainly still valid and complete.
-
-    The graph is not read. A generation of 0.1.0 lacks its text index.
-    """
+    """Return whether a generation is certainly still valid; the graph is not read."""
     return (
         current is not None
-        and current.indexed
         and token is not None
         and current.token == token
         and current.settings == settings
@@ -217,7 +213,7 @@ def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view:
     """Estimate how many relationships were added, removed, or changed."""
     count = len(view.source)
     if sketch.shape != view.sketch.shape:
-        return max(count, 1)  # built by an older release: all may differ
+        return max(count, 1)  # the generation was just deleted: all may differ
     differing = difference(sketch, view.sketch)
     # A changed one counts as removed and added; the larger of the two numbers is reported.
     return (differing + abs(count - current.relationship_count) + 1) // 2

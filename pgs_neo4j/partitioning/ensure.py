@@ -18,10 +18,9 @@ from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import Owner
 from pgs_neo4j.model import Generation
-from pgs_neo4j.partitioning import generation, membership
+from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.build import build_generation
 from pgs_neo4j.partitioning.cleanup import clean_up, remove_leftovers
-from pgs_neo4j.partitioning.describe.indexing import index_missing
 from pgs_neo4j.partitioning.drift import (
     choose_origin,
     compare_scan,
@@ -160,7 +159,6 @@ async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None
         if not order.force and await confirm_generation(
             db, current.generation, fingerprint, order.token
         ):
-            await _complete(order, tools, view, current)
             return replace(current, drift=unchanged_drift(current.generation, committed=True))
         with tools.timer.step("compare"):
             previous = await _compare(order, tools, view, current)
@@ -168,19 +166,6 @@ async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None
         return None
     result = await read_partitions_of(db, graph, await generation.read_current(db, graph))
     return replace(result, reused=False, drift=previous.comparison.drift if previous else None)
-
-
-async def _complete(
-    order: BuildOrder, tools: BuildTools, view: View, current: Partitioning
-) -> None:
-    """Add the text index to a generation of an earlier release."""
-    if current.generation.indexed:
-        return
-    with tools.timer.step("enrich"):
-        earlier = replace(order, generation_id=current.generation.id)
-        members = await membership.read_members(tools.db, current.generation)
-        await index_missing(earlier, tools, view, members, current.partitions)
-        await generation.set_indexed(tools.db, current.generation.id)
 
 
 async def _compare(

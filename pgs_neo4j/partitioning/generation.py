@@ -150,11 +150,6 @@ async def verify(db: Database, generation: str, token: str | None) -> None:
     await db.write(queries.get("partitioning/set_verified"), generation=generation, token=token)
 
 
-async def set_indexed(db: Database, generation: str) -> None:
-    """Record that all partitions of a generation have a text index."""
-    await db.write(queries.get("partitioning/set_indexed"), generation=generation)
-
-
 async def read_current(db: Database, graph: str) -> Generation | None:
     """Return the current generation of a graph, None before the first."""
     rows = await db.read(queries.get("partitioning/read_current"), graph=graph)

@@ -15,14 +15,11 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.result import KnownGenerations
-from pgs_neo4j.partitioning.rows import mapping_values
+from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
 
 OpenGDS = Callable[[], Awaitable[GDS]]
-# Partitions of 0.1.0 stay in use until the graph changes or they are made from scratch: today's
-# default limit of tokens has the digest of the default then, and the other way round.
-EARLIER = {100_000: 600_000, 600_000: 100_000}
 WhenBusy = Literal["refuse", "reuse"]
 
 
@@ -102,9 +99,9 @@ def settings_digest(order: PartitionOrder, space: Space) -> str:
     knobs = {
         "min": config.min_community_size,
         "max": config.target_partition_max,
-        "tokens": EARLIER.get(config.max_partition_tokens, config.max_partition_tokens),
+        "tokens": config.max_partition_tokens,
         "algorithm": config.algorithm,
         "seed": config.random_seed,
         "centroid": config.centroid,
     }
-    return digest([knobs, space.signature, mapping_values(order.mapping)])
+    return digest([knobs, space.signature, definition_of(order.mapping)])

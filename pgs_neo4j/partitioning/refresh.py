@@ -55,7 +55,6 @@ async def refresh_generation(
             token=order.token,
             dimensions=described.dimensions,
             common=described.common,
-            indexed=True,
         )
         with tools.timer.step("flip"):
             await make_current(order, tools, finished, view)

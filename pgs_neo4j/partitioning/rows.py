@@ -14,37 +14,37 @@ from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partitio
 
 
 class StoredGeneration(TypedDict):
-    """Properties of a ``:PgsGeneration``; older releases wrote fewer.
+    """Properties of a ``:PgsGeneration``; ``issues`` and ``seconds`` are JSON objects.
 
-    ``issues`` and ``seconds`` are JSON objects.
+    Without embeddings, it has no ``dimensions`` and no ``embedder``. It has no ``token`` if other
+    transactions kept committing.
     """
 
     algorithm: str
-    common: NotRequired[list[str]]
-    conductance: NotRequired[float]
+    common: list[str]
+    conductance: float
     created_at: str
-    dimensions: NotRequired[int | None]
-    embedder: NotRequired[str | None]
+    dimensions: NotRequired[int]
+    embedder: NotRequired[str]
     fingerprint: str
-    grown: NotRequired[float]
+    grown: float
     id: str
-    indexed: NotRequired[bool]
     issues: str
-    levels: NotRequired[list[int]]
-    merged: NotRequired[int]
+    levels: list[int]
+    merged: int
     modularity: float
     node_count: int
-    origin: NotRequired[Origin]
+    origin: Origin
     partition_count: int
     pooled_nodes: int
-    pools: NotRequired[int]
-    raw_modularity: NotRequired[float]
+    pools: int
+    raw_modularity: float
     relationship_count: int
-    seconds: NotRequired[str]
-    settings: NotRequired[str]
+    seconds: str
+    settings: str
     sizes: list[int]
-    split: NotRequired[int]
-    token: NotRequired[str | None]
+    split: int
+    token: NotRequired[str]
 
 
 class StoredPartition(TypedDict):
@@ -59,11 +59,11 @@ class StoredPartition(TypedDict):
     summary: str
     pool: bool
     centroid: NotRequired[list[float] | None]
-    label: NotRequired[str]
-    terms: NotRequired[list[str]]
-    titles: NotRequired[list[str]]
-    abstract: NotRequired[str]
-    texts: NotRequired[int]
+    label: str
+    terms: list[str]
+    titles: list[str]
+    abstract: str
+    texts: int
 
 
 class StoredUnit(TypedDict):
@@ -75,9 +75,9 @@ class StoredUnit(TypedDict):
     partitions: int
     keywords: list[str]
     centroid: NotRequired[list[float] | None]
-    label: NotRequired[str]
-    terms: NotRequired[list[str]]
-    titles: NotRequired[list[str]]
+    label: str
+    terms: list[str]
+    titles: list[str]
 
 
 class PartitionRow(TypedDict):
@@ -132,29 +132,9 @@ class RelationshipsRow(TypedDict):
     weights: list[float]
 
 
-LATER = (
-    "relationship_name",
-    "relationship_text",
-    "relationship_embedding",
-    "chunk_labels",
-    "mention_types",
-    "embedding_model",
-)
-"""Parts of a mapping that 0.1.0 had not. Unset, they are in no definition and no fingerprint."""
-
-
-def mapping_values(mapping: GraphMapping) -> Row:
-    """Return the parts of a mapping by name, in the form that definitions store."""
-    values = asdict(mapping)
-    unset = (None, ())
-    return {
-        name: value for name, value in values.items() if name not in LATER or value not in unset
-    }
-
-
 def definition_of(mapping: GraphMapping) -> str:
     """Return a mapping as the JSON text that graphs and generations store."""
-    return json.dumps(mapping_values(mapping), sort_keys=True)
+    return json.dumps(asdict(mapping), sort_keys=True)
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:
@@ -188,7 +168,6 @@ def generation_properties(generation: Generation, **more: object) -> Row:
         "settings": generation.settings,
         "common": list(generation.common),
         "grown": generation.grown,
-        "indexed": generation.indexed,
         **more,
     }
 
@@ -210,19 +189,18 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         embedder=stored.get("embedder"),
         dimensions=stored.get("dimensions"),
         issues=json.loads(stored["issues"]),
-        origin=stored.get("origin", "cold"),
-        raw_modularity=stored.get("raw_modularity", 0.0),
-        conductance=stored.get("conductance", 0.0),
-        split=stored.get("split", 0),
-        merged=stored.get("merged", 0),
-        pools=stored.get("pools", 0),
-        levels=tuple(stored.get("levels", ())),
-        seconds=json.loads(stored.get("seconds", "{}")),
+        origin=stored["origin"],
+        raw_modularity=stored["raw_modularity"],
+        conductance=stored["conductance"],
+        split=stored["split"],
+        merged=stored["merged"],
+        pools=stored["pools"],
+        levels=tuple(stored["levels"]),
+        seconds=json.loads(stored["seconds"]),
         token=stored.get("token"),
-        settings=stored.get("settings", ""),
-        common=tuple(stored.get("common", ())),
-        grown=stored.get("grown", 0.0),
-        indexed=stored.get("indexed", False),
+        settings=stored["settings"],
+        common=tuple(stored["common"]),
+        grown=stored["grown"],
     )
 
 
@@ -263,11 +241,11 @@ def partition_of(row: PartitionRow) -> Partition:
         uid=stored["uid"],
         lineage=stored["lineage"],
         parent=row["parent"],
-        label=stored.get("label", ""),
-        terms=tuple(stored.get("terms", ())),
-        titles=tuple(stored.get("titles", ())),
-        abstract=stored.get("abstract", ""),
-        texts=stored.get("texts"),
+        label=stored["label"],
+        terms=tuple(stored["terms"]),
+        titles=tuple(stored["titles"]),
+        abstract=stored["abstract"],
+        texts=stored["texts"],
     )
 
 
@@ -298,9 +276,9 @@ def unit_of(row: UnitRow) -> Unit:
         keywords=tuple(stored["keywords"]),
         centroid=centroid_of(stored.get("centroid")),
         parent=row["parent"],
-        label=stored.get("label", ""),
-        terms=tuple(stored.get("terms", ())),
-        titles=tuple(stored.get("titles", ())),
+        label=stored["label"],
+        terms=tuple(stored["terms"]),
+        titles=tuple(stored["titles"]),
     )
 
 

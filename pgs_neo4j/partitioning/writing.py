@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import generation, membership
 from pgs_neo4j.partitioning.describe import enrich, units
-from pgs_neo4j.partitioning.describe.indexing import index_missing
+from pgs_neo4j.partitioning.describe.indexing import merge_segments
 from pgs_neo4j.partitioning.describe.titles import add_titles
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
@@ -98,7 +98,7 @@ async def describe(
     described, common_now = await enrich.describe(order, tools, view, members, fresh, old, common)
     described = await add_titles(order, tools, view, members, partitions, described)
     if old:
-        await index_missing(order, tools, view, members, old)
+        await merge_segments(order, tools, view, members, old)
     await generation.write_partitions(tools.db, order.graph, order.generation_id, described)
     whole = sorted([*old, *described], key=lambda part: part.id)
     whole, above = units.build(whole, levels)

@@ -9,7 +9,7 @@ from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.runs import answers
-from pgs_neo4j.runs.requests import check_resumable, find_former
+from pgs_neo4j.runs.requests import find_former
 from pgs_neo4j.runs.runs import StoredRun
 
 
@@ -18,15 +18,14 @@ def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:
 
     It holds the question, models, and shaping knobs.
     """
-    request = {
+    return {
         "question": order.question,
         "mode": order.mode,
         "full_sweep": order.full_sweep,
+        "structure_only": order.structure_only,
         "models": models,
         "knobs": order.config.model_dump(mode="json", include=set(SHAPING)),
     }
-    # Left out unless set, because earlier releases stored no such field.
-    return request | ({"structure_only": True} if order.structure_only else {})
 
 
 async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
@@ -40,16 +39,12 @@ async def answer_request(order: RunOrder, tools: RunTools) -> Answer:
         tools.db, order.graph, order.session, order.idempotency_key, order.request
     )
     if stored is not None and stored.properties.get("details"):
-        return await answers.load(tools.db, stored, order.mapping)
+        return await answers.load(tools.db, stored)
     return await pipeline.execute(order, tools, stored)
 
 
 def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -> RunOrder:
-    """Return the order of a stored run, with ``config`` in force.
-
-    Raises UsageError when an older release stored too little of it.
-    """
-    check_resumable(stored)
+    """Return the order of a stored run, with ``config`` in force."""
     properties = stored.properties
     return RunOrder(
         question=properties["question"],
@@ -58,8 +53,8 @@ def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -
         config=config,
         mode=properties["mode"],
         session=stored.session,
-        full_sweep=bool(stored.request.get("full_sweep")),
-        structure_only=bool(stored.request.get("structure_only")),
+        full_sweep=stored.request["full_sweep"],
+        structure_only=stored.request["structure_only"],
         search_answer=properties.get("known"),
         request=stored.request,
     )

@@ -118,7 +118,6 @@ async def recover_reports(
         order.session,
         record.id,
         record.partitioning.generation.id,
-        order.mapping,
     )
     if earlier:
         tools.log.warn(

@@ -21,8 +21,7 @@ class LookupOrder:
     """The generation to search: all its ``partitions``.
 
     Those whose ids are in ``first`` come before the others. ``outdated``: texts may have changed
-    since they were indexed, so an index proves no absence. ``texts`` counts the nodes that have
-    text.
+    since they were indexed, so an index proves no absence.
     """
 
     mapping: GraphMapping
@@ -30,7 +29,6 @@ class LookupOrder:
     partitions: tuple[Partition, ...]
     first: frozenset[int] = frozenset()
     outdated: bool = False
-    texts: int | None = None
     max_nodes: int = MAX_NODES
     max_tokens: int = MAX_TOKENS
 
@@ -47,19 +45,17 @@ class LookupOrder:
         title = [self.mapping.title] if self.mapping.title else []
         return list(dict.fromkeys((*self.mapping.text, *title)))
 
-    def count_texts(self, searched: int) -> int | None:
-        """Return how many of the first ``searched`` nodes in search order have text.
+    @property
+    def texts(self) -> int:
+        """How many nodes have text."""
+        return sum(partition.texts for partition in self.partitions)
 
-        None if that is not known.
-        """
-        if searched >= sum(partition.size for partition in self.partitions):
-            return self.texts
+    def count_texts(self, searched: int) -> int:
+        """Return how many of the first ``searched`` nodes in search order have text."""
         count = 0
         for partition in self.sequence:
             if searched <= 0:
                 return count
-            if partition.texts is None:
-                return None
             count, searched = count + partition.texts, searched - partition.size
         return count
 

@@ -16,7 +16,6 @@ from pydantic import TypeAdapter
 from pgs_neo4j.database.connection import Row
 from pgs_neo4j.model import (
     Answer,
-    Citation,
     Coverage,
     Crosscheck,
     Routing,
@@ -35,11 +34,7 @@ class Details:
 
     ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
     counts, by partition id, the nodes that the session had read by then, and ``texts_read`` those
-    of them that had text. They are None in what earlier releases stored, as is ``own_coverage``.
-    ``shown`` is that of an answer from a search.
-
-    Earlier releases stored no ``synthesis``. Their ``complete``, ``reductions``, and ``citations``
-    (None in the first releases) describe the one that ``earlier_answers`` parses from its text.
+    of them that had text. ``shown`` is that of an answer from a search.
     """
 
     routing: Routing
@@ -48,19 +43,14 @@ class Details:
     seconds: dict[str, float]
     crosscheck: Crosscheck
     unread: tuple[Sweep, ...]
-    nodes_read: dict[int, int] | None = None
-    texts_read: dict[int, int] | None = None
-    own_coverage: Coverage | None = None
-    shown: Shown | None = None
-    synthesis: Synthesis | None = None
-    complete: bool = True
-    reductions: int = 0
-    citations: tuple[Citation, ...] | None = None
+    nodes_read: dict[int, int]
+    texts_read: dict[int, int]
+    own_coverage: Coverage
+    shown: Shown | None
+    synthesis: Synthesis
 
 
 DETAILS = TypeAdapter(Details)
-EARLIER_FIELDS = ("complete", "reductions", "citations")
-KINDS = {"neighbours": "neighbors"}  # of convergences, as earlier releases spelled them
 
 
 def details_json(answer: Answer, read: Read) -> str:
@@ -78,8 +68,7 @@ def details_json(answer: Answer, read: Read) -> str:
         shown=answer.shown,
         synthesis=answer.synthesis,
     )
-    left_out = {*EARLIER_FIELDS, *(() if answer.shown else ("shown",))}
-    data = DETAILS.dump_python(details, mode="json", exclude=left_out)
+    data = DETAILS.dump_python(details, mode="json")
     return json.dumps(_without_element_ids(data), ensure_ascii=False)
 
 
@@ -92,7 +81,7 @@ def result_properties(answer: Answer, read: Read) -> Row:
         "model": answer.model,
         "seconds": round(answer.seconds["total"], 3),
         "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
-        "texts_read": sum(sweep.texts_read or 0 for sweep in answer.sweeps),
+        "texts_read": sum(sweep.texts_read for sweep in answer.sweeps),
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "details": details_json(answer, read),
@@ -101,11 +90,8 @@ def result_properties(answer: Answer, read: Read) -> Row:
 
 
 def read_details(stored: str) -> Details:
-    """Read a run's details, written by this or an earlier release."""
-    data = json.loads(stored)
-    for convergence in data["crosscheck"]["convergences"]:
-        convergence["kind"] = KINDS.get(convergence["kind"], convergence["kind"])
-    return DETAILS.validate_python(data)
+    """Read a run's details."""
+    return DETAILS.validate_json(stored)
 
 
 def _without_element_ids(value: Any) -> Any:

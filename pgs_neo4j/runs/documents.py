@@ -11,10 +11,10 @@ from pgs_neo4j.export import Area, AreaState, Document, SourceNode
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
 from pgs_neo4j.partitioning import generation
-from pgs_neo4j.runs import answers, session
+from pgs_neo4j.runs.details import read_details
 from pgs_neo4j.runs.rows import SourceRow
 from pgs_neo4j.runs.runs import StoredRun
-from pgs_neo4j.runs.sweeps import cited_node
+from pgs_neo4j.text import node_text
 
 BATCH = 1000  # nodes read per statement
 
@@ -29,24 +29,19 @@ async def document(
     Coverage is as of the answer; cited nodes are as they are now. Raises DatabaseError.
     """
     partitions = await generation.read_partitions(db, answer.generation)
-    read, texts = answers.nodes_read(stored), answers.texts_read(stored)
-    if read is None:  # the first releases stored no counts, so the map shows what is read now
-        now = await session.read_so_far(db, answer.graph, answer.session, answer.generation)
-        read, texts = now.counts, now.text_counts
+    details = read_details(stored.properties["details"])
+    read, texts = details.nodes_read, details.texts_read
     return Document(
         answer=answer,
-        asked_at=str(stored.properties.get("started_at") or ""),
+        asked_at=str(stored.properties["started_at"]),
         areas=tuple(
-            _area(
-                part, read.get(part.id, 0), None if texts is None else texts.get(part.id, 0), answer
-            )
-            for part in partitions
+            _area(part, read.get(part.id, 0), texts.get(part.id, 0), answer) for part in partitions
         ),
         sources=tuple(await _sources(db, answer, mapping)),
     )
 
 
-def _area(part: Partition, nodes_read: int, texts_read: int | None, answer: Answer) -> Area:
+def _area(part: Partition, nodes_read: int, texts_read: int, answer: Answer) -> Area:
     failed = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
     if nodes_read >= part.size:
         state = AreaState.READ
@@ -142,7 +137,14 @@ def _source(place: Place, row: SourceRow | None, name: tuple[str, str]) -> Sourc
         return SourceNode(
             partition=partition, alias=f"n{rank + 1}", key=key, title=title, text=None
         )
-    node = cited_node(row)
+    node = node_text.node(
+        rank=row["rank"],
+        element_id=row["element_id"],
+        labels=row["labels"],
+        text=row["text"],
+        title=row["title"],
+        key=row["key"],
+    )
     return SourceNode(
         partition=partition,
         alias=node.alias,

@@ -54,11 +54,11 @@ async def record(
     """
     if is_running(stored):
         raise _running(stored)
-    answer = await _load(db, stored, mapping)
+    answer = await _load(db, stored)
     rows = await db.write(
         queries.get("runs/set_outcomes"),
         run=stored.id,
-        dead_holder=str(stored.properties.get("holder", "")),
+        dead_holder=str(stored.properties["holder"]),
         outcome=outcome,
         replace=replace,
         scores=dict(SCORES),
@@ -89,10 +89,10 @@ async def forget(db: Database, graph: str) -> int:
     return int(rows[0]["deleted"])
 
 
-async def _load(db: Database, stored: StoredRun, mapping: GraphMapping) -> Answer:
+async def _load(db: Database, stored: StoredRun) -> Answer:
     if not stored.properties.get("details"):
         raise _unanswered(stored)
-    return await answers.load(db, stored, mapping)
+    return await answers.load(db, stored)
 
 
 def _cited_by_thesis(answer: Answer) -> list[Name]:

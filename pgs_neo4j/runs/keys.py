@@ -36,14 +36,6 @@ def idempotency_uid(graph: str, session: str, key: str | None) -> str:
     return json.dumps([graph, session, key], ensure_ascii=False) if key else ""
 
 
-def former_idempotency_uid(graph: str, session: str, key: str) -> str:
-    """Return an idempotency key in the form of 0.1.0.
-
-    Keys of several sessions may share it, so the session of its run must be compared.
-    """
-    return f"{session_uid(graph, session)}/{key}"
-
-
 def sweep_id(run_id: str, partition_id: int) -> str:
     """Return the id of a run's sweep of a partition."""
     return f"{run_id}:{partition_id}"

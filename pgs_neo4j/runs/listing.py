@@ -70,6 +70,6 @@ async def list_runs(
 
 
 def _info(stored: Row) -> RunInfo:
-    request = json.loads(stored["request"] or "{}")
+    request = json.loads(stored["request"])
     facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
     return RunInfo(**{**facts, "structure_only": bool(request.get("structure_only"))})

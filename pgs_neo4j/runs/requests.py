@@ -29,28 +29,9 @@ async def find_former(
     if former is None:
         return None
     stored = await runs.read(db, former)
-    if not _is_repeated(stored.request, request):
+    if stored.request != request:
         raise IdempotencyError(
             f"the idempotency key was used for run {former} with another request; choose another "
             "key, or repeat that request"
         )
     return stored
-
-
-def check_resumable(stored: StoredRun) -> None:
-    """Raise UsageError unless enough of a run is stored to resume it."""
-    if not stored.request or not stored.properties.get("config"):
-        raise UsageError(
-            f"run {stored.id} was made by an older release and cannot be resumed; ask again in "
-            "mode 'continue'"
-        )
-
-
-def _is_repeated(stored: dict[str, Any], request: dict[str, Any]) -> bool:
-    """Return whether a request is the stored one.
-
-    A knob that the release of the stored request did not have is left aside.
-    """
-    former = stored.get("knobs", {})
-    knobs = {name: value for name, value in request["knobs"].items() if name in former}
-    return stored == {**request, "knobs": knobs}

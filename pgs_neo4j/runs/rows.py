@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
-class NodeRow(TypedDict):
-    """A cited node now, with the properties of its mapping.
+class SourceRow(TypedDict):
+    """A row of ``read_sources`` or ``read_shown``: a node now, with the properties of its mapping.
 
     ``title`` and ``key`` are None, and ``text`` is empty, where the mapping names no property.
+    ``hash`` is the hash of the text that was read.
     """
 
+    partition: int
     rank: int
+    hash: int
     element_id: str
     labels: list[str]
     title: object
@@ -19,46 +22,30 @@ class NodeRow(TypedDict):
     text: list[object]
 
 
-class CitedRow(NodeRow):
+class CitedNode(TypedDict):
+    """A node that a bullet cites, if it is still in the graph."""
+
+    alias: str
+    element_id: str
+
+
+class CitedRow(CitedNode):
     """A row of ``read_cited``: a node that a synthesis cites."""
 
     partition: int
-    alias: str
-
-
-class SourceRow(NodeRow):
-    """A row of ``read_sources``.
-
-    ``hash`` is the hash of the text that was read.
-    """
-
-    partition: int
-    hash: int
-
-
-class BulletCitation(NodeRow):
-    """A node that a bullet cites."""
-
-    alias: str
 
 
 class StoredBullet(TypedDict):
-    """A finding or a flag.
-
-    ``citations`` is JSON, None if one of the first releases stored it.
-    """
+    """A finding or a flag; ``citations`` is JSON."""
 
     place: int
     text: str
-    citations: str | None
-    cited: list[BulletCitation]
+    citations: str
+    cited: list[CitedNode]
 
 
 class StoredFinding(StoredBullet):
-    """A finding.
-
-    ``quotes`` is JSON, None if one of the first releases stored it.
-    """
+    """A finding; ``quotes`` is JSON."""
 
     quotes: str
 
@@ -77,10 +64,7 @@ class StoredAbsence(TypedDict):
 
 
 class StoredSweep(TypedDict):
-    """The properties of a sweep.
-
-    Earlier releases lack those that are not required.
-    """
+    """The properties of a sweep; one that failed has no ``domain_state``. ``usage`` is JSON."""
 
     status: str
     nodes: int
@@ -89,11 +73,11 @@ class StoredSweep(TypedDict):
     passes: int
     passes_accepted: int
     errors: list[str]
-    domain_state: NotRequired[str | None]
-    usage: NotRequired[str | None]
-    seconds: NotRequired[float | None]
-    wave: NotRequired[int | None]
-    without_text: NotRequired[list[int]]
+    domain_state: NotRequired[str]
+    usage: str
+    seconds: float
+    wave: int
+    without_text: list[int]
 
 
 class RecordedSweepRow(TypedDict):

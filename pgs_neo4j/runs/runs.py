@@ -61,8 +61,7 @@ class StoredRun:
     @property
     def request(self) -> dict[str, Any]:
         """The original request, as JSON data."""
-        request = json.loads(self.properties.get("request") or "{}")
-        return dict(request) if isinstance(request, dict) else {}
+        return dict(json.loads(self.properties["request"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +105,9 @@ async def begin(
 
 
 async def by_key(db: Database, graph: str, session: str, key: str) -> str | None:
-    """Return the id of a session's run under an idempotency key.
-
-    Keys that 0.1.0 stored are found. None without such a run.
-    """
+    """Return the id of a session's run under an idempotency key; None without such a run."""
     rows = await db.read(
-        queries.get("runs/run_by_key"),
-        session=keys.session_uid(graph, session),
-        idempotencies=[
-            keys.idempotency_uid(graph, session, key),
-            keys.former_idempotency_uid(graph, session, key),
-        ],
+        queries.get("runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
     )
     return str(rows[0]["id"]) if rows else None
 
@@ -162,7 +153,7 @@ async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
 
 def is_running(stored: StoredRun) -> bool:
     """Whether a run has no recorded end, and its process may still be alive."""
-    holder = str(stored.properties.get("holder", ""))
+    holder = str(stored.properties["holder"])
     return stored.status == "running" and not stored.silent and not _has_ended(holder)
 
 
@@ -171,7 +162,7 @@ async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent]:
 
     Also returns what the run has spent. Raises BusyError.
     """
-    former = str(stored.properties.get("holder", ""))
+    former = str(stored.properties["holder"])
     if is_running(stored):
         wait = "wait until it ends, or stop it first"
         raise BusyError(f"run {stored.id} is still running ({former}); {wait}")
@@ -209,9 +200,9 @@ def total_properties(total: Total) -> Row:
 
 def _spent(stored: Row) -> Spent:
     usage = Usage(
-        calls=stored["calls"] or 0,
-        input_tokens=stored["input_tokens"] or 0,
-        output_tokens=stored["output_tokens"] or 0,
+        calls=stored["calls"],
+        input_tokens=stored["input_tokens"],
+        output_tokens=stored["output_tokens"],
     )
     return Spent(usage, stored["cost"] if usage.calls else 0.0)
 

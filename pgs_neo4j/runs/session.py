@@ -70,7 +70,7 @@ class Read:
         for sweep in sweeps:
             own = {rank for first, last in sweep.read for rank in range(first, last)}
             ranks.setdefault(sweep.partition, set()).update(own)
-            spoken = own.difference(sweep.without_text or ())
+            spoken = own.difference(sweep.without_text)
             texts.setdefault(sweep.partition, set()).update(spoken)
         return Read(_common(ranks, self.ranks), _common(texts, self.texts))
 

@@ -153,7 +153,7 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
         "nodes_read": sweep.nodes_read,
         "read_first": [first for first, _ in sweep.read],
         "read_last": [last for _, last in sweep.read],
-        "without_text": list(sweep.without_text or ()),
+        "without_text": list(sweep.without_text),
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
         "domain_state": sweep.report.domain_state if sweep.report else None,

@@ -19,8 +19,6 @@ from pgs_neo4j.model import (
     Citation,
     Finding,
     Flag,
-    GraphMapping,
-    Node,
     Report,
     Sweep,
     SweepStatus,
@@ -28,8 +26,6 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.runs import keys, runs
 from pgs_neo4j.runs.rows import (
-    BulletCitation,
-    NodeRow,
     RecordedSweepRow,
     StoredAbsence,
     StoredBullet,
@@ -38,10 +34,6 @@ from pgs_neo4j.runs.rows import (
     UnsynthesizedRow,
 )
 from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
-from pgs_neo4j.sweeping.quotes import Wording
-from pgs_neo4j.sweeping.report import finding as resolve_finding
-from pgs_neo4j.text import node_text
-from pgs_neo4j.text.citations import resolve
 
 Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
 
@@ -55,7 +47,7 @@ class Recovered:
 
 
 async def read_unsynthesized(
-    db: Database, graph: str, session: str, run: str, generation: str, mapping: GraphMapping
+    db: Database, graph: str, session: str, run: str, generation: str
 ) -> list[Recovered]:
     """Return reports of the session's other runs that no synthesis has seen.
 
@@ -67,9 +59,6 @@ async def read_unsynthesized(
         run=run,
         given_up=await runs.find_dead_runs(db, keys.session_uid(graph, session)),
         generation=generation,
-        title=mapping.title or "",
-        key=mapping.key or "",
-        text=list(mapping.text),
     )
     return [
         Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
@@ -78,30 +67,15 @@ async def read_unsynthesized(
 
 
 async def recorded_sweeps(
-    db: Database, run: str, generation: str, mapping: GraphMapping, partition: int | None = None
+    db: Database, run: str, generation: str, partition: int | None = None
 ) -> list[Sweep]:
     """Return the sweeps that a run has recorded, by partition, or that of one ``partition``."""
     rows = await db.read(
         queries.get("runs/read_sweeps"),
         run=run,
         partition=partition,
-        title=mapping.title or "",
-        key=mapping.key or "",
-        text=list(mapping.text),
     )
     return [_sweep(row, generation) for row in cast("list[RecordedSweepRow]", rows)]
-
-
-def cited_node(row: NodeRow) -> Node:
-    """Return a cited node from its row."""
-    return node_text.node(
-        rank=row["rank"],
-        element_id=row["element_id"],
-        labels=row["labels"],
-        text=row["text"],
-        title=row["title"],
-        key=row["key"],
-    )
 
 
 def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
@@ -131,18 +105,16 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
         passes_accepted=stored["passes_accepted"],
         report=None if status is SweepStatus.FAILED else report,
         errors=tuple(stored["errors"]),
-        usage=Usage(**json.loads(stored.get("usage") or "{}")),
-        seconds=stored.get("seconds") or 0.0,
+        usage=Usage(**json.loads(stored["usage"])),
+        seconds=stored["seconds"],
         generation=generation,
-        wave=stored.get("wave") or 1,
+        wave=stored["wave"],
         run=run,
-        without_text=tuple(stored["without_text"]) if "without_text" in stored else None,
+        without_text=tuple(stored["without_text"]),
     )
 
 
 def _finding(row: StoredFinding, partition: int) -> Finding:
-    if row["citations"] is None:  # the first releases stored no verdicts
-        return resolve_finding(row["text"], partition, Wording(_cited_nodes(row["cited"])))
     return Finding(
         text=row["text"],
         citations=_citations(row, partition),
@@ -151,8 +123,6 @@ def _finding(row: StoredFinding, partition: int) -> Finding:
 
 
 def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
-    if row["citations"] is None:
-        return resolve(row["text"], partition, _cited_nodes(row["cited"]))
     element_ids: dict[Name, str] = {
         (partition, cited["alias"]): cited["element_id"] for cited in row["cited"]
     }
@@ -161,8 +131,3 @@ def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
 
 def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
     return sorted(rows, key=lambda row: row["place"])
-
-
-def _cited_nodes(cited: Sequence[BulletCitation]) -> dict[str, Node]:
-    """Return cited nodes by alias; all other aliases are invalid citations."""
-    return {row["alias"]: cited_node(row) for row in cited}

@@ -38,24 +38,16 @@ async def read_packed(order: SweepOrder, tools: SweepTools) -> PackedPartition:
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
-    return await _pack(order, tools, tuple(nodes), tuple(links))
+    return await pack_partition(order, tools, tuple(nodes), tuple(links))
 
 
-async def pack_by_weight(
-    order: SweepOrder, tools: SweepTools, packed: PackedPartition
-) -> PackedPartition:
-    """Return the passes of 0.1.0, which divided a partition by weight alone."""
-    return await _pack(order, tools, packed.nodes, packed.relationships, by_weight=True)
-
-
-async def _pack(
+async def pack_partition(
     order: SweepOrder,
     tools: SweepTools,
     nodes: tuple[Node, ...],
-    links: tuple[Relationship, ...],
-    *,
-    by_weight: bool = False,
+    relationships: tuple[Relationship, ...],
 ) -> PackedPartition:
+    """Pack what was read of a partition into passes, with room for the rest of each prompt."""
     frame = sweep_prompt(order, Pass(1, ()), 99)
     matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
     alike = render_analogies(order.analogies)
@@ -63,18 +55,13 @@ async def _pack(
     packing = partial(
         pack,
         nodes,
-        links,
+        relationships,
         max_characters=order.config.max_pass_characters,
-        max_tokens=pass_tokens(order, tools),
+        max_tokens=tools.calls.pass_tokens(
+            tools.llm, order.config.max_pass_tokens, order.config.sweep_max_tokens
+        ),
         reserved=frame_size(frame) + slack,
         reserved_tokens=estimate(frame.system + frame.user + alike) + (slack - len(alike)) // 2,
-        by_weight=by_weight,
     )
     # Packing many passes takes a while, and other calls should not wait for it.
-    return PackedPartition(nodes, links, await asyncio.to_thread(packing))
-
-
-def pass_tokens(order: SweepOrder, tools: SweepTools) -> int | None:
-    """Return the most input tokens of one pass; None without a limit."""
-    config = order.config
-    return tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
+    return PackedPartition(nodes, relationships, await asyncio.to_thread(packing))

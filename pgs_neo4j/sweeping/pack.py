@@ -58,7 +58,6 @@ def pack(
     max_tokens: int | None,
     reserved: int,
     reserved_tokens: int | None = None,
-    by_weight: bool = False,
 ) -> tuple[Pass, ...]:
     """Return passes over ``nodes`` (heaviest first), each fitting a prompt.
 
@@ -67,8 +66,8 @@ def pack(
     up a little, so that prompts of similar length have the same passes. A node too long for a pass
     is cut into numbered parts. Relationships stand in the pass that shows both ends. Nodes that
     need several passes are divided along their connections, heaviest first inside. Each pass
-    begins with the heaviest node that no earlier one shows. With ``by_weight``, passes are those
-    of 0.1.0: the heaviest nodes, then the next. Raises ConfigError when nothing is left for nodes.
+    begins with the heaviest node that no earlier one shows. Raises ConfigError when nothing is left
+    for nodes.
     """
     if not nodes:
         return ()
@@ -80,7 +79,7 @@ def pack(
     links = _Links.of(tuple(dict.fromkeys(relationships)))
     pieces = _cut(nodes, limits)
     groups = group_by_weight(pieces, limits)
-    if len(groups) > 1 and not by_weight:
+    if len(groups) > 1:
         wide = _widen(limits, room, pieces, links)
         if wide != limits:
             cut = len(pieces) > len(nodes)

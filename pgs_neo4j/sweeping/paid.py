@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.purchases import claim_purchases
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.model import Completion, Prompt
-from pgs_neo4j.sweeping.material import PackedPartition, pack_by_weight, pass_tokens
+from pgs_neo4j.sweeping.material import PackedPartition
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
-from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
+from pgs_neo4j.sweeping.report import sweep_prompt
 
 REASKS = 3  # of one pass whose reply is cut off
-SURE_SHARE = 0.75  # of a pass; 0.1.0 kept a fifth of it for relationships
 HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))
 
 
@@ -37,20 +35,17 @@ class PaidPasses:
 
 
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
-    """Return the passes to read, and their cached replies. Raises DatabaseError.
-
-    0.1.0 divided partitions by weight alone. Where only its passes of a partition have replies,
-    these passes are read, so that a run of that version resumes without paying twice.
-    """
-    paid = await _find(order, tools, packed)
-    made_earlier = order.partition.texts is None
-    if paid.replies or not paid.keys or not made_earlier or _was_one_pass(order, tools, paid):
-        return paid
-    earlier = await pack_by_weight(order, tools, packed)
-    if earlier.passes == packed.passes:
-        return paid
-    paid_earlier = await _find(order, tools, earlier)
-    return paid_earlier if paid_earlier.replies else paid
+    """Return the passes to read, and their cached replies. Raises DatabaseError."""
+    count, replies = len(packed.passes), tools.replies
+    prompts = {item.label: sweep_prompt(order, item, count) for item in packed.passes}
+    if replies is None:
+        return PaidPasses(packed, prompts)
+    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
+    keys: dict[int, str] = {}
+    for item in packed.passes:
+        if key := replies.key(tools.llm, prompts[item.label], room, effort):
+            keys[item.number] = key
+    return PaidPasses(packed, prompts, keys, await find_halved(replies, keys.values()))
 
 
 async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
@@ -75,27 +70,3 @@ async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
 async def find_halved(replies: Replies, keys: Iterable[str]) -> dict[str, Completion]:
     """Return the cached replies to passes and to their halves, by key. Raises DatabaseError."""
     return await replies.find([key + half for key in keys for half in HALVES])
-
-
-def _was_one_pass(order: SweepOrder, tools: SweepTools, paid: PaidPasses) -> bool:
-    """Return whether 0.1.0 surely read the partition in one pass."""
-    if len(paid.packed.passes) > 1:
-        return False
-    (prompt,) = paid.prompts.values()
-    tokens = pass_tokens(order, tools)
-    return frame_size(prompt) <= SURE_SHARE * order.config.max_pass_characters and (
-        tokens is None or estimated_tokens(prompt) <= SURE_SHARE * tokens
-    )
-
-
-async def _find(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
-    count, replies = len(packed.passes), tools.replies
-    prompts = {item.label: sweep_prompt(order, item, count) for item in packed.passes}
-    if replies is None:
-        return PaidPasses(packed, prompts)
-    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
-    keys: dict[int, str] = {}
-    for item in packed.passes:
-        if key := replies.key(tools.llm, prompts[item.label], room, effort):
-            keys[item.number] = key
-    return PaidPasses(packed, prompts, keys, await find_halved(replies, keys.values()))

@@ -95,11 +95,11 @@ def money(value: float) -> str:
     return f"{value:,.2f}" if value >= 1 else f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-def texts_note(nodes: int, texts: int | None) -> str:
+def texts_note(nodes: int, texts: int) -> str:
     """Return what to add to a number of nodes that were read: ``, 12 of them with text``.
 
-    Empty if all of them have text, or if that is not known.
+    Empty if all of them have text.
     """
-    if texts is None or texts >= nodes:
+    if texts >= nodes:
         return ""
     return f", {texts:,} of them with text" if texts else ", none of them with text"

@@ -12,7 +12,7 @@ from statistics import fmean
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.graph.scores.ema import ALPHA, START, after_equal
+from pgs_neo4j.graph.scores.ema import ALPHA, START
 from pgs_neo4j.model import FoundFact, GraphMapping, Outcome
 from pgs_neo4j.retrieval.paths.facts import INFLUENCE, find_facts
 from pgs_neo4j.retrieval.paths.vector import find_by_vector
@@ -124,7 +124,7 @@ def _predict(fact: FoundFact, chosen: Mapping[Key, Outcome]) -> float:
     outcome = _outcome(fact, chosen)
     if outcome is None:
         return fact.score
-    return fact.score + INFLUENCE * (after_equal(SCORES[outcome], TIMES) - START)
+    return fact.score + INFLUENCE * (SCORES[outcome] - START) * (1 - (1 - ALPHA) ** TIMES)
 
 
 def _outcome(fact: FoundFact, chosen: Mapping[Key, Outcome]) -> Outcome | None:

@@ -58,7 +58,8 @@ CITE = """
 MATCH (hub:Thing {number: 0})
 CREATE (s:PgsSession {uid: $graph + '/bench', id: 'bench', graph: $graph})
 WITH hub, s UNWIND range(1, $runs) AS i
-CREATE (f:PgsFinding {id: 'f' + i, text: 'Finding ' + i, place: 0})-[:PGS_CITES]->(hub)
+CREATE (f:PgsFinding {id: 'f' + i, text: 'Finding ' + i, place: 0, supported: true})
+CREATE (f)-[:PGS_CITES]->(hub)
 CREATE (f)-[:PGS_FROM]->(w:PgsSweep {id: 'w' + i, partition: 1, status: 'accepted'})
 CREATE (r:PgsRun {id: 'r' + i, question: 'Why?', started_at: datetime()})-[:PGS_SWEPT]->(w)
 CREATE (r)-[:PGS_RAN_IN]->(s)

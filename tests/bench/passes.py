@@ -5,8 +5,8 @@
     python -m tests.bench.passes --graph cacm --knob max_partition_tokens=600000
 
 No model takes part. Each graph is partitioned, and each partition is packed into passes of the
-default size and of a fifth of it: by weight alone, and along the connections. ``--collection`` adds
-a file of documents and links, such as ``cacm.json.gz``.
+default size and of a fifth of it. ``--collection`` adds a file of documents and links, such as
+``cacm.json.gz``.
 """
 
 from __future__ import annotations
@@ -117,15 +117,8 @@ def _order(part: Partition, partitioning: Partitioning, mapping: GraphMapping) -
 
 
 def _pack_all(parts: Sequence[Material], characters: int) -> dict[str, Any]:
-    """Figures of both ways, for passes of so many characters."""
+    """Figures of passes of so many characters."""
     program.say(f"pack {len(parts)} partitions into passes of {characters:,} characters")
-    return {
-        way: _pack_way(parts, characters, by_weight=way == "by weight")
-        for way in ("by weight", "connected")
-    }
-
-
-def _pack_way(parts: Sequence[Material], characters: int, *, by_weight: bool) -> dict[str, Any]:
     began = perf_counter()
     packed = [
         pack(
@@ -134,7 +127,6 @@ def _pack_way(parts: Sequence[Material], characters: int, *, by_weight: bool) ->
             max_characters=characters,
             max_tokens=None,
             reserved=part.reserved,
-            by_weight=by_weight,
         )
         for part in parts
     ]
@@ -156,17 +148,16 @@ def table(document: dict[str, Any]) -> str:
 
 def _table(run: dict[str, Any]) -> str:
     rows: list[Sequence[str]] = [("", "passes", "divided", "in one prompt", "s")]
-    for size, ways in run["sizes"].items():
-        for way, found in ways.items():
-            rows.append(
-                (
-                    f"{size:,} characters, {way}",
-                    f"{found['passes']:,}",
-                    f"{found['divided']:,}",
-                    f"{found['together']:.1%}",
-                    f"{found['pack_s']:.1f}",
-                )
+    for size, found in run["sizes"].items():
+        rows.append(
+            (
+                f"{size:,} characters",
+                f"{found['passes']:,}",
+                f"{found['divided']:,}",
+                f"{found['together']:.1%}",
+                f"{found['pack_s']:.1f}",
             )
+        )
     title = (
         f"{run['graph']}: {run['partitions']} partitions, {run['tokens']:,} tokens, the largest "
         f"{run['largest']:,}; {run['inside']:,} of {run['relationships']:,} relationships inside; "

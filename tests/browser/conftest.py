@@ -9,12 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from tests.browser.scripted_page import ScriptedServer, scripted_page
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.serving import Served, served
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium")
+HERE = Path(__file__).parent
 WAIT_MS = 60_000
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
@@ -64,6 +67,14 @@ class Window:
             for one in found["violations"]
             for node in one["nodes"]
         ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of this folder is thorough."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="session")
@@ -121,6 +132,19 @@ async def opened_window(
         assert made.problems == []
     finally:
         await place.close()
+
+
+@pytest.fixture
+def scripted() -> ScriptedServer:
+    """A server that a test writes; files have servers of their own."""
+    return ScriptedServer()
+
+
+@pytest.fixture
+async def page(browser: Browser, scripted: ScriptedServer) -> AsyncIterator[Page]:
+    """A page of the scripted server."""
+    async with scripted_page(browser, scripted) as opened:
+        yield opened
 
 
 @asynccontextmanager

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import connect
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.ingest.names.index import create_name_indexes
 from pgs_neo4j.ingest.publish import prepare
 from tests.cypher.strings import find_statements, iterate_strings
+from tests.database import empty, explain
 
 PACKAGE = Path(queries.__file__).parents[1]
 PLANNED_AS = {
@@ -40,15 +42,23 @@ def strings() -> dict[str, set[str]]:
     return {path: {text for _, text in iterate_strings(code)} for path, code in sources().items()}
 
 
+@pytest.fixture(scope="module")
+async def planner(endpoint):
+    """One connection for all statements: they are explained, and change nothing."""
+    async with connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
+        await empty(opened)
+        yield opened
+
+
 @pytest.mark.parametrize("name", queries.names())
-async def test_the_planner_agrees_with_the_header(db, name):
+async def test_the_planner_agrees_with_the_header(planner, name):
     """In the languages of the statement that the server speaks: 5.26 speaks Cypher 5 alone."""
     query = queries.get(name)
     source = (queries.folder() / f"{name}.cypher").read_text(encoding="utf-8")
-    for language in query.languages or db.languages:
-        if language in db.languages:
+    for language in query.languages or planner.languages:
+        if language in planner.languages:
             text = queries.prefix(source, (language,))
-            kind, columns = await db.explain(replace(query, text=text))
+            kind, columns = await explain(planner, replace(query, text=text))
             assert kind in PLANNED_AS[query.mode], language
             assert columns == tuple(query.columns), language
 

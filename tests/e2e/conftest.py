@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,13 @@ from pgs_neo4j.errors import ArtifactError, JavaMissingError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
 from tests import servers
+from tests.conftest import Endpoint
 from tests.database import empty
 from tests.forks import Forks, forking
 from tests.graphs import papers
+from tests.shells import Shell
 
+ROOT = Path(__file__).resolve().parents[2]
 KEEP = 2
 LEASE_S = RESTART_S = 300.0  # longer than a restart on a busy machine
 
@@ -29,6 +33,18 @@ async def forks() -> AsyncIterator[Forks]:
         {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     ) as started:
         yield started
+
+
+@pytest.fixture
+async def shell(tmp_path: Path, endpoint: Endpoint, forks: Forks) -> AsyncIterator[Shell]:
+    """Runs ``pgs`` on the test database, with small partitions; what still runs then is killed."""
+    home = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    knobs = {"PGS_MIN_COMMUNITY_SIZE": "10", "PGS_TARGET_PARTITION_MAX": "60"}
+    more = {"PYTHONPATH": str(ROOT), "COLUMNS": "80", **endpoint.environment()}
+    opened = Shell(forks, tmp_path, {**kept, **home, **knobs, **more})
+    yield opened
+    await opened.kill_all()
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,6 @@ import shlex
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +19,9 @@ from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
-from tests.forks import Fork, Forks
 from tests.graphs import checksum, count, papers
+from tests.shells import WAIT_S, Shell, finished, until
 
-ROOT = Path(__file__).resolve().parents[2]
-WAIT_S = 180.0
 ADD = (
     *("graph", "add", "papers", "--label", "Paper", "--relationship-type", "CITES"),
     *("--text", "abstract", "--title", "title", "--key", "doi", "--weight", "score"),
@@ -34,65 +29,12 @@ ADD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """How a process ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> Any:
-        """Its stdout, which must be one JSON document and nothing else."""
-        return json.loads(self.out)
-
-
-class Shell:
-    """Starts ``pgs`` in an empty folder with an environment of its own."""
-
-    def __init__(self, forks: Forks, folder: Path, settings: dict[str, str]) -> None:
-        self.forks = forks
-        self.folder = folder
-        home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
-        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        self.settings = {**kept, **home, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **settings}
-
-    async def start(self, *arguments: str, stdout: int = PIPE, **settings: str) -> Fork:
-        return await self.forks.start(
-            *arguments, cwd=self.folder, env=self.settings | settings, stdout=stdout
-        )
-
-    async def __call__(self, *arguments: str, **settings: str) -> Done:
-        return await finished(await self.start(*arguments, **settings))
-
-
-async def finished(process: Fork) -> Done:
-    try:
-        async with asyncio.timeout(WAIT_S):
-            out, err = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode is not None
-    return Done(process.returncode, (out or b"").decode(), err.decode())
-
-
-async def until(condition: Callable[[], Awaitable[bool] | bool], process: Fork) -> None:
-    """Wait for a condition while the process runs."""
-    async with asyncio.timeout(WAIT_S):
-        while True:
-            met = condition()
-            if met if isinstance(met, bool) else await met:
-                return
-            assert process.returncode is None, "the process ended too early"
-            await asyncio.sleep(0.05)
-
-
 @pytest.fixture
-def pgs(tmp_path: Path, endpoint: Endpoint, forks: Forks) -> Shell:
-    return Shell(forks, tmp_path, endpoint.environment())
+def pgs(shell: Shell) -> Shell:
+    """Runs ``pgs`` with the knobs that users have."""
+    for name in [name for name in shell.settings if name.endswith(("_SIZE", "_MAX"))]:
+        del shell.settings[name]
+    return shell
 
 
 @pytest.fixture
@@ -191,34 +133,30 @@ async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -
     assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "said"),
-    [
-        (("ask", "why?", "--search-mode", "local"), 2, "add --top-k"),
-        (("ask", ""), 2, "the question is empty"),
-        (("ask", "why?", "--graph", "nope"), 2, "there is no graph nope"),
-        (("ask", "why?", "--mode", "continue", "--session", "new"), 2, "no session new"),
-        (("partitions",), 2, "is not partitioned yet"),
-        (("sessions", "show", "none"), 2, "no session none"),
-        (("graph", "add", "x", "--label", "Papre"), 2, "the database has Paper"),
-        (("graph", "add", "x", "--label", "PgsRun"), 2, "reserved"),
-        (("graph", "add", "not a name"), 2, "cannot be a graph's name"),
-        (("index", "create"), 2, "embedding property"),
-        (("load", "missing.json", "--graph", "x"), 2, "missing.json"),
-        (("route", "why?", "--threshold", "7"), 2, "partition_relevance_threshold"),
-    ],
+REFUSED = (
+    (("ask", "why?", "--search-mode", "local"), "add --top-k"),
+    (("ask", "why?", "--graph", "nope"), "there is no graph nope"),
+    (("ask", "why?", "--mode", "continue", "--session", "new"), "no session new"),
+    (("partitions",), "is not partitioned yet"),
+    (("sessions", "show", "none"), "no session none"),
+    (("graph", "add", "x", "--label", "Papre"), "the database has Paper"),
+    (("graph", "add", "x", "--label", "PgsRun"), "reserved"),
+    (("graph", "add", "not a name"), "cannot be a graph's name"),
+    (("index", "create"), "embedding property"),
+    (("load", "missing.json", "--graph", "x"), "missing.json"),
 )
-async def test_what_cannot_be_done_as_asked_is_2(
-    pgs: Shell, stored: Database, command: tuple[str, ...], code: int, said: str
-) -> None:
-    done = await pgs(*command)
-    assert (done.code, done.out) == (code, "")
-    assert len(done.err.splitlines()) == 1
-    assert said in done.err
+
+
+async def test_what_cannot_be_done_as_asked_is_2(pgs: Shell, stored: Database) -> None:
+    for command, said in REFUSED:
+        done = await pgs(*command)
+        assert (done.code, done.out) == (2, ""), command
+        assert len(done.err.splitlines()) == 1, command
+        assert said in done.err
     assert await count(stored, "(x:PgsGraph)") == 1
 
 
-@pytest.mark.parametrize("command", [("ask", "why?"), ("graph", "list", "--json"), ("inspect",)])
+@pytest.mark.parametrize("command", [("ask", "why?"), ("graph", "list", "--json")])
 async def test_an_unreachable_database_is_5(pgs: Shell, command: tuple[str, ...]) -> None:
     done = await pgs(*command, PGS_NEO4J_URI="bolt://127.0.0.1:1")
     assert (done.code, done.out) == (5, "")
@@ -277,7 +215,11 @@ async def test_an_interrupted_sweep_leaves_nothing_open(
         process = await pgs.start(
             *("ask", "What is missing?"), PGS_LLM_BASE_URL=fake.base_url, PGS_LLM_API_KEY="k"
         )
-        await until(lambda: bool(fake.chats), process)
+
+        async def asked() -> bool:
+            return bool(fake.chats)
+
+        await until(asked, process)
         process.send_signal(number)
         done = await finished(process)
     assert (done.code, done.out) == (130, "")

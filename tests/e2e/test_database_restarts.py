@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import psutil
@@ -16,8 +16,6 @@ import pytest
 
 from pgs_neo4j import local
 from pgs_neo4j.calls.replies import Replies, kept
-from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import DatabaseError
@@ -25,7 +23,7 @@ from pgs_neo4j.gds import open_gds
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.local import LocalOptions
 from pgs_neo4j.model import Completion, Prompt, Usage
-from pgs_neo4j.partitioning import build, generation, result
+from pgs_neo4j.partitioning import build, generation, membership, result
 from pgs_neo4j.partitioning.scan import view
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.bench.ingestion.corpus import make_world, write_files, write_texts
@@ -34,11 +32,12 @@ from tests.database import empty
 from tests.graphs import checksum, count, papers
 from tests.killed_ingest import graph_without_name, half_documents
 from tests.leftovers import expire, nothing_left, only, whole
+from tests.thorough import tries
 
 pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
 KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
-DATABASE_KILLS = int(os.environ.get("PGS_TEST_DATABASE_KILLS", "2"))  # 20 in the long form
+DATABASE_KILLS = tries(1, 20)
 WRITERS = 8
 DOCUMENTS = 60  # two publications, and a prompt for each document
 Restart = Callable[[], Awaitable[None]]
@@ -58,52 +57,35 @@ def kill(options: LocalOptions) -> int:
     return pid
 
 
-def before_scanning(patch: pytest.MonkeyPatch, restart: Restart) -> None:
-    """Restart between the beginning and the scan."""
-    scan = view.scan
+# What is at work while the server dies, and when. In the default form, the first one only: nobody
+# knows whether the members were written. After the communities, their projection is gone.
+MOMENTS: tuple[tuple[ModuleType, str, str], ...] = (
+    (membership, "write_members", "during"),
+    (generation, "make_current", "before"),
+    (build, "detect_communities", "after"),
+    (view, "scan", "before"),
+)
 
-    async def scanned(*args: Any) -> view.View:
-        await restart()
-        return await scan(*args)
 
-    patch.setattr(view, "scan", scanned)
+def disturb(
+    patch: pytest.MonkeyPatch, module: ModuleType, name: str, when: str, fault: Restart
+) -> None:
+    """Have something happen before, during, or after the work of a function."""
+    work = getattr(module, name)
 
-
-def after_detecting(patch: pytest.MonkeyPatch, restart: Restart) -> None:
-    """Restart between the communities and the limits: the projection is gone."""
-    detect = build.detect_communities  # type: ignore[attr-defined]
-
-    async def detected(*args: Any, **how: Any) -> Any:
-        found = await detect(*args, **how)
-        await restart()
+    async def disturbed(*args: Any, **how: Any) -> Any:
+        if when == "before":
+            await fault()
+        working = asyncio.create_task(work(*args, **how))
+        if when == "during":
+            await asyncio.sleep(0)
+            await fault()
+        found = await working
+        if when == "after":
+            await fault()
         return found
 
-    patch.setattr(build, "detect_communities", detected)
-
-
-def while_writing(patch: pytest.MonkeyPatch, restart: Restart) -> None:
-    """Restart while the members are being written: nobody knows whether they were."""
-    write = Database.write
-
-    async def written(db: Database, query: Query, **params: Any) -> list[Row]:
-        if query.name != "partitioning/write_members":
-            return await write(db, query, **params)
-        writing = asyncio.create_task(write(db, query, **params))
-        await restart()
-        return await writing
-
-    patch.setattr(Database, "write", written)
-
-
-def before_flipping(patch: pytest.MonkeyPatch, restart: Restart) -> None:
-    """Restart between the description and the flip."""
-    flip = generation.make_current
-
-    async def flipped(*args: Any) -> None:
-        await restart()
-        await flip(*args)
-
-    patch.setattr(generation, "make_current", flipped)
+    patch.setattr(module, name, disturbed)
 
 
 async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
@@ -118,19 +100,17 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         restarts += 1
         await kill_and_start(options)
 
-    for number, moment in enumerate(
-        (before_scanning, after_detecting, while_writing, before_flipping), start=1
-    ):
+    for number, moment in enumerate(MOMENTS[: tries(1, 4)], start=1):
         before = await whole(db)
         ended = ""
         with pytest.MonkeyPatch.context() as patch:
-            moment(patch, restart)
+            disturb(patch, *moment, restart)
             async with asyncio.timeout(PATIENCE_S):
                 with suppress(DatabaseError):
                     ended = (await repartition(pgs, "papers")).generation or ""
-        assert restarts == number, moment.__name__
+        assert restarts == number, moment
         after = await whole(db)
-        assert after.id == (ended or before.id), moment.__name__
+        assert after.id == (ended or before.id), moment
         read = await result.read_current(db, "papers")
         assert read is not None
         assert read.generation.id == after.id
@@ -141,37 +121,6 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         await nothing_left(db, await open_gds(db))
         await only(db, KEEP)
         assert await checksum(db) == users
-
-
-@pytest.mark.parametrize("patience_s", [8.0])
-async def test_a_database_that_stays_away_ends_the_job_with_a_typed_error(
-    options: LocalOptions, pgs: PGS
-) -> None:
-    """It is killed while GDS works; the job ends before it is back."""
-    db, before, users = pgs.db, await whole(pgs.db), await checksum(pgs.db)
-    detect = build.detect_communities  # type: ignore[attr-defined]
-
-    async def killed(*args: Any, **how: Any) -> Any:
-        working = asyncio.create_task(detect(*args, **how))
-        await asyncio.sleep(0)
-        kill(options)
-        return await working
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "detect_communities", killed)
-        async with asyncio.timeout(PATIENCE_S):
-            with pytest.raises(DatabaseError, match="Neo4j at"):
-                await repartition(pgs, "papers")
-    assert not local.status(options).running
-    await local.ensure_running(options)
-    with suppress(DatabaseError):  # the first one may meet a connection that is dead
-        await whole(db)
-    assert await whole(db) == before
-    await expire(db)
-    assert (await repartition(pgs, "papers")).outcome == "repartitioned"
-    await nothing_left(db, await open_gds(db))
-    await only(db, KEEP)
-    assert await checksum(db) == users
 
 
 async def test_a_database_restarted_during_the_third_of_eight_sweeps_loses_nothing(

@@ -14,6 +14,7 @@ from pgs_neo4j import PGS
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import parse
 from tests.conftest import Endpoint
+from tests.database import explain
 from tests.graphs import papers
 from tests.papers import PAGES, ROOT, SCHEMA, UNTRIED, Block, blocks
 
@@ -106,7 +107,7 @@ async def test_every_block_of_a_page_runs(page: Path, shell: Shell, db: Database
             await shell("bash", "-euc", f"{line} --replace")
     for block in blocks(page):
         if block.language == "cypher":
-            kind, columns = await db.explain(parse(block.page, f"{HEADER}{block.code}"))
+            kind, columns = await explain(db, parse(block.page, f"{HEADER}{block.code}"))
             assert kind == "r"
             assert columns
         elif block.tried:

@@ -12,23 +12,20 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.ingest.brain import read_brain
 from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.survey import propose, survey
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.survey import propose, survey, validate
 from tests.graphs import checksum, count
-from tests.stackoverflow import load_stack_overflow
+from tests.stackoverflow import load_tables
 
 FACTS = 200
 
 
-def connect(endpoint, answer=contract_reply, **settings):
+def connect(endpoint, answer=None):
     models = {}
     if answer is not None:
         models = {"sweep_llm": ScriptedLLM(answer), "synthesis_llm": ScriptedLLM(answer)}
     return PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        **models,
-        **settings,
+        neo4j_uri=endpoint.uri, neo4j_user=endpoint.user, neo4j_password=endpoint.password, **models
     )
 
 
@@ -86,6 +83,14 @@ async def shown_nodes(engine):
 
 async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     loaded = await load(db, read_brain(brain.path), "physics2")
+    proposal = propose(await survey(db))
+    assert proposal.mapping == GraphMapping(
+        text=("concept",), key="id", relationship_weight="weight", embedding="embedding"
+    )
+    constant = "weight is not proposed as weight, because it is the same everywhere (1)"
+    assert constant in proposal.notes
+    assert any("embedding, 512 dimensions, on 100 %" in note for note in proposal.notes)
+    assert await validate(db, proposal.mapping) == []
     facts = await plant(db, loaded.label, "concept")
     before = await checksum(db)
     async with connect(endpoint, report_planted) as engine:
@@ -106,7 +111,7 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
 
 async def test_notes_with_the_extractive_reader(endpoint, db, brain):
     loaded = await load(db, read_brain(brain.path), "physics2")
-    async with connect(endpoint, None) as engine:
+    async with connect(endpoint) as engine:
         await engine.add_graph("physics2", loaded.mapping)
         answer = await engine.execute("How does crossing symmetry bound scaling dimensions?")
     assert answer.model == "extractive"
@@ -116,13 +121,18 @@ async def test_notes_with_the_extractive_reader(endpoint, db, brain):
 
 
 async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, archive):
-    await load_stack_overflow(db, archive.path)
+    stored = await load_tables(db, archive)
     facts = await plant(db, "Answer|Question", "body_markdown")
     before = await checksum(db)
-    mapping = propose(await survey(db)).mapping
-    assert "body_markdown" in mapping.text
-    assert mapping.weight is None
-    assert mapping.embedding is None
+    found = await survey(db)
+    assert (found.nodes, found.relationships) == stored
+    proposal = propose(found)
+    mapping = proposal.mapping
+    assert mapping == GraphMapping(
+        text=("title", "name", "display_name", "body_markdown"), title="title", key="uuid"
+    )
+    assert "no text on Comment; these nodes count for structure only" in proposal.notes
+    assert await validate(db, mapping) == []
     async with connect(endpoint, report_planted) as engine:
         await engine.add_graph("questions", mapping)
         partitioning = await engine.partition("questions")
@@ -142,7 +152,7 @@ async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, arc
 @pytest.mark.parametrize("mode", ["continue", "targeted"])
 async def test_sessions_exhaust_a_graph(endpoint, db, brain, mode):
     loaded = await load(db, read_brain(brain.path), "physics2")
-    async with connect(endpoint) as engine:
+    async with connect(endpoint, contract_reply) as engine:
         await engine.add_graph("physics2", loaded.mapping)
         answer = await engine.execute("scaling dimensions", max_sweep_partitions=4)
         runs = 1

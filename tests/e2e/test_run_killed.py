@@ -1,4 +1,4 @@
-"""A question killed at fifty random moments continues and pays for little again."""
+"""A question killed at random moments continues and pays for little again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from pgs_neo4j.engine import PGS
 from tests.engines import KNOBS
 from tests.fakes.openai_server import Answer, FakeOpenAI, contract_answer
 from tests.graphs import checksum, count, papers
+from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = 50
+KILLS = tries(8, 50)
 CALLS = 9  # of a whole run: eight sweeps and a synthesis
 IN_FLIGHT = 3
 PATIENCE_S = 60.0
@@ -147,5 +148,6 @@ async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, 
         assert await checksum(db) == users
     assert statuses["running"] > KILLS / 3, statuses
     assert max(repeated) > 0
-    assert sum(map(bool, unsent)) < KILLS / 3, unsent
+    if KILLS >= 50:  # enough to tell what is rare
+        assert sum(map(bool, unsent)) < KILLS / 3, unsent
     assert await count(db, "(x:PgsRun {status: 'running'})") == 0

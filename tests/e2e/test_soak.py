@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.local import LocalOptions, ensure_running
 from tests.bench import soak
@@ -11,6 +13,7 @@ from tests.bench.soak import Soak
 MINUTES, QUESTIONS = 0.75, 12
 
 
+@pytest.mark.thorough
 async def test_questions_block_nothing_and_leave_nothing(pgs: PGS, options: LocalOptions) -> None:
     server = await ensure_running(options)
     async with (

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.protocol import EmbeddedTexts
+from pgs_neo4j.model import Usage
 from tests.fakes.openai_server import vector_of
 
 
@@ -41,3 +44,17 @@ class ScriptedEmbedder:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+
+class MeteredEmbedder(ScriptedEmbedder):
+    """Counts a token for each letter, and shares the pace of an endpoint."""
+
+    model = "m"
+
+    def __init__(self) -> None:
+        super().__init__("endpoint/m")
+        self.pace = Pace()
+
+    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
+        used = Usage(calls=1, input_tokens=sum(map(len, texts)))
+        return EmbeddedTexts(await self.embed(texts), used)

@@ -1,8 +1,8 @@
-"""Extractors that name words, for tests of ingestion without a model."""
+"""Extractors and replies of models that name words, for tests of ingestion."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.model import PlannedCalls
@@ -41,3 +41,14 @@ class WordExtractor:
         return Extraction(
             tuple(ExtractedEntity(name=name, type="Concept", sentences=(1,)) for name in told)
         )
+
+
+def named_records(prompt: str, names: Mapping[str, str]) -> str:
+    """The reply of a model that knows some names by type: each sentence describes those in it."""
+    lines = [
+        f"entity<|#|>{name}<|#|>{kind}<|#|>{said}<|#|>{number[1:]}"
+        for number, _, said in (line.partition("] ") for line in prompt.splitlines())
+        for name, kind in names.items()
+        if name in said
+    ]
+    return "\n".join([*lines, "<|COMPLETE|>", ""])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.ingest.stored import StoredDocument
 from tests.fakes.database import FakeDatabase, Row
 
 SHOWN_ONLY = ("loader", "media_type")
@@ -96,6 +98,15 @@ class Documents:
             own["unpruned"] = said["unpruned"] or ""
             self.chunks[own["id"]] = {"document": row["document"], **own}
         return [{"held": True}]
+
+
+def stored_document(id_: str = "a.md", **changed: Any) -> StoredDocument:
+    """A document as a graph holds it."""
+    given = StoredDocument(
+        id=id_, hash="h", rules="r", signature="s1", chunks=1, name=id_, size=1, label="Docs",
+        schema="", told=(), source=id_, roots=(),
+    )  # fmt: skip
+    return replace(given, **changed)
 
 
 def ingestion(

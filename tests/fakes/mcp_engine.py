@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -41,6 +42,8 @@ FINDING = NodeFinding(
     id="f", text="Owls hunt.", run="r", session="ann / one", question="Why?", started_at="",
     partition=1, quotes=("hunt",),
 )  # fmt: skip
+
+COVERAGE = Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9)
 
 
 @dataclass(frozen=True)
@@ -171,8 +174,13 @@ def desk(engine: FakeEngine, visitor: Visitor | None = None, **bounds: Any) -> D
     return Desk(anything, Inquiries(1), bounds=McpBounds(**bounds), **given)
 
 
-def stored_run(graph: str, session: str, silent: bool = False, **properties: Any) -> StoredRun:
-    given = {"status": "interrupted", "question": "Why?"} | properties
+def stored_run(
+    graph: str, session: str, silent: bool = False, limits: Any = None, **properties: Any
+) -> StoredRun:
+    """A run without an answer, whose knobs have only some ``limits``."""
+    values = {"max_cost": None, "max_sweep_partitions": None} | (limits or {})
+    config = json.dumps({"values": values, "set": []})
+    given = {"status": "interrupted", "question": "Why?", "config": config} | properties
     return StoredRun("r9", graph, session, None, False, silent, given)
 
 
@@ -188,7 +196,7 @@ def answer(text: str = "Owls hunt [P1:n1].", **given: Any) -> Answer:
         "question": "Why?", "graph": "birds", "session": "ann / one", "run": "r9", "mode": "full",
         "model": "m", "synthesis": Synthesis(text=text, citations=citations), "sweeps": (),
         "routing": Routing(routes=(), considered=1), "usage": Usage(calls=3, input_tokens=7),
-        "coverage": Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9),
+        "coverage": COVERAGE, "own_coverage": COVERAGE,
         "seconds": {}, "cost": 0.5,
     }  # fmt: skip
     return Answer(**(plain | given))

@@ -18,7 +18,8 @@ class Proxy:
 
     Of as many commits as ``lost_commits`` says the server hears, and the client no answer.
     ``swallowed`` is set when the black hole has taken something. A slow link delivers each way
-    ``latency_s`` later, and at most ``bytes_per_s``.
+    ``latency_s`` later, and at most ``bytes_per_s``. The other side hears of a closed connection
+    ``closing_s`` later.
     """
 
     host: str
@@ -27,6 +28,7 @@ class Proxy:
     broken: bool = False
     black_hole: bool = False
     lost_commits: int = 0
+    closing_s: float = 0.0
     latency_s: float = 0.0
     bytes_per_s: float = math.inf
     swallowed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -78,6 +80,7 @@ class Proxy:
                 if lost:
                     await asyncio.sleep(TO_COMMIT_S)
                     break
+        await asyncio.sleep(self.closing_s)
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()

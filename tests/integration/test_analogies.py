@@ -1,4 +1,4 @@
-"""Analogies on a real database: planted pairs, resumption, limits, and their removal."""
+"""Analogies on a real database: how they are made and removed, and what follows from them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import (
@@ -20,7 +22,7 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.llm.extractive import ExtractiveLLM
-from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import GraphMapping, Prompt
 from tests.analogies import SMALL, VIEW, linked, planted, skeleton_of, skeletons, true_pairs
 from tests.conftest import Endpoint
@@ -28,12 +30,13 @@ from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count
 
 TEXTS = 44
+PRICES = {"scripted": {"input_price": 1.0, "output_price": 10.0}}
 
 
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     mapping = await planted(db)
-    async with engine_on(endpoint, **KNOBS | SMALL) as opened:
+    async with engine_on(endpoint, **KNOBS | SMALL, models=PRICES) as opened:
         opened.sweep_llm = ScriptedLLM(skeletons)
         await opened.add_graph("notes", mapping)
         yield opened
@@ -60,8 +63,11 @@ async def ours(db: Database) -> int:
     )
 
 
-async def test_planted_pairs_are_found_and_nothing_else(pgs: PGS, db: Database) -> None:
+async def test_planted_pairs_are_found_as_planned_and_bought_once(pgs: PGS, db: Database) -> None:
     before = await checksum(db)
+    plan = await pgs.analogies.plan("notes")
+    assert not reader(pgs).prompts
+    assert not await ours(db)
     made = await pgs.analogies("notes")
     assert await linked(db) == true_pairs()
     assert (made.texts, made.plain, made.missing, made.links) == (TEXTS, 20, 0, 36)
@@ -70,34 +76,18 @@ async def test_planted_pairs_are_found_and_nothing_else(pgs: PGS, db: Database) 
     assert sorted(len(prompt.nodes) for prompt in reader(pgs).prompts) == [4, 20, 20]
     assert len(made.best) == 10
     assert all(one.skeleton >= 0.45 and one.delta >= 0.08 for one in made.best)
-    assert await checksum(db) == before
-
-
-async def test_a_second_time_buys_nothing_and_replaces_the_links(pgs: PGS, db: Database) -> None:
-    await pgs.analogies("notes")
+    assert (plan.texts, plan.kept, plan.calls) == (TEXTS, 0, made.usage.calls)
+    assert plan.input_tokens == made.usage.input_tokens
+    assert plan.output_tokens <= plan.output_most
+    # The skeletons stay without the cache of replies, and the links are replaced.
+    await pgs.clear_cache()
+    later = await pgs.analogies.plan("notes")
+    assert (later.kept, later.calls, later.input_tokens, later.high) == (TEXTS, 0, 0, 0.0)
     again = await pgs.analogies("notes")
     assert (again.usage.calls, again.kept) == (0, TEXTS)
     assert await linked(db) == true_pairs()
     assert await count(db, "(x:PgsAnalogies)") == 1
-
-
-async def test_the_plan_tells_what_is_then_bought(pgs: PGS, db: Database) -> None:
-    plan = await pgs.analogies.plan("notes")
-    assert not reader(pgs).prompts
-    assert not await ours(db)
-    made = await pgs.analogies("notes")
-    assert (plan.texts, plan.kept, plan.calls) == (TEXTS, 0, made.usage.calls)
-    assert plan.input_tokens == made.usage.input_tokens
-    assert plan.output_tokens <= plan.output_most
-    later = await pgs.analogies.plan("notes")
-    assert (later.kept, later.calls, later.input_tokens, later.high) == (TEXTS, 0, 0, 0.0)
-
-
-async def test_a_plan_says_what_a_limit_leaves_out(pgs: PGS) -> None:
-    plan = await pgs.analogies.plan("notes", max_calls=2)
-    assert "2 calls" in plan.budget
-    assert "4 texts" in plan.budget
-    assert (plan.low, plan.high) == (None, None)  # the model has no price
+    assert await checksum(db) == before
 
 
 @pytest.mark.parametrize("moment", [1, 2, 3])
@@ -129,12 +119,6 @@ async def test_a_killed_command_resumes_and_buys_nothing_twice(
     assert await linked(db) == true_pairs()
 
 
-async def test_the_reply_cache_may_be_cleared(pgs: PGS) -> None:
-    await pgs.analogies("notes")
-    await pgs.clear_cache()
-    assert (await pgs.analogies("notes")).usage.calls == 0
-
-
 async def test_a_limit_on_calls_is_kept_and_what_was_bought_counts(pgs: PGS, db: Database) -> None:
     made = await pgs.analogies("notes", max_calls=2)
     assert (made.usage.calls, len(reader(pgs).prompts)) == (2, 2)
@@ -147,33 +131,29 @@ async def test_a_limit_on_calls_is_kept_and_what_was_bought_counts(pgs: PGS, db:
     assert await linked(db) == true_pairs()
 
 
-@pytest.mark.parametrize("limit", [1, 3_000, 6_000, 9_000, 40_000])
-async def test_a_limit_on_tokens_is_never_exceeded(pgs: PGS, limit: int) -> None:
-    made = await pgs.analogies("notes", max_tokens=limit, sweep_max_tokens=600)
-    assert made.usage.tokens <= limit
-    assert bool(made.stopped) == bool(made.missing)
-
-
-async def test_a_price_is_needed_for_a_limit_on_the_cost(pgs: PGS) -> None:
-    with pytest.raises(ConfigError, match="price of scripted"):
-        await pgs.analogies("notes", max_cost=0.1)
-
-
-@pytest.mark.parametrize("limit", [0.0001, 0.02, 0.05, 0.1, 1.0])
-async def test_a_limit_on_the_cost_is_never_exceeded(
-    endpoint: Endpoint, db: Database, limit: float
+@pytest.mark.parametrize(
+    ("knob", "limits"),
+    [
+        ("max_tokens", (1, 3_000, 6_000, 9_000, 40_000)),
+        ("max_cost", (0.0001, 0.02, 0.05, 0.1, 1.0)),
+    ],
+)
+async def test_a_limit_on_tokens_or_cost_is_never_exceeded(
+    pgs: PGS, db: Database, knob: str, limits: tuple[float, ...]
 ) -> None:
-    prices = {"scripted": {"input_price": 1.0, "output_price": 10.0}}
-    async with engine_on(endpoint, **KNOBS, models=prices) as pgs:
-        pgs.sweep_llm = ScriptedLLM(skeletons)
-        await pgs.add_graph("notes", await planted(db))
-        plan = await pgs.analogies.plan("notes", max_cost=limit)
-        made = await pgs.analogies("notes", max_cost=limit)
+    missing = []
+    for limit in limits:
+        await db.call("MATCH (s:PgsSkeleton) DETACH DELETE s", {}, "write")
+        bounds: dict[str, Any] = {knob: limit, "sweep_max_tokens": 600}
+        plan = await pgs.analogies.plan("notes", **bounds)
+        made = await pgs.analogies("notes", **bounds)
         assert made.cost is not None
-        assert made.cost <= limit
-        assert bool(made.stopped) == bool(made.missing)
         assert plan.high is not None
+        assert (made.usage.tokens if knob == "max_tokens" else made.cost) <= limit
+        assert bool(made.stopped) == bool(made.missing)
         assert made.missing or made.cost <= plan.high
+        missing.append(made.missing)
+    assert (missing[0], missing[-1]) == (TEXTS, 0)
 
 
 async def test_a_short_reply_is_completed_by_asking_for_the_rest(pgs: PGS, db: Database) -> None:
@@ -298,6 +278,7 @@ async def test_only_nodes_of_the_view_are_linked(pgs: PGS, db: Database) -> None
 
 
 async def test_two_graphs_keep_their_own_links_and_share_skeletons(pgs: PGS, db: Database) -> None:
+    before = await checksum(db)
     await pgs.analogies("notes")
     await pgs.add_graph("copy", replace(VIEW, relationship_types=("NEAR",)))
     made = await pgs.analogies("copy")
@@ -309,15 +290,12 @@ async def test_two_graphs_keep_their_own_links_and_share_skeletons(pgs: PGS, db:
     assert await count(db, "(x:PgsSkeleton)") == TEXTS
     await pgs.remove_graph("copy")
     assert not await ours(db)
-
-
-async def test_purge_takes_all_of_it(pgs: PGS, db: Database) -> None:
-    before = await checksum(db)
-    await pgs.analogies("notes")
+    await pgs.add_graph("again", VIEW)
+    await pgs.analogies("again")
     assert await ours(db)
     await pgs.purge()
-    assert await checksum(db) == before
     assert not await ours(db)
+    assert await checksum(db) == before
 
 
 async def test_the_extractive_reader_is_refused_with_what_to_do(pgs: PGS, db: Database) -> None:
@@ -351,3 +329,96 @@ async def test_a_skeleton_that_gives_its_domain_away_makes_no_pair(pgs: PGS, db:
     )
     assert (await pgs.analogies("notes")).links == 0
     assert skeleton_of("list 3") == "none"
+
+
+async def test_links_of_an_unfinished_making_do_not_count(pgs: PGS, db: Database) -> None:
+    await pgs.partition("notes")
+    leftover = (
+        "MATCH (a:Note {name: 'list 1'}), (b:Note {name: 'market 1'}) CREATE (a)-[:PGS_ISOMORPHIC "
+        "{delta: 0.9, skeleton: 0.9, raw: 0.0, graph: 'notes', making: 'dead'}]->(b)"
+    )
+    await db.call(leftover, {}, "write")
+    found = await pgs.search("list1word3", graph="notes", mode="structural", top_k=50)
+    assert not [item for item in found.items if "analogies" in item.scores]
+    await pgs.analogies("notes")
+    assert await linked(db) == true_pairs()
+
+
+async def test_the_graph_does_not_drift_by_its_analogies(pgs: PGS, db: Database) -> None:
+    open_view = GraphMapping(text=("body",), title="name", key="name")
+    await pgs.add_graph("open", open_view)
+    for graph in ("notes", "open"):
+        partitioning = await pgs.partition(graph)
+        await pgs.analogies("notes")
+        drift = await pgs.check(graph)
+        assert drift is not None
+        assert not drift.changed
+        again = await pgs.partition(graph, force=False)
+        assert again.generation.id == partitioning.generation.id
+        await pgs.partition(graph, force=True)
+    assert (await pgs.generation("open")).relationship_count == await count(db, "()-[x:NEAR]->()")
+
+
+async def test_degrees_do_not_count_analogies(pgs: PGS, db: Database) -> None:
+    partitioning = await pgs.partition("notes")
+    _, rows = await db.call(
+        "MATCH (p:PgsPartition {level: 0})<-[m:PGS_IN]-(n:Note) WHERE n.topic <> 'list' "
+        "RETURN p.id AS id, collect(m.rank) AS ranks",
+        {},
+        "read",
+    )
+    cited = {row["id"]: row["ranks"] for row in rows}
+    given = {"cited": {str(part): ranks for part, ranks in cited.items()}, "types": [], "degree": 6}
+    query = queries.get("checking/read_links")
+    params = {"generation": partitioning.generation.id, "most": 1_000, **given}
+    before = await db.read(query, **params)
+    await pgs.analogies("notes")
+    assert await db.read(query, **params) == before
+
+
+async def test_sweeps_are_told_and_may_flag(pgs: PGS, db: Database) -> None:
+    def flagging(prompt: Prompt) -> str:
+        if prompt.task == "skeletons":
+            return skeletons(prompt)
+        alike = re.search(r'(n\d+) may work like (P\d+) "([^"]+)"', prompt.user)
+        flag = f"## Outbound Flags\n- {alike[2]}: compare [{alike[1]}]" if alike else ""
+        return contract_reply(prompt).replace("## Outbound Flags", flag or "## Outbound Flags")
+
+    model = pgs.sweep_llm = ScriptedLLM(flagging)
+    await pgs.partition("notes")
+    silent = await pgs.execute("What fails?", graph="notes", full_sweep=True)
+    before = {prompt.partition: prompt for prompt in model.prompts}
+    assert not [prompt for prompt in before.values() if "analog" in prompt.user + prompt.system]
+    await pgs.analogies("notes")
+    model.prompts.clear()
+    told = await pgs.execute("What fails?", graph="notes", full_sweep=True, session_id="told")
+    named = {prompt.partition: prompt for prompt in model.prompts}
+    assert named, "prompts with analogies are asked again"
+    for prompt in named.values():
+        block = re.search(r"<analogies>\n.*\n</analogies>\n\n", prompt.user, re.DOTALL)
+        assert block is not None
+        assert prompt.user.replace(block[0], "") == before[prompt.partition].user
+        assert 1 <= len(re.findall(r"^n\d+ may work like P", block[0], re.MULTILINE)) <= 10
+    assert silent.generation == told.generation
+    unlike = {f.text for s in silent.sweeps if s.report for f in s.report.flags}
+    flags = [f for s in told.sweeps if s.report for f in s.report.flags if f.text not in unlike]
+    assert flags
+    assert all(flag.target is not None for flag in flags)
+
+
+async def test_a_structural_search_shows_analogies(pgs: PGS, db: Database) -> None:
+    plain = await pgs.search("market3word5", graph="notes", mode="structural", top_k=50)
+    (path,) = [path for path in plain.paths if path.name == "analogies"]
+    assert (path.count, path.method) == (0, "no analogies were made; 'pgs analogies' makes them")
+    await pgs.analogies("notes")
+    found = await pgs.search("market3word5", graph="notes", mode="structural", top_k=50)
+    by_key = {item.key: item for item in found.items}
+    assert found.items[0].key == "market 3"
+    for domain in ("fishery", "immune", "railway"):
+        item = by_key[f"{domain} 3"]
+        assert item.scores["analogies"] > 0
+        assert re.fullmatch(rf"market 3 ~~\[analogy, delta 0\.\d\d\]~~ {domain} 3", item.way)
+    mapped = await pgs.search("market3word5", graph=VIEW, mode="structural")
+    assert [path.count for path in mapped.paths if path.name == "analogies"] == [0]
+    local = await pgs.search("market3word5", graph="notes", mode="local", top_k=50)
+    assert "railway 3" not in {item.key for item in local.items}

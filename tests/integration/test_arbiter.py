@@ -9,14 +9,12 @@ from pgs_neo4j.errors import ModelUnavailableError, StoppedError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.asking import ShownName
 from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_names
-from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
 from pgs_neo4j.ingest.entities.ruling import split_entity
 from pgs_neo4j.ingest.names.renewal import hold_resolved, read_judgments, read_rulings
-from pgs_neo4j.ingest.publish import prepare, publish
-from pgs_neo4j.ingest.stored import read_chunks
+from pgs_neo4j.ingest.publish import prepare
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
-from tests.documents import new_document
+from tests.documents import new_document, sure, write_documents
 from tests.fakes.arbiters import RuledArbiter
 
 # Chunks of these texts are sure: see ``new_document``.
@@ -36,12 +34,7 @@ async def write(db: Database, graph: str, *texts: str) -> None:
         )
         for text in texts
     }
-    document = new_document("a", said)
-    for chunk in document.chunks:
-        object.__setattr__(chunk, "sure", True)
-    stored = await read_chunks(db, graph, ["a"])
-    async with hold_resolved(db, graph, "Docs") as held:
-        await publish(db, held, await assemble(db, graph, [document], stored, held.resolution))
+    await write_documents(db, sure(new_document("a", said)), graph=graph)
 
 
 async def judge(db: Database, graph: str, arbiter: RuledArbiter) -> NamesJudged:

@@ -14,6 +14,7 @@ from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Citation, Prompt
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
+from tests.fakes.extractors import named_records
 
 BEFORE = "Marie Curie hid radium under the stairs of the laboratory."
 AFTER = "Marie Curie moved radium to the cellar of the laboratory."
@@ -30,7 +31,7 @@ class Reader:
 
     async def answer(self, prompt: Prompt) -> Reply:
         if prompt.task == "extraction":
-            return _extraction(prompt)
+            return named_records(prompt.user, NAMES)
         if prompt.task != "sweep":
             return contract_reply(prompt)
         self.shown.append(prompt.user)
@@ -40,14 +41,7 @@ class Reader:
         return contract_reply(prompt).replace("## Findings", f"## Findings\n{cited}")
 
 
-def _extraction(prompt: Prompt) -> str:
-    lines = [
-        f"entity<|#|>{name}<|#|>Person<|#|>{text}<|#|>{number[1:]}"
-        for number, _, text in (line.partition("] ") for line in prompt.user.splitlines())
-        for name in ("Marie Curie", "Pierre Curie", "Irene Curie", "radium")
-        if name in text
-    ]
-    return "\n".join([*lines, "<|COMPLETE|>", ""])
+NAMES = dict.fromkeys(("Marie Curie", "Pierre Curie", "Irene Curie", "radium"), "Person")
 
 
 @pytest.fixture

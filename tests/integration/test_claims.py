@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
@@ -13,14 +14,15 @@ import pytest
 from pgs_neo4j.calls import purchases
 from pgs_neo4j.calls.purchases import claim_purchases, free_purchases, wait_for_purchase
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelUnavailableError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Prompt
 from pgs_neo4j.runs import runs
 from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
-from tests.graphs import count, papers
+from tests.engines import engine_on_papers
+from tests.graphs import count
 
 BEGIN = """
 UNWIND $ids AS id
@@ -31,9 +33,7 @@ SILENT = "MATCH (r:PgsRun) SET r.updated_at = datetime() - duration('PT5M')"
 
 @pytest.fixture
 async def engine(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    mapping = await papers(db, topics=15, size=20)
-    async with engine_on(endpoint, **KNOBS) as opened:
-        await opened.add_graph("papers", mapping)
+    async with engine_on_papers(endpoint, db, topics=15, size=20) as opened:
         yield opened
 
 
@@ -70,8 +70,10 @@ async def continue_at_once(engine: PGS, questions: list[str], **knobs: Any) -> l
     )
 
 
-@pytest.mark.parametrize("cache", [True, False])
-@pytest.mark.parametrize("questions", [["Why?"] * 3, ["Why?", "How?", "When?"]])
+@pytest.mark.parametrize(
+    ("questions", "cache"),
+    [(["Why?"] * 3, True), (["Why?"] * 3, False), (["Why?", "How?", "When?"], True)],
+)
 async def test_three_that_continue_at_once_read_fifteen_partitions(
     engine: PGS, db: Database, questions: list[str], cache: bool
 ) -> None:
@@ -170,6 +172,7 @@ async def test_a_purchase_passes_from_run_to_run(
     await db.call(BEGIN, {"ids": ["r1", "r2"]}, "write")
     assert (await claim_purchases(db, "r1", ["a", "b"])).own == {"a", "b"}
     assert (await claim_purchases(db, "r1", ["a"])).own == {"a"}
+    await free_purchases(db, "r2", ["a", "b"])  # which are not r2's
     claims = await claim_purchases(db, "r2", ["a", "c"])
     assert (claims.own, claims.busy) == ({"c"}, {"a": "r1"})
     waiting = asyncio.create_task(wait_for_purchase(db, "r2", "a", lambda: False))
@@ -184,7 +187,23 @@ async def test_a_purchase_passes_from_run_to_run(
     assert (await claim_purchases(db, "r2", ["b"])).stored == {"b"}
     await db.call("MATCH (r:PgsRun {id: 'r2'}) SET r.status = 'failed'", {}, "write")
     assert (await claim_purchases(db, "r1", ["a", "c"])).own == {"a", "c"}
-    assert not await wait_for_purchase(db, "r2", "a", lambda: True)
+    looks = iter([False, False, True])
+    assert not await wait_for_purchase(db, "r2", "a", lambda: next(looks))
+    assert (await claim_purchases(db, "r1", [])).own == set()
+
+
+async def test_a_buyer_whose_process_has_ended_is_not_waited_for(db: Database) -> None:
+    await db.call(BEGIN, {"ids": ["r1", "r2", "r3"]}, "write")
+    ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await ended.wait()
+    dead = str(Holder(this_machine(), ended.pid, "0a1b2c3d", this_place()))
+    hold = "MATCH (r:PgsRun {id: $run}) SET r.holder = $holder"
+    await db.call(hold, {"run": "r2", "holder": dead}, "write")
+    await db.call(hold, {"run": "r3", "holder": str(Holder.of_this_process())}, "write")
+    await claim_purchases(db, "r2", ["b"])
+    await claim_purchases(db, "r3", ["c"])
+    claims = await claim_purchases(db, "r1", ["c", "b", "a"])
+    assert (claims.own, claims.busy) == ({"a", "b"}, {"c": "r3"})
 
 
 async def test_many_who_claim_the_same_at_once(db: Database) -> None:

@@ -17,10 +17,11 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, connect
 from pgs_neo4j.database.schema import ensure_schema
 from tests.conftest import Endpoint
+from tests.thorough import tries
 
-CONNECTIONS, TASKS = 5, 200
+CONNECTIONS, TASKS = 5, tries(80, 200)
 WRITERS, KEYS = 8, 12
-CROSSED_S = float(os.environ.get("PGS_TEST_CROSSED_S", "5"))  # 60 in the long form
+CROSSED_S = float(os.environ.get("PGS_TEST_CROSSED_S") or tries(2, 60))
 
 
 def reply(key: str, writer: int) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def reply(key: str, writer: int) -> dict[str, Any]:
             "input_tokens": 1, "output_tokens": 1, "size": 1}  # fmt: skip
 
 
-async def test_two_hundred_tasks_share_five_connections(
+async def test_many_tasks_share_five_connections(
     endpoint: Endpoint, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them get their turn, also after some were canceled in the middle."""
@@ -78,7 +79,7 @@ async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> No
     async def write(writer: int) -> None:
         draw, keys = random.Random(writer), [f"k{number}" for number in range(KEYS)]
         replies = Replies(db, f"r{writer}")
-        while loop.time() < end:
+        while loop.time() < end or not writes[writer]:
             draw.shuffle(keys)
             await replies.keep([reply(key, writer) for key in keys])
             claims = await claim_purchases(db, f"r{writer}", [f"new {key}" for key in keys[:3]])
@@ -89,7 +90,7 @@ async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> No
             writes[writer] += 1
 
     await asyncio.gather(*(write(writer) for writer in range(WRITERS)))
-    assert min(writes.values()) > 0
+    assert len(writes) == WRITERS
     _, rows = await db.call("MATCH (r:PgsRun) RETURN r.id AS id, r.calls AS calls", {}, "read")
     assert {row["id"]: row["calls"] for row in rows} == {f"r{w}": n for w, n in writes.items()}
     found = await Replies(db, "r0").find([f"k{number}" for number in range(KEYS)])

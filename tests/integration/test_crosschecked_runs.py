@@ -4,7 +4,8 @@ import pytest
 
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import AbsenceStatus
-from tests.engines import engine_on_papers
+from pgs_neo4j.runs.session import delete_session
+from tests.engines import answering, engine_on_papers
 from tests.graphs import checksum, count
 
 
@@ -30,17 +31,13 @@ def missing(*absences, findings="", flags="None."):
     return answer
 
 
-def replying(engine, answer):
-    engine.sweep_llm._answer = engine.synthesis_llm._answer = answer
-
-
 async def partition_of(db, doi):
     query = "MATCH (:Paper {doi: $doi})-[:PGS_IN]->(p:PgsPartition) RETURN p.id AS id"
     return (await db.call(query, {"doi": doi}, "read"))[1][0]["id"]
 
 
 async def test_absences_are_looked_for_in_all_that_was_and_was_not_read(engine, db):
-    replying(
+    answering(
         engine,
         missing(
             "Nothing on the migration of unicorns.",
@@ -83,7 +80,7 @@ async def test_flags_to_what_was_not_swept_are_a_second_wave(engine):
         flags = "- P3: look there [n1]\n- P2: and there\n- P3: really\n- P99: nowhere"
         return missing("Nothing on unicorns", flags=flags)(prompt)
 
-    replying(engine, answer)
+    answering(engine, answer)
     none = await engine.execute("Why?", max_sweep_partitions=1)
     assert [(s.partition, s.wave) for s in none.sweeps] == [(1, 1)]
     one = await engine.execute("Why?", max_sweep_partitions=1, max_flag_sweeps=1)
@@ -111,7 +108,7 @@ async def test_a_flag_whose_target_reports_the_thing_absent_is_an_opportunity(en
             return missing("Nothing on unicorns", flags=flags)(prompt)
         return missing("Nothing on the cost of ruthenium catalysts")(prompt)
 
-    replying(engine, answer)
+    answering(engine, answer)
     result = await engine.execute("Why?")
     (opportunity,) = result.crosscheck.opportunities
     assert (opportunity.source, opportunity.target) == (1, 2)
@@ -139,7 +136,7 @@ async def test_findings_that_meet_are_found_without_a_model(engine, db):
         same = "- Promoters lower the activation energy of dinitrogen [n2]" * (number > 2)
         return missing("Nothing on unicorns", findings=f"{own} [n{rank + 1}]\n{same}")(prompt)
 
-    replying(engine, answer)
+    answering(engine, answer)
     result = await engine.execute("Why?")
     kinds = {each.kind: each for each in result.crosscheck.convergences}
     assert set(kinds["neighbors"].partitions) == {bridge["p"], bridge["q"]}
@@ -150,7 +147,7 @@ async def test_findings_that_meet_are_found_without_a_model(engine, db):
 
 async def test_an_answer_is_a_graph_one_can_query(engine, db):
     before = await checksum(db)
-    replying(engine, missing("Nothing on the migration of unicorns.", "No node mentions fact3."))
+    answering(engine, missing("Nothing on the migration of unicorns.", "No node mentions fact3."))
     result = await engine.execute("Why?")
     _, rows = await db.call(
         "MATCH (f:PgsFinding)-[:PGS_CITES]->(n:Paper) RETURN f.text AS text, n.title AS title",
@@ -183,14 +180,30 @@ async def test_an_answer_is_a_graph_one_can_query(engine, db):
     assert rows[0]["n"] == 0
 
 
-async def test_deleting_a_session_takes_its_answers_along(engine, db):
-    from pgs_neo4j.runs.session import delete_session
+async def test_a_node_that_is_deleted_during_a_run_loses_its_element_id_everywhere(engine, db):
+    async def answer(prompt):
+        if prompt.task == "synthesis":
+            await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
+        return missing("No node mentions fact0.", "No node mentions fact3.")(prompt)
 
+    answering(engine, answer)
+    given = await engine.execute("Why?")
+    for cited in (
+        given.synthesis.citations,
+        [citation for sweep in given.sweeps for citation in sweep.report.citations],
+        [seen for absence in given.crosscheck.absences for seen in absence.sightings],
+    ):
+        gone = {one.node: one.element_id is None for one in cited}
+        assert len(gone) > 1
+        assert gone == {node: node == "doi/0" for node in gone}
+        assert gone["doi/0"]
+
+
+async def test_deleting_a_session_takes_its_answers_along(engine, db):
     await engine.execute("Why?", session_id="s")
     await engine.execute("How?", session_id="s", cache=False)
     await engine.clear_cache()
-    answering_in_part = lambda p: "no report" if p.partition == 1 else contract_reply(p)  # noqa: E731
-    replying(engine, answering_in_part)
+    answering(engine, lambda p: "no report" if p.partition == 1 else contract_reply(p))
     assert (await engine.execute("When?", session_id="s", cache=False)).partial
     assert await count(db, "(x:PgsReply)") == 4  # of the run that can be resumed
     await delete_session(engine.db, "papers", "s")
@@ -204,9 +217,13 @@ async def test_unsupported_and_misquoted_findings_are_marked_for_the_synthesis(e
         "- Gold is iron [n999]\n- Paper 0 says “its token is fact0 and nothing else at all” [n1]\n"
         "- All is well [n2]"
     )
-    replying(engine, missing("Nothing on unicorns", findings=findings))
+    answering(engine, missing("Nothing on unicorns", findings=findings))
     result = await engine.execute("Why?", max_sweep_partitions=1)
+    assert result.coverage.partitions_swept == 1
     report = result.sweeps[0].report
+    (invented,) = [citation for citation in report.citations if not citation.valid]
+    assert (invented.alias, invented.node) == ("n999", None)
+    assert await count(db, "()-[x:PGS_CITES {alias: 'n999'}]->()") == 0
     assert [f.supported for f in report.findings] == [False, True, True]
     assert [q.found for f in report.findings for q in f.quotes] == [False]
     told = engine.synthesis_llm.prompts[-1].user

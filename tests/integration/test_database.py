@@ -10,18 +10,16 @@ from neo4j.exceptions import ServiceUnavailable, SessionExpired, TransientError
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema, read_change_token
-from pgs_neo4j.database.version import parse_version
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import (
-    ConfigError,
     DatabaseAuthError,
     DatabaseError,
     DatabaseTimeoutError,
-    DatabaseUnavailableError,
     QueryError,
 )
 from tests.engines import engine_on
 from tests.graphs import papers
+from tests.waiting import until
 
 
 def query(text, mode="read", returns="value", params=""):
@@ -33,16 +31,6 @@ def query(text, mode="read", returns="value", params=""):
     )
 
 
-async def test_it_knows_the_server(db):
-    assert parse_version(db.version) >= (5, 26)
-    assert db.edition in {"community", "enterprise"}
-
-
-async def test_rows_are_dictionaries(db):
-    rows = await db.read(query("UNWIND [1, 2] AS value RETURN value"))
-    assert rows == [{"value": 1}, {"value": 2}]
-
-
 async def test_a_stream_gives_every_row_and_may_be_left_early(db):
     numbers = query("UNWIND range(1, 5000) AS value RETURN value")
     assert [row["value"] async for row in db.stream(numbers, fetch=7)] == list(range(1, 5001))
@@ -52,14 +40,7 @@ async def test_a_stream_gives_every_row_and_may_be_left_early(db):
     assert await db.read(query("RETURN 1 AS value")) == [{"value": 1}]
 
 
-async def test_parameters_must_be_those_of_the_header(db):
-    with pytest.raises(ValueError, match="wrong parameters: other, wanted"):
-        await db.read(query("RETURN $wanted AS value", params="wanted"), other=1)
-
-
 async def test_a_write_does_not_pass_as_a_read(db):
-    with pytest.raises(ValueError, match="has mode write"):
-        await db.read(query("CREATE (n) RETURN 1 AS value", mode="write"))
     with pytest.raises(QueryError):
         await db.read(query("CREATE (n) RETURN 1 AS value"))
     assert await db.read(query("MATCH (n) RETURN count(n) AS value")) == [{"value": 0}]
@@ -94,10 +75,11 @@ async def test_a_read_that_is_refused_is_not_repeated(db, monkeypatch):
     assert asked == []
 
 
-async def test_a_refused_statement_is_a_query_error_without_parameter_values(db):
+async def test_a_refused_statement_is_a_query_error_without_parameter_values(endpoint, db):
     with pytest.raises(QueryError) as caught:
         await db.read(query("RETURN 1 / size($text) + nope() AS value", params="text"), text="hush")
     assert "hush" not in str(caught.value)
+    assert endpoint.password is None or endpoint.password not in repr(db)
 
 
 async def test_the_deadline_holds_and_the_connection_stays_usable(db):
@@ -116,42 +98,29 @@ async def test_canceling_ends_the_transaction_on_the_server(db):
         "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery CONTAINS '1000000000) AS i' "
         "AND NOT currentQuery CONTAINS 'SHOW' RETURN count(*) AS value"
     )
-    for _ in range(100):
-        if (await db.read(running))[0]["value"]:
-            break
-        await asyncio.sleep(0.05)
+
+    async def runs() -> bool:
+        return await db.read(running) == [{"value": 1}]
+
+    async def has_ended() -> bool:
+        return not await runs()
+
+    await until(runs, 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    for _ in range(100):
-        if not (await db.read(running))[0]["value"]:
-            break
-        await asyncio.sleep(0.05)
-    assert await db.read(running) == [{"value": 0}]
+    await until(has_ended, 60)
 
 
 async def test_the_schema_is_made_once(bare_db):
-    await ensure_schema(bare_db)
+    await asyncio.gather(*(ensure_schema(bare_db) for _ in range(4)))
+    rows = await bare_db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
+    assert rows == [{"value": 1}]
     rows = await bare_db.read(queries.get("purge/read_constraints"))
     constraints = [n for n in queries.names() if n.startswith("database/constraint_")]
     assert len(rows) == len(constraints) > 5
     await ensure_schema(bare_db)
     assert len(await bare_db.read(queries.get("purge/read_constraints"))) == len(rows)
-
-
-async def test_concurrent_schemas_do_not_collide(bare_db):
-    await asyncio.gather(*(ensure_schema(bare_db) for _ in range(4)))
-    rows = await bare_db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
-    assert rows == [{"value": 1}]
-
-
-async def test_nobody_listening_is_unavailable():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
-        async with db_module.connect(f"bolt://127.0.0.1:{port}", "neo4j", "x"):
-            raise AssertionError
 
 
 async def test_a_silent_server_ends_in_a_timeout_or_unavailable():
@@ -174,31 +143,12 @@ async def test_a_wrong_password_is_an_auth_error_that_does_not_quote_it(endpoint
     assert "PGS_NEO4J_PASSWORD" in str(caught.value)
 
 
-@pytest.mark.parametrize("uri", ["localhost:7687", "http://localhost", "bolt://", "neo5j://x"])
-async def test_a_malformed_address_says_which_forms_there_are(uri):
-    with pytest.raises(ConfigError, match=r"bolt\+s"):
-        async with db_module.connect(uri, "neo4j", "x"):
-            raise AssertionError
-
-
-async def test_credentials_in_the_address_are_refused_unquoted():
-    with pytest.raises(ConfigError) as caught:
-        async with db_module.connect("bolt://neo4j:hunter2@localhost", "neo4j", None):
-            raise AssertionError
-    assert "hunter2" not in str(caught.value)
-
-
 async def test_an_unknown_database_is_named(endpoint, db):
     with pytest.raises(DatabaseError, match="PGS_NEO4J_DATABASE"):
         async with db_module.connect(
             endpoint.uri, endpoint.user, endpoint.password, database="nosuchdb"
         ):
             raise AssertionError
-
-
-async def test_nothing_secret_in_the_repr(endpoint, db):
-    assert "password" not in repr(db).lower()
-    assert endpoint.password is None or endpoint.password not in repr(db)
 
 
 NAMES = """
@@ -243,12 +193,8 @@ async def test_the_log_of_the_driver_has_no_parameter(db, caplog):
 
 
 async def test_every_name_we_write_is_listed(endpoint, db):
-    mapping = await papers(db, topics=30, size=20)
-    async with engine_on(
-        endpoint,
-        min_community_size=5,
-        target_partition_max=15,
-    ) as engine:
+    mapping = await papers(db, topics=30, size=10)
+    async with engine_on(endpoint, min_community_size=4, target_partition_max=12) as engine:
         await engine.add_graph("papers", mapping)
         await repartition(engine, "papers")
         answer = await engine.execute("What is missing?", graph="papers", max_sweep_partitions=3)
@@ -273,18 +219,3 @@ async def test_our_own_commits_leave_the_change_token_and_others_do_not(db):
     assert second != first
     await db.call("MATCH (t:Thing) SET t.missing = null", {}, "write")
     assert await read_change_token(db) == second
-
-
-async def test_a_database_of_the_first_release_is_brought_up_to_date(db):
-    await ensure_schema(db)
-    await db.call(
-        "MATCH (m:PgsMeta) SET m.schema_version = 1 "
-        "CREATE (:PgsPartition {uid: 'g1:1', id: 1, size: 0})",
-        {},
-        "write",
-    )
-    await ensure_schema(db)
-    _, rows = await db.call("MATCH (p:PgsPartition) RETURN p.level, p.lineage", {}, "read")
-    assert rows == [{"p.level": 0, "p.lineage": "g1:1"}]
-    stored = await db.read(queries.get("database/read_version"))
-    assert stored[0]["version"] == SCHEMA_VERSION

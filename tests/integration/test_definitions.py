@@ -70,17 +70,3 @@ async def test_one_of_two_definitions_at_once_is_refused(db: Database) -> None:
     )
     assert sorted(type(result).__name__ for result in results) == ["GraphExistsError", "bool"]
     assert len(await catalog.graphs(db)) == 1
-
-
-async def test_a_graph_of_an_earlier_release_is_recognized_by_time(db: Database) -> None:
-    await catalog.add(db, "old", MAPPING)
-    await db.call(
-        "MATCH (g:PgsGraph {name: 'old'}) SET g.defined_at = null "
-        "CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration "
-        "{id: 'g1', status: 'complete', created_at: datetime()})-[:PGS_OF]->(g)",
-        {},
-        "write",
-    )
-    assert not (await catalog.get(db, "old")).redefined
-    await catalog.add(db, "old", TITLES, replace=True)
-    assert (await catalog.get(db, "old")).redefined

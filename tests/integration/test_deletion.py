@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
@@ -186,16 +185,3 @@ async def test_a_deletion_that_broke_off_before_its_search_is_continued(
     assert await count(db, "(x:PgsDeletion)") == 0
     with pytest.raises(UsageError, match=r"no document hidden\.md"):
         await pgs.ingest.delete("docs", gone)
-
-
-async def test_a_description_keeps_only_what_other_documents_say(
-    pgs: PGS, db: Database, folder: Path
-) -> None:
-    await pgs.ingest(folder, "docs")
-    await pgs.partition("docs")
-    await pgs.ingest.delete("docs", ["hidden.md"], forget=True)
-    _, rows = await db.call("MATCH (p:PgsPartition) RETURN properties(p) AS p", {}, "read")
-    described: list[dict[str, Any]] = [row["p"] for row in rows]
-    assert all(SECRET not in str(one) for one in described)
-    assert all(one["size"] for one in described)
-    assert (await pgs.execute(QUESTION, graph="docs")).coverage.nodes_read

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -30,7 +31,7 @@ from pgs_neo4j.ingest.fold.rulings import Ruled, rulings_in_force
 from pgs_neo4j.ingest.names.renewal import hold_resolved, read_judgments, read_rulings
 from pgs_neo4j.ingest.order import Embedding
 from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
-from pgs_neo4j.ingest.stored import read_chunks, read_documents
+from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.model.entities import EntityPage
@@ -40,13 +41,16 @@ from tests.documents import (
     random_extraction,
     stored_graph,
     stored_names,
+    sure,
+    write_documents,
 )
 from tests.fakes.arbiters import RuledArbiter
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
 from tests.fakes.ingestion import Documents, ingestion
+from tests.thorough import tries
 
-HISTORIES = int(os.environ.get("PGS_TEST_HISTORIES", "30"))  # 300 in the long form
+HISTORIES = int(os.environ.get("PGS_TEST_HISTORIES") or tries(10, 300))
 AT_ONCE = 30
 STEPS = 6
 KINDS = ("add", "edit", "rename", "delete", "merge", "split", "kill")
@@ -57,18 +61,6 @@ async def writer(db: Database) -> Writer:
     await prepare(db)
     async with hold_documents(db, "docs", "Docs") as held:
         return held
-
-
-async def write(
-    db: Database, writer: Writer, *documents: NewDocument, gone: str = "", times: int = 1
-) -> None:
-    """Publish documents; twice as the driver does when an acknowledgment is lost."""
-    ids = [document.id for document in documents]
-    stored = await read_chunks(db, writer.graph, [*ids, *filter(None, [gone])])
-    async with hold_resolved(db, writer.graph, writer.label) as held:
-        what = await assemble(db, held.graph, documents, stored, held.resolution)
-        for _ in range(times):
-            await publish(db, held, what)
 
 
 async def embed(db: Database, writer: Writer, embedder: ScriptedEmbedder) -> None:
@@ -117,8 +109,7 @@ async def judge(db: Database, writer: Writer) -> None:
 def document_of(name: str, person: str) -> NewDocument:
     """A document that mentions a person; a model says so."""
     said = GroundedExtraction((GroundedEntity(name=person, type="Person"),))
-    document = new_document(name, {name: said})
-    return replace(document, chunks=[replace(chunk, sure=True) for chunk in document.chunks])
+    return sure(new_document(name, {name: said}))
 
 
 async def publish_rulings(
@@ -192,9 +183,9 @@ class History:
                 await self.survive(lambda: judge(db, writer))
             kind, documents, gone = self.changed()
             times = random.choice((1, 1, 2))
-            change = (db, writer, *documents)
-            if await self.survive(lambda: write(*change, gone=gone, times=times)):  # noqa: B023
-                await write(*change, gone=gone)
+            change = partial(write_documents, db, *documents, gone=gone, graph=writer.graph)
+            if await self.survive(partial(change, times=times)):
+                await change()
             self.happened[kind] += 1
 
     async def rule(self) -> None:
@@ -253,7 +244,7 @@ async def is_as_at_once(db: Database, history: History) -> bool:
     other = replace(held, graph=held.graph.replace("docs", "at once"))
     ruled, judged = await read_rulings(db, held.graph), await read_judgments(db, held.graph)
     await publish_rulings(db, other, ruled, judged)
-    await write(db, other, *live.values())
+    await write_documents(db, *live.values(), graph=other.graph)
     await together(*(embed(db, one, history.embedder) for one in (held, other)))
     found, wanted = await stored_graph(db, held.graph), await stored_graph(db, other.graph)
     for node in (*found["nodes"], *wanted["nodes"]):
@@ -266,14 +257,14 @@ async def is_as_at_once(db: Database, history: History) -> bool:
 async def test_a_node_keeps_what_users_gave_it_when_its_leading_name_changes(
     db: Database, writer: Writer
 ) -> None:
-    await write(db, writer, document_of("a", "M. Curie"))
+    await write_documents(db, document_of("a", "M. Curie"))
     await db.call(
         "MATCH (e:`__Entity__` {key: 'M._CURIE'}) "
         "SET e:Laureate, e.born = 1867 CREATE (:Prize)-[:WON_BY]->(e)",
         {},
         "write",
     )
-    await write(db, writer, document_of("b", "Marie Curie"), times=2)
+    await write_documents(db, document_of("b", "Marie Curie"), times=2)
     _, rows = await db.call(
         "MATCH (:Prize)-[:WON_BY]->(e:Laureate:Person) "
         "RETURN e.id AS id, e.born AS born, COUNT { (e)-[:MENTIONED_IN]->() } AS mentions",

@@ -56,11 +56,6 @@ async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatc
     await engine.execute("And then?", graph="papers")
 
 
-async def test_a_graph_without_partitions_has_no_drift(engine, db):
-    await engine.add_graph("papers", await papers(db))
-    assert await engine.check("papers") is None
-
-
 async def test_what_others_commit_is_noticed_and_scanned_once(engine, db):
     await begun(engine, db)
     await db.call("CREATE (:Elsewhere)", {}, "write")
@@ -82,6 +77,10 @@ async def test_what_others_commit_is_noticed_and_scanned_once(engine, db):
             {"nodes_removed": 1, "relationships_changed": 6},
         ),
         ("MATCH (p:Paper {topic: 1}) SET p.abstract = 'Other.'", {"texts_changed": 40}),
+        (
+            "MATCH (p:Paper {doi: 'doi/7'}) SET p.abstract = replace(p.abstract, 'fact7', 'tcaf7')",
+            {"texts_changed": 1},
+        ),
         ("MATCH (p:Paper {doi: 'doi/7'}) SET p.score = 99.5", {"facts_changed": 1}),
         (
             "MATCH (:Paper {doi: 'doi/7'})-[r:CITES]->() WITH r LIMIT 1 SET r.strength = 3.0",
@@ -96,7 +95,10 @@ async def test_what_others_commit_is_noticed_and_scanned_once(engine, db):
             "CREATE (b)-[:CITES {strength: 1.0}]->(a)",
             {"relationships_changed": 1},
         ),
-        ("MATCH (p:Paper {doi: 'doi/7'}) SET p.unmapped = 1", {}),
+        (
+            "MATCH (p:Paper {doi: 'doi/7'}) SET p.unmapped = 1 CREATE (:Author)-[:WROTE]->(p)",
+            {},
+        ),
     ],
 )
 async def test_the_drift_counts_what_changed(engine, db, change, expected):
@@ -129,18 +131,14 @@ async def test_another_type_of_the_same_relationship_is_a_change(engine, db):
     assert (await engine.check("all")).relationships_changed == 1
 
 
-async def test_other_settings_are_a_change_of_their_own(engine, db):
-    await begun(engine, db)
+async def test_other_settings_are_another_partitioning_though_nobody_committed(engine, db):
+    await engine.add_graph("papers", await papers(db))
+    assert await engine.check("papers") is None
+    await engine.partition("papers")
     assert not (await engine.check("papers")).settings_changed
     drift = await engine.check("papers", target_partition_max=25)
-    assert drift.settings_changed
-    assert drift.changed
-    assert not drift.committed
+    assert (drift.settings_changed, drift.changed, drift.committed) == (True, True, False)
     assert drift.fraction == 0.0
-
-
-async def test_another_mapping_is_another_partitioning_though_nobody_committed(engine, db):
-    await begun(engine, db)
     mapping = (await engine.graph("papers")).mapping
     await engine.add_graph("papers", replace(mapping, text=("title",)), replace=True)
     drift = await engine.check("papers")
@@ -160,11 +158,14 @@ async def test_a_changed_text_refreshes_only_the_partition_it_stands_in(engine, 
         "write",
     )
     before = await checksum(db)
+    units = await engine.units("papers")
     second = await engine.partition("papers")
     assert second.generation.origin == "refreshed"
     assert second.drift.texts_changed == 1
-    assert second.generation.sizes == first.generation.sizes
-    assert second.generation.modularity == first.generation.modularity
+    figures = ("sizes", "modularity", "grown", "levels", "issues")
+    for name in figures:
+        assert getattr(second.generation, name) == getattr(first.generation, name), name
+    assert await engine.units("papers") == units
     old = {part.lineage: part for part in first.partitions}
     new = {part.lineage: part for part in second.partitions}
     assert old.keys() == new.keys()
@@ -174,14 +175,25 @@ async def test_a_changed_text_refreshes_only_the_partition_it_stands_in(engine, 
     assert touched.id == old[changed[0]].id
     assert touched.tokens != old[changed[0]].tokens
     # Bridges lead to the new partition and from it, and the old ones are not counted twice.
-    assert links(second) == links(first)
+    bridges = [
+        {(p.id, a.id): (a.edges, a.weight) for p in made.partitions for a in p.adjacent}
+        for made in (first, second)
+    ]
+    assert bridges[0] == bridges[1]
     assert await count(db, "()-[x:PGS_IN]->()") == 160 + touched.size
     assert await checksum(db) == before
-
-
-def links(made):
-    """Which partitions are adjacent, and by how much."""
-    return {(p.id, a.id): (a.edges, a.weight) for p in made.partitions for a in p.adjacent}
+    # Old generations that share partitions go without taking members along.
+    for turn in range(3):
+        await db.call(
+            "MATCH (p:Paper {doi: $doi}) SET p.abstract = 'Turn'",
+            {"doi": f"doi/{turn * 40}"},
+            "write",
+        )
+        made = await engine.partition("papers", keep_generations=1)
+        assert made.generation.origin == "refreshed"
+    assert await count(db, "(x:PgsGeneration)") == 1
+    assert await count(db, "(x:PgsPartition)") == 4
+    assert await count(db, "()-[x:PGS_IN]->()") == 160
 
 
 async def test_a_refreshed_text_is_unread_and_the_others_stay_read(engine, db):
@@ -199,65 +211,34 @@ async def test_a_refreshed_text_is_unread_and_the_others_stay_read(engine, db):
     assert "fact8." not in swept[0].user
 
 
-async def test_old_generations_with_shared_partitions_go_without_taking_members_along(engine, db):
-    await begun(engine, db)
-    for turn in range(4):
-        await db.call(
-            "MATCH (p:Paper {doi: $doi}) SET p.abstract = 'Turn ' + $turn",
-            {"doi": f"doi/{turn * 40}", "turn": turn},
-            "write",
-        )
-        made = await engine.partition("papers", keep_generations=1)
-        assert made.generation.origin == "refreshed"
-    assert await count(db, "(x:PgsGeneration)") == 1
-    assert await count(db, "(x:PgsPartition)") == 4
-    assert await count(db, "()-[x:PGS_IN]->()") == 160
-
-
 async def test_a_small_change_of_structure_grows_from_the_partitions_before(engine, db):
-    first = await begun(engine, db, topics=6, size=40)
+    first = await begun(engine, db, topics=6, isolates=40)
+    assert (first.generation.pools, first.generation.pooled_nodes) == (1, 40)
     before = await members(db)
     await db.call(
         "UNWIND range(1, 3) AS i MATCH (a:Paper {doi: 'doi/' + i}) "
-        "CREATE (a)-[:CITES {strength: 1.0}]->(:Paper {doi: 'new/' + i, abstract: 'New ' + i})",
+        "CREATE (:Paper {doi: 'far/' + i}) CREATE (a)-[:CITES {strength: 1.0}]->"
+        "(:Paper {doi: 'new/' + i, abstract: 'New ' + i})",
         {},
         "write",
     )
     second = await engine.partition("papers")
     assert second.generation.origin == "seeded"
-    assert (second.drift.nodes_added, second.drift.relationships_changed) == (3, 3)
+    assert (second.drift.nodes_added, second.drift.relationships_changed) == (6, 3)
+    assert second.generation.grown == pytest.approx(6 / 286)
     after = await members(db)
-    assert len(after) == 243
+    assert len(after) == 286
     assert all(after[doi] == lineage for doi, lineage in before.items())
     assert {after[f"new/{i}"] for i in (1, 2, 3)} == {before["doi/1"]}
+    assert {after[f"far/{i}"] for i in (1, 2, 3)} == {before["alone/1"]}
+    assert (second.generation.pools, second.generation.pooled_nodes) == (1, 43)
+    old = {part.uid for part in first.partitions}
+    assert sum(part.uid in old for part in second.partitions) == 5  # the unchanged ones are shared
     assert second.generation.modularity > first.generation.modularity - 0.01
     assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'PgsSeed')") == 0
     cold = await engine.partition("papers", force=True)
-    assert cold.generation.origin == "cold"
+    assert (cold.generation.origin, cold.generation.grown) == ("cold", 0.0)
     assert sorted(cold.generation.sizes) == sorted(second.generation.sizes)
-
-
-async def test_a_pool_stays_a_pool_when_partitions_grow(engine, db):
-    first = await begun(engine, db, isolates=40)
-    assert (first.generation.pools, first.generation.pooled_nodes) == (1, 40)
-    await db.call("UNWIND range(1, 3) AS i CREATE (:Paper {doi: 'new/' + i})", {}, "write")
-    second = await engine.partition("papers")
-    assert second.generation.origin == "seeded"
-    assert (second.generation.pools, second.generation.pooled_nodes) == (1, 43)
-    assert [p.lineage for p in second.partitions if p.pool] == [
-        p.lineage for p in first.partitions if p.pool
-    ]
-
-
-@pytest.mark.parametrize(
-    ("knobs", "origin"),
-    [({}, "seeded"), ({"seed_drift": 0.0}, "cold"), ({"algorithm": "leiden"}, "cold")],
-)
-async def test_when_partitions_grow_from_those_before(engine, db, knobs, origin):
-    await engine.add_graph("papers", await papers(db))
-    await engine.partition("papers", **knobs)
-    await db.call("MATCH (p:Paper {doi: 'doi/7'}) DETACH DELETE p", {}, "write")
-    assert (await engine.partition("papers", **knobs)).generation.origin == origin
 
 
 async def test_a_large_change_begins_from_nothing_and_keeps_what_lineage_it_can(engine, db):

@@ -7,9 +7,9 @@ import pytest
 from pgs_neo4j.calls.ledger import Ledger, Total
 from pgs_neo4j.errors import BudgetError, QueryError, WaitError
 from pgs_neo4j.events import CallRetried, Warned
-from tests.engines import with_model
+from tests.engines import model_on_papers
 from tests.fakes.openai_server import Answer, FakeOpenAI, Raw, Status, contract_answer
-from tests.graphs import count, papers
+from tests.graphs import count
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def counted(request, usage):
 
 
 async def test_a_long_wait_in_mid_run_leaves_a_partial_answer_that_resumes(endpoint, db, fake):
-    mapping = await papers(db, topics=6)
     fake.refuse = lambda request: (
         Status(429, {"Retry-After": "99999"}) if reads(request, 3) else None
     )
-    async with with_model(endpoint, fake, max_concurrent_sweeps=1, max_calls=50) as engine:
-        await engine.add_graph("papers", mapping)
+    async with model_on_papers(
+        endpoint, db, fake, topics=6, max_concurrent_sweeps=1, max_calls=50
+    ) as engine:
         answer = await engine.execute("Why?", full_sweep=True)
         asked = len(fake.chats)
         assert answer.partial
@@ -48,18 +48,19 @@ async def test_a_long_wait_in_mid_run_leaves_a_partial_answer_that_resumes(endpo
         assert "'pgs resume' can continue the run after that" in answer.stopped
         assert answer.coverage.nodes_read == 40 * (asked - 1) > 0
         assert not [chat for chat in fake.chats if chat.body.get("stream")]
+        assert await count(db, "(x:PgsRun {status: 'partial'})") == 1
+        assert await count(db, "(x:PgsSweep {synthesized: true})") == 0
         fake.refuse = lambda request: None
         done = await engine.resume(answer.run)
+    assert await count(db, "(x:PgsSweep {synthesized: true})") == 6
     assert not done.partial
     assert done.coverage.exhausted
     assert len(fake.chats) == 6 + 1 + 1  # each partition once, the refusal, the synthesis
 
 
 async def test_a_long_wait_before_anything_is_read_ends_the_run_as_stopped(endpoint, db, fake):
-    mapping = await papers(db, topics=2)
     fake.default = Status(429, {"Retry-After": "Fri, 01 Jan 2038 00:00:00 GMT"})
-    async with with_model(endpoint, fake, max_concurrent_sweeps=1) as engine:
-        await engine.add_graph("papers", mapping)
+    async with model_on_papers(endpoint, db, fake, topics=2, max_concurrent_sweeps=1) as engine:
         with pytest.raises(WaitError, match=r"nothing was read: .*, until 2038-01-01"):
             await engine.execute("Why?")
         assert await count(db, "(x:PgsRun {status: 'stopped'})") == 1
@@ -68,15 +69,13 @@ async def test_a_long_wait_before_anything_is_read_ends_the_run_as_stopped(endpo
 
 
 async def test_what_is_no_report_is_bought_three_times_in_all(endpoint, db, fake):
-    mapping = await papers(db, topics=3)
     kinds = {1: Raw(b"{}"), 2: Answer("I would rather not."), 3: None}
 
     def refuse(request):
         return next((kind for number, kind in kinds.items() if reads(request, number)), None)
 
     fake.refuse, events = refuse, []
-    async with with_model(endpoint, fake) as engine:
-        await engine.add_graph("papers", mapping)
+    async with model_on_papers(endpoint, db, fake, topics=3) as engine:
         answer = await engine.execute("Why?", full_sweep=True, on_event=events.append)
     assert answer.partial
     assert [len(chats_on(fake, number)) for number in (1, 2, 3)] == [3, 3, 1]
@@ -93,13 +92,11 @@ async def test_what_is_no_report_is_bought_three_times_in_all(endpoint, db, fake
     ],
 )
 async def test_usage_that_cannot_be_is_estimated_and_ends_no_run(endpoint, db, fake, usage):
-    mapping = await papers(db, topics=3)
     fake.refuse = lambda request: (
         None if request.body.get("stream") or not request.body else counted(request, usage)
     )
     events = []
-    async with with_model(endpoint, fake) as engine:
-        await engine.add_graph("papers", mapping)
+    async with model_on_papers(endpoint, db, fake, topics=3) as engine:
         answer = await engine.execute("Why?", full_sweep=True, on_event=events.append)
         assert not answer.partial
         assert answer.usage.estimated
@@ -117,10 +114,8 @@ async def test_usage_that_cannot_be_is_estimated_and_ends_no_run(endpoint, db, f
 
 
 async def test_what_neo4j_refuses_leaves_no_run_as_running(endpoint, db, fake, monkeypatch):
-    mapping = await papers(db, topics=2)
     monkeypatch.setattr(Ledger, "total", lambda ledger: Total(10**30, ledger.count()))
-    async with with_model(endpoint, fake) as engine:
-        await engine.add_graph("papers", mapping)
+    async with model_on_papers(endpoint, db, fake, topics=2) as engine:
         with pytest.raises(QueryError):
             await engine.execute("Why?")
     assert fake.chats == []
@@ -128,24 +123,18 @@ async def test_what_neo4j_refuses_leaves_no_run_as_running(endpoint, db, fake, m
 
 
 async def test_a_partition_too_large_for_the_budget_is_passed_over(endpoint, db, fake):
-    mapping = await papers(db, topics=3)
-    await db.call(
-        "MATCH (p:Paper {topic: 0}) SET p.abstract = reduce(t = '', i IN range(1, 2000) | "
-        "t + p.title + ' says ' + i + '. ')",
-        {},
-        "write",
-    )
-    async with with_model(endpoint, fake, sweep_max_tokens=300, synthesis_max_tokens=300) as engine:
-        await engine.add_graph("papers", mapping)
+    rooms = {"sweep_max_tokens": 300, "synthesis_max_tokens": 300}
+    async with model_on_papers(endpoint, db, fake, topics=3, **rooms) as engine:
+        await db.call(
+            "MATCH (p:Paper {topic: 0}) SET p.abstract = reduce(t = '', i IN range(1, 2000) | "
+            "t + p.title + ' says ' + i + '. ')",
+            {},
+            "write",
+        )
         answer = await engine.execute("Why?", full_sweep=True, max_tokens=20_000)
-        large = max(answer.sweeps, key=lambda sweep: sweep.partition in long_ones(answer))
         assert answer.partial
         assert "max_tokens" in answer.stopped
         assert answer.coverage.nodes_read == 80
-        assert large.nodes_read == 0
+        assert 0 in {sweep.nodes_read for sweep in answer.sweeps}
         with pytest.raises(BudgetError, match=r"smallest limit that allows a call is [\d,]+$"):
             await engine.execute("How?", full_sweep=True, max_tokens=1_500)
-
-
-def long_ones(answer):
-    return {sweep.partition for sweep in answer.sweeps if sweep.nodes_read == 0}

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from random import Random
-from typing import Any
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, UsageError
-from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.names.renewal import hold_resolved, read_rulings
-from pgs_neo4j.ingest.publish import NewDocument, prepare, publish
-from pgs_neo4j.ingest.stored import read_chunks
+from pgs_neo4j.ingest.names.renewal import read_rulings
+from pgs_neo4j.ingest.publish import prepare
 from pgs_neo4j.ingest.writer import hold_documents
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.model.entities import EntityPage
 from tests.conftest import Endpoint
-from tests.documents import new_document, random_extraction, stored_graph, stored_names
+from tests.documents import (
+    new_document,
+    random_extraction,
+    relation_of,
+    standing,
+    sure,
+    write_documents,
+)
 from tests.engines import KNOBS, engine_on
 
 MARIE, MARIA = "entity:Person:MARIE_CURIE", "entity:Person:MARIA_SKŁODOWSKA"
@@ -34,18 +37,10 @@ def said(*names: str, kind: str = "Person") -> GroundedExtraction:
         for name in names
     )
     knows = tuple(
-        GroundedRelation(
-            source=names[0], source_type=kind, target=other, target_type=kind,
-            type="KNOWS", fact=f"{names[0]} knows {other}.", keywords=(), weight=1.0,
-        )
-        for other in names[1:]
-    )  # fmt: skip
+        relation_of(entities[0], one, type="KNOWS", fact=f"{names[0]} knows {one.name}.")
+        for one in entities[1:]
+    )
     return GroundedExtraction(entities, knows)
-
-
-def sure(document: NewDocument) -> NewDocument:
-    """A document of which a model says everything."""
-    return replace(document, chunks=[replace(chunk, sure=True) for chunk in document.chunks])
 
 
 DOCUMENTS = (
@@ -60,19 +55,8 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on a graph of three documents."""
     async with engine_on(endpoint, **KNOBS) as opened:
         await prepare(db)
-        await write(db, *DOCUMENTS)
+        await write_documents(db, *DOCUMENTS)
         yield opened
-
-
-async def write(db: Database, *documents: NewDocument, gone: str = "") -> None:
-    ids = [*(document.id for document in documents), *filter(None, [gone])]
-    async with hold_resolved(db, "docs", "Docs") as held:
-        stored = await read_chunks(db, "docs", ids)
-        await publish(db, held, await assemble(db, "docs", documents, stored, held.resolution))
-
-
-async def standing(db: Database) -> dict[str, Any]:
-    return {**await stored_graph(db, "docs"), "names": await stored_names(db, "docs")}
 
 
 def names_of(page: EntityPage) -> dict[str, str]:
@@ -96,7 +80,7 @@ async def test_entities_are_listed_by_mentions_text_and_label(pgs: PGS) -> None:
 
 @pytest.mark.parametrize("wanted", ["M. Curie", "marie  CURIE", "Person:Curie, Marie", MARIE])
 async def test_an_entity_is_meant_by_any_of_its_names(pgs: PGS, db: Database, wanted: str) -> None:
-    await write(db, sure(new_document("more.md", {"six": said("Curie, Marie")})))
+    await write_documents(db, sure(new_document("more.md", {"six": said("Curie, Marie")})))
     page = await pgs.entities.show("docs", wanted)
     assert (page.entity.id, page.entity.mentions) == (MARIE, 3)
     assert names_of(page) == {
@@ -180,7 +164,7 @@ async def test_names_of_one_merge_part_together(pgs: PGS, db: Database) -> None:
 
 async def test_a_variant_parts_and_joins_again(pgs: PGS, db: Database) -> None:
     assert await pgs.entities.split("docs", MARIE, ["M. Curie"]) == [SHORT, MARIE]
-    await write(db, sure(new_document("more.md", {"six": said("M. Curie")})))
+    await write_documents(db, sure(new_document("more.md", {"six": said("M. Curie")})))
     page = await pgs.entities.show("docs", SHORT)
     assert (names_of(page), page.entity.mentions) == ({"M. Curie": "apart"}, 2)
     assert await pgs.entities.merge("docs", [SHORT], MARIE) == MARIE
@@ -202,15 +186,15 @@ async def test_a_ruling_outlasts_a_purge_and_the_documents(pgs: PGS, db: Databas
     await pgs.entities.merge("docs", ["Marie Curie"], "Maria Skłodowska")
     before = await standing(db)
     await pgs.purge()
-    await write(db)
+    await write_documents(db)
     assert await standing(db) == before
-    await write(db, gone="birth.md")
+    await write_documents(db, gone="birth.md")
     assert (await pgs.entities.show("docs", "M. Curie")).entity.id == MARIE
-    await write(db, DOCUMENTS[1])
+    await write_documents(db, DOCUMENTS[1])
     assert await standing(db) == before
     for document in DOCUMENTS:
-        await write(db, gone=document.id)
-    await write(db, *DOCUMENTS)
+        await write_documents(db, gone=document.id)
+    await write_documents(db, *DOCUMENTS)
     assert await standing(db) == before
 
 
@@ -228,10 +212,10 @@ async def test_the_order_of_rulings_and_documents_does_not_matter(
     more = [new_document(f"m{at}", {f"t{at}": random_extraction(random)}) for at in range(3)]
     await pgs.entities.merge("docs", ["Irène"], "Maria Skłodowska")
     await pgs.entities.split("docs", "Marie Curie", ["M. Curie"])
-    await write(db, *more)
+    await write_documents(db, *more)
     before = await standing(db)
     for document in (*DOCUMENTS, *more):
-        await write(db, gone=document.id)
+        await write_documents(db, gone=document.id)
     for document in (*more, *DOCUMENTS):
-        await write(db, document)
+        await write_documents(db, document)
     assert await standing(db) == before

@@ -50,23 +50,17 @@ async def change(db: Database, doi: str, text: str) -> None:
     )
 
 
-@pytest.mark.parametrize("number", [0, 47, 159])
-async def test_the_partition_of_the_node_that_answers_is_routed(
-    pgs: PGS, db: Database, number: int
+async def test_a_question_leads_to_the_partition_of_the_nodes_that_match(
+    pgs: PGS, db: Database
 ) -> None:
-    routing = await pgs.route(f"What is the meaning of fact{number}?")
-    assert [route.partition for route in routing.routes] == [await home(db, f"doi/{number}")]
-    assert routing.routes[0].reason == f"“Paper {number}” matches the question"
-    assert routing.considered == 4
-
-
-async def test_a_subject_leads_to_its_partition(pgs: PGS, db: Database) -> None:
+    for number in (0, 47, 159):
+        routing = await pgs.route(f"What is the meaning of fact{number}?")
+        assert [route.partition for route in routing.routes] == [await home(db, f"doi/{number}")]
+        assert routing.routes[0].reason == f"“Paper {number}” matches the question"
+        assert routing.considered == 4
     routing = await pgs.route("Which papers are about orbital debris?")
     assert routing.routes[0].partition == await home(db, "doi/80")
     assert "and 39 more of the best-matching nodes" in routing.routes[0].reason
-
-
-async def test_centroids_route_as_published_on_request(pgs: PGS) -> None:
     routing = await pgs.route("What is the meaning of fact47?", route_by="centroids")
     assert all("matches" not in route.reason for route in routing.routes)
 
@@ -75,17 +69,21 @@ async def test_a_changed_text_is_found_after_the_refresh(pgs: PGS, db: Database)
     users = await checksum(db)
     assert await count(db, SEGMENTS) == 1
     await change(db, "doi/47", "All of a sudden it treats zymurgy.")
+    await change(db, "doi/100", "氷河は山の上にある。")
     assert await checksum(db) != users
     refreshed = await pgs.partition("papers")
     assert refreshed.generation.origin == "refreshed"
-    routing = await pgs.route("Is there anything on zymurgy?")
-    assert [route.partition for route in routing.routes] == [await home(db, "doi/47")]
+    for question, doi in (
+        ("Is there anything on zymurgy?", "doi/47"),
+        ("氷河はどこですか", "doi/100"),
+        ("What is the meaning of fact101?", "doi/101"),
+    ):
+        routing = await pgs.route(question)
+        assert [route.partition for route in routing.routes] == [await home(db, doi)]
     gone = await pgs.route("What is the meaning of fact47?")
     assert await home(db, "doi/47") not in [
         route.partition for route in gone.routes if "matches" in route.reason
     ]
-    unchanged = await pgs.route("What is the meaning of fact101?")
-    assert [route.partition for route in unchanged.routes] == [await home(db, "doi/101")]
     assert await count(db, SEGMENTS) == 2
 
 
@@ -99,40 +97,6 @@ async def test_segments_go_with_their_last_partition(pgs: PGS, db: Database) -> 
     await pgs.graphs.remove("papers")
     assert await count(db, SEGMENTS) == 0
     assert await count(db, "(x:PgsPostings)") == 0
-
-
-async def lose_index(db: Database) -> None:
-    """Leave the database as 0.1.0 did."""
-    await db.call("MATCH (s:PgsSegment|PgsPostings) DETACH DELETE s", {}, "write")
-    await db.call("MATCH (c:PgsGeneration) REMOVE c.indexed", {}, "write")
-
-
-async def test_a_generation_without_an_index_is_routed_by_centroids(pgs: PGS, db: Database) -> None:
-    await lose_index(db)
-    routing = await pgs.route("What is the meaning of fact47?")
-    assert routing.routes
-    assert all("matches" not in route.reason for route in routing.routes)
-
-
-async def test_an_unchanged_generation_gets_the_index_that_it_lacks(pgs: PGS, db: Database) -> None:
-    before = (await pgs.partition("papers")).generation.id
-    await lose_index(db)
-    again = await pgs.partition("papers")
-    assert again.reused
-    assert again.generation.id == before
-    routing = await pgs.route("What is the meaning of fact47?")
-    assert [route.partition for route in routing.routes] == [await home(db, "doi/47")]
-    assert await count(db, SEGMENTS) == 1
-
-
-async def test_shared_partitions_get_the_index_that_they_lack(pgs: PGS, db: Database) -> None:
-    await lose_index(db)
-    await change(db, "doi/1", "Now it treats zymurgy.")
-    refreshed = await pgs.partition("papers")
-    assert refreshed.generation.origin == "refreshed"
-    for question, doi in (("fact47?", "doi/47"), ("zymurgy?", "doi/1")):
-        routing = await pgs.route(question)
-        assert [route.partition for route in routing.routes] == [await home(db, doi)]
 
 
 async def test_segments_that_are_merged_while_they_are_read_hide_no_text(
@@ -161,47 +125,41 @@ async def test_segments_that_are_merged_while_they_are_read_hide_no_text(
     assert sum(len(index.of_term(term)) for term in terms) == 1
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Who was it, and what of the other?",
-        "x",
-        "?!",
-        'a/b AND (c OR "d) ~2 [x TO y] *:* \\ {!}',
-        "glacier " * 2_500,
-        " ".join(f"fact{number} word{number}" for number in range(1_100)),
-        "氷河はどこですか",
-        "\u0915\u094d\u092f\u093e \u0939\u0948?",
-    ],
-    ids=["function words", "letter", "signs", "Lucene", "repeated", "long", "unspaced", "Hindi"],
+ODD = (
+    "Who was it, and what of the other?",
+    "x",
+    "?!",
+    'a/b AND (c OR "d) ~2 [x TO y] *:* \\ {!}',
+    "glacier " * 2_500,
+    " ".join(f"fact{number} word{number}" for number in range(1_100)),
+    "氷河はどこですか",
+    "\u0915\u094d\u092f\u093e \u0939\u0948?",
 )
-async def test_every_question_is_routed(pgs: PGS, question: str) -> None:
-    routing = await pgs.route(question)
-    assert 1 <= len(routing.routes) <= 4
-    assert len({route.partition for route in routing.routes}) == len(routing.routes)
 
 
-async def test_scripts_without_spaces_are_found(pgs: PGS, db: Database) -> None:
-    await change(db, "doi/100", "氷河は山の上にある。")
-    await pgs.partition("papers")
-    routing = await pgs.route("氷河はどこですか")
-    assert [route.partition for route in routing.routes] == [await home(db, "doi/100")]
+async def test_every_question_is_routed(pgs: PGS) -> None:
+    for question in ODD:
+        routing = await pgs.route(question)
+        assert 1 <= len(routing.routes) <= 4, question
+        assert len({route.partition for route in routing.routes}) == len(routing.routes)
 
 
-async def test_nodes_that_all_say_the_same_are_routed(pgs: PGS, db: Database) -> None:
-    await db.call("MATCH (p:Paper) SET p.abstract = 'The same text.'", {}, "write")
-    await pgs.partition("papers")
-    routing = await pgs.route("Which text is the same?")
-    assert len(routing.routes) == 4
-    assert all(route.evidence for route in routing.routes)
-
-
-async def test_a_graph_without_text_is_routed_by_what_there_is(pgs: PGS, db: Database) -> None:
-    await db.call("MATCH (p:Paper) REMOVE p.abstract, p.title", {}, "write")
+@pytest.mark.parametrize(
+    ("statement", "has_evidence"),
+    [
+        ("MATCH (p:Paper) SET p.abstract = 'The same text on fact47.'", True),
+        ("MATCH (p:Paper) REMOVE p.abstract, p.title", False),
+    ],
+    ids=["the same text", "no text"],
+)
+async def test_nodes_that_no_text_tells_apart_are_routed(
+    pgs: PGS, db: Database, statement: str, has_evidence: bool
+) -> None:
+    await db.call(statement, {}, "write")
     await pgs.partition("papers")
     routing = await pgs.route("What is the meaning of fact47?")
     assert len(routing.routes) == 4
-    assert not any(route.evidence for route in routing.routes)
+    assert {bool(route.evidence) for route in routing.routes} == {has_evidence}
 
 
 def prompts(pgs: PGS) -> list[str]:
@@ -240,30 +198,20 @@ async def test_a_question_that_nothing_matches_is_noted_and_refused(pgs: PGS) ->
 
 async def test_words_that_no_text_holds_are_noted(pgs: PGS) -> None:
     routing = await pgs.route("Does any orbital debris hold tungsten?")
-    assert routing.note == "no text holds “any”, “hold”, “tungsten”" or "“tungsten”" in routing.note
+    assert routing.note == "no text holds “hold”, “tungsten”"
     assert not routing.unmatched
 
 
-async def test_a_search_answers_from_the_nodes_that_match(pgs: PGS) -> None:
-    layered = await pgs.layered_search("What is the meaning of fact47?", graph="papers", top_k=5)
-    assert layered.search.method == "text index"
-    assert layered.search.nodes[0].title == "Paper 47"
-
-
-async def test_a_search_without_an_index_takes_the_nearest(pgs: PGS, db: Database) -> None:
-    await pgs.execute("Warm up?", graph="papers")
-    layered = await pgs.layered_search("?", graph="papers", top_k=5)
-    assert (layered.search.method, layered.search.nodes) == ("nothing found", ())
-
-
-async def test_a_search_takes_the_paths_of_the_mode_asked_for(pgs: PGS) -> None:
+async def test_a_search_takes_the_index_or_the_paths_of_the_mode_asked_for(pgs: PGS) -> None:
     question = "What is the meaning of fact47?"
-    for mode in ("hybrid", "local", "structural"):
+    for mode in (None, "hybrid", "local", "structural"):
         layered = await pgs.layered_search(question, graph="papers", top_k=5, search_mode=mode)
         assert layered.search.nodes[0].title == "Paper 47"
-        assert layered.search.method != "text index"
+        assert (layered.search.method == "text index") == (mode is None)
         assert [node.rank for node in layered.search.nodes] == [*range(len(layered.search.nodes))]
         assert len(layered.search.nodes) <= 5
     for mode in ("summary", "bypass", "nonsense"):
         with pytest.raises(UsageError, match="mode"):
             await pgs.layered_search(question, graph="papers", search_mode=mode)
+    layered = await pgs.layered_search("?", graph="papers", top_k=5)
+    assert (layered.search.method, layered.search.nodes) == ("nothing found", ())

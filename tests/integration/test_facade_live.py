@@ -65,7 +65,7 @@ async def test_partitions_and_jobs_agree(pgs: PGS) -> None:
     drift = await pgs.partitions.check()
     assert drift is not None
     assert pgs.partitions.outlook(drift) is None
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError, match="there is no job j0; 'pgs jobs list'"):
         await pgs.jobs.get("j0")
 
 
@@ -80,20 +80,16 @@ async def test_a_file_is_loaded_and_its_graph_stored(pgs: PGS, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("no_search_indexes")
-async def test_indexes_need_an_embedding_and_drop_only_their_own(pgs: PGS) -> None:
+async def test_indexes_the_doctor_and_an_engine_without_models(
+    endpoint: Endpoint, pgs: PGS
+) -> None:
     with pytest.raises(MappingError):
         await pgs.indexes.create("papers")
     assert await pgs.indexes.drop() == []
-
-
-async def test_the_doctor_examines_what_is_connected(pgs: PGS) -> None:
     checks = {check.name: check.status for check in await pgs.doctor()}
     assert checks["configuration"] == "ok"
     assert checks["graph papers"] in ("ok", "warning")
     assert "failed" not in checks.values()
-
-
-async def test_without_models_all_but_models_works(endpoint: Endpoint, pgs: PGS) -> None:
     async with PGS.connect_without_models(
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,

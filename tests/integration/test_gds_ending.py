@@ -4,20 +4,21 @@ import asyncio
 import gc
 import threading
 import time
-from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlparse
 
 import pytest
 
 from pgs_neo4j.database import connection as db_module
-from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.gds import calls, detect_communities, list_leftovers, open_gds, project_view
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import read_ids
 from tests.database import drop_projections, empty
+from tests.fakes.tcp_proxy import proxy
+from tests.thorough import tries
 
 NODES = 24_000
+MOMENTS = tries(5, 20)  # of a projection, at which it is cancelled
 RING = """
 UNWIND range(1, $nodes) AS i CREATE (n:Thing)
 WITH collect(n) AS nodes UNWIND range(0, $nodes - 1) AS i UNWIND [1, 3, 7, 11, 13] AS step
@@ -60,51 +61,11 @@ async def transactions(db):
     return len(rows)
 
 
-@asynccontextmanager
-async def late_news(endpoint):
-    """GDS behind a proxy that tells the server five seconds late of a closed connection."""
-    address = urlparse(endpoint.uri)
-    ends = []
-
-    async def pump(reader, writer, delay_s):
-        with suppress(OSError, asyncio.CancelledError):
-            while data := await reader.read(65536):
-                writer.write(data)
-                await writer.drain()
-            await asyncio.sleep(delay_s)
-        writer.close()
-
-    async def serve(reader, writer):
-        far_reader, far_writer = await asyncio.open_connection(address.hostname, address.port)
-        ends.append(asyncio.create_task(pump(reader, far_writer, 5)))
-        ends.append(asyncio.create_task(pump(far_reader, writer, 0)))
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    uri = f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
-        async with db_module.connect(uri, endpoint.user, endpoint.password) as opened:
-            yield await open_gds(opened)
-    finally:
-        server.close()
-        for end in ends:
-            end.cancel()
-        await asyncio.gather(*ends)
-
-
 async def some_projections(gds, wanted):
     async with asyncio.timeout(60):
         while len(found := await list_leftovers(gds)) < wanted:
             await asyncio.sleep(0.02)
     return found
-
-
-async def test_canceling_ends_the_work_and_drops_the_projection(db, gds):
-    task = asyncio.create_task(louvain(gds))
-    await some_projections(gds, 1)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await list_leftovers(gds) == []
 
 
 async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkeypatch):
@@ -117,9 +78,9 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
     whole = time.perf_counter() - begin
     cancelled = 0
     async with asyncio.timeout(120):
-        for i in range(20):
+        for i in range(MOMENTS):
             begin, task = time.perf_counter(), asyncio.create_task(project(gds))
-            await asyncio.wait({task}, timeout=whole * i / 20)
+            await asyncio.wait({task}, timeout=whole * i / MOMENTS)
             if task.done():  # the machine was busier when it was measured
                 whole = time.perf_counter() - begin
             task.cancel()
@@ -129,17 +90,24 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
             await asyncio.wait({task})
             cancelled += task.cancelled()
             # A transaction that still runs could register its projection later.
-            assert await transactions(db) == 0, f"cancelled after {i} of 20 parts"
-            assert await list_leftovers(gds) == [], f"cancelled after {i} of 20 parts"
-    assert cancelled >= 10
+            assert await transactions(db) == 0, f"cancelled after {i} of {MOMENTS} parts"
+            assert await list_leftovers(gds) == [], f"cancelled after {i} of {MOMENTS} parts"
+    assert cancelled >= 2  # the first moment, and one more on a machine of any speed
     gc.collect()
     await asyncio.sleep(0)
     assert unheard == []
 
 
 async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint, db, gds):
-    async with late_news(endpoint) as far:
-        task = asyncio.create_task(project(far))
+    address = urlparse(endpoint.uri)
+    async with (
+        proxy(address.hostname, address.port or 7687) as running,
+        db_module.connect(
+            f"bolt://127.0.0.1:{running.listening}", endpoint.user, endpoint.password
+        ) as opened,
+    ):
+        running.closing_s = 5.0
+        task = asyncio.create_task(project(await open_gds(opened)))
         async with asyncio.timeout(60):
             while not await transactions(db):
                 await asyncio.sleep(0)
@@ -151,7 +119,7 @@ async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint
         assert await list_leftovers(gds) == []
 
 
-@pytest.mark.parametrize("timeout_s", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("timeout_s", [0.05, 0.1, 0.2][: tries(1, 3)])
 async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monkeypatch, timeout_s):
     monkeypatch.setattr(calls, "TIMEOUT_S", timeout_s)
     with pytest.raises(DatabaseTimeoutError):
@@ -191,20 +159,3 @@ async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds
     assert left.is_set()
     _, rows = await db.call("MATCH (n:First|Second) RETURN labels(n) AS labels", {}, "read")
     assert rows == [{"labels": ["First"]}]
-
-
-async def test_cleaning_up_goes_to_its_end_before_a_cancellation_does():
-    steps = []
-
-    async def clean():
-        for step in range(3):
-            await asyncio.sleep(0.01)
-            steps.append(step)
-
-    task = asyncio.create_task(to_the_end(clean()))
-    for _ in range(2):
-        await asyncio.sleep(0)
-        task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert steps == [0, 1, 2]

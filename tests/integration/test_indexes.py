@@ -45,7 +45,9 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 
 async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> None:
-    before = await checksum(db)
+    before, graph = await checksum(db), await pgs.graph("papers")
+    detail = check_search(graph, await pgs.indexes()).detail
+    assert detail.endswith("pgs index create --graph papers --text --vectors --facts")
     made = await pgs.indexes.create(text=True, facts=True, vectors=True)
     assert made.dimensions == 3
     assert [(i.kind, i.entity, i.labels, i.properties, i.dimensions) for i in made.created] == [
@@ -55,6 +57,9 @@ async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> No
     ]
     assert {(i.state, i.own) for i in made.created} == {("ONLINE", True)}
     assert made.created[0].analyzer == "english"
+    detail = check_search(graph, await pgs.indexes()).detail
+    assert "optional" not in detail
+    assert all(name in detail for name in made.names)
     again = await pgs.indexes.create(text=True, facts=True, vectors=True)
     assert again.names == ()
     assert again.existing == made.created
@@ -67,9 +72,13 @@ async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> No
     assert await checksum(db) == before
 
 
-async def test_searches_use_the_text_index_at_once_and_find_no_other_label(pgs: PGS) -> None:
+async def test_searches_use_the_text_index_at_once_and_find_no_other_label(
+    pgs: PGS, db: Database
+) -> None:
     before = await pgs.search("fact101", top_k=50)
     assert before.paths[1].method == "shared words"
+    # An index on some of the texts does not serve.
+    await db.call("CREATE FULLTEXT INDEX titles FOR (n:Paper) ON EACH [n.title]", {}, "write")
     (name,) = (await pgs.indexes.create(text=True)).names
     found = await pgs.search("fact101", top_k=50)
     assert found.paths[1].method == f"full-text index {name}"
@@ -78,6 +87,7 @@ async def test_searches_use_the_text_index_at_once_and_find_no_other_label(pgs: 
     # The english analyzer finds other forms of a word.
     assert (await pgs.search("a study of sleeping", top_k=5)).items[0].scores["text"] > 0
     await pgs.indexes.drop()
+    await db.call("DROP INDEX titles", {}, "write")
     assert (await pgs.search("fact101")).paths[1].method == "shared words"
 
 
@@ -91,12 +101,6 @@ async def test_a_wider_index_of_the_user_serves_and_other_labels_stay_out(
     found = await pgs.search("fact101", top_k=50)
     assert found.paths[1].method == "full-text index mine"
     assert {label for item in found.items for label in item.labels} == {"Paper"}
-
-
-async def test_an_index_on_some_of_the_texts_does_not_serve(pgs: PGS, db: Database) -> None:
-    await db.call("CREATE FULLTEXT INDEX titles FOR (n:Paper) ON EACH [n.title]", {}, "write")
-    (name,) = (await pgs.indexes.create(text=True)).names
-    assert (await pgs.search("fact101")).paths[1].method == f"full-text index {name}"
 
 
 async def test_what_stands_in_the_way_is_told_and_nothing_is_created(
@@ -155,13 +159,3 @@ async def test_two_requests_at_once_make_one_index(db: Database) -> None:
     await papers(db, topics=1, size=5)
     await asyncio.gather(*(make_indexes(db, want_text(MAPPING)) for _ in range(4)))
     assert len(await list_search_indexes(db)) == 1
-
-
-async def test_the_doctor_tells_what_is_covered(pgs: PGS) -> None:
-    graph = await pgs.graph("papers")
-    detail = check_search(graph, await pgs.indexes()).detail
-    assert detail.endswith("pgs index create --graph papers --text --vectors --facts")
-    made = await pgs.indexes.create(text=True, facts=True, vectors=True)
-    detail = check_search(graph, await pgs.indexes()).detail
-    assert "optional" not in detail
-    assert all(name in detail for name in made.names)

@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ConfigError, ModelUnavailableError, UsageError
+from pgs_neo4j.errors import ModelUnavailableError, UsageError
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.stored import read_documents
@@ -22,6 +22,7 @@ from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
 from tests.engines import KNOBS, engine_on
+from tests.fakes.extractors import named_records
 
 CURIE = "Marie Curie worked in Paris. She found radium with Pierre Curie.\n"
 SEINE = "The Seine flows through Paris. Boats cross the Seine.\n"
@@ -162,9 +163,7 @@ async def test_what_many_chunks_describe_is_described_once_by_the_model(
         if prompt.task == "description":
             asked.append(prompt.user)
             return describing(prompt)
-        lines = (line.partition("] ") for line in prompt.user.splitlines() if "] Paris" in line)
-        told = (f"entity<|#|>Paris<|#|>Location<|#|>{text}<|#|>{n[1:]}" for n, _, text in lines)
-        return "\n".join([*told, "<|COMPLETE|>", ""])
+        return named_records(prompt.user, {"Paris": "Location"})
 
     def describing(prompt: Prompt) -> Reply:
         return ModelUnavailableError("the endpoint is away") if len(asked) == 1 else "It has gates."
@@ -234,7 +233,7 @@ async def test_files_that_are_gone_are_told_and_deleted_on_request(
     assert "entity:Location:SEINE" not in nodes
     assert nodes["entity:Location:PARIS"]["properties"]["weight"] == 1.0
     with pytest.raises(UsageError, match="no document nothing"):
-        await pgs.ingest.delete("docs", ["nothing"])
+        await pgs.ingest.delete("docs", ["people/curie.md", "nothing"])
     assert (await pgs.ingest.delete("docs", ["people/curie.md"])).documents == 1
     assert (await graph_of(db))[0] == {}
 
@@ -262,7 +261,7 @@ async def test_a_sync_deletes_only_what_left_the_folders_that_are_read(
     pgs: PGS, db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await pgs.ingest([folder, DocumentSource(id="note.md", data="Radium is rare.\n")], "docs")
-    await db.call("MATCH (d:Document) REMOVE d.roots", {}, "write")  # as an earlier version
+    await db.call("MATCH (d:Document) SET d.roots = []", {}, "write")  # as uploads
     (folder / "new.md").write_text("Rome is far.\n")
     done = await pgs.ingest(folder / "new.md", "docs", sync=True)
     assert {one.id: one.state for one in done.outcomes} == {
@@ -278,22 +277,6 @@ async def test_a_sync_deletes_only_what_left_the_folders_that_are_read(
     assert {one.id: (one.state, one.former) for one in done.outcomes} == {
         "note.md": ("elsewhere", ""), "people/curie.md": ("unchanged", ""),
         "rome.md": ("moved", "new.md"), "seine.txt": ("deleted", ""),
-    }  # fmt: skip
-    assert done.usage.calls == 0
-
-
-async def test_documents_of_an_earlier_version_are_synced_if_only_folders_are_read(
-    pgs: PGS, db: Database, folder: Path
-) -> None:
-    await pgs.ingest(folder, "docs")
-    await db.call("MATCH (d:Document) REMOVE d.roots, d.source", {}, "write")
-    (folder / "seine.txt").rename(folder / "river.txt")
-    (folder / "people" / "curie.md").unlink()
-    told = await pgs.ingest.plan(folder, "docs")
-    assert (told.count("added"), told.count("missing")) == (1, 2)
-    done = await pgs.ingest(folder, "docs", sync=True)
-    assert {one.id: one.state for one in done.outcomes} == {
-        "people/curie.md": "deleted", "river.txt": "moved",
     }  # fmt: skip
     assert done.usage.calls == 0
 
@@ -317,6 +300,10 @@ async def test_a_document_that_fails_leaves_the_others_and_loses_nothing(
     llm._answer, before = reader, len(llm.prompts)
     again = await pgs.ingest(folder, "docs")
     assert (again.count("added"), len(llm.prompts) - before) == (1, 1)
+    stands, llm._answer = await stored_graph(db, "docs"), lambda prompt: "I refuse."
+    (folder / "seine.txt").write_text("The Seine is long.\n")
+    assert (await pgs.ingest(folder, "docs")).count("failed") == 4
+    assert await stored_graph(db, "docs") == stands
 
 
 async def test_a_limit_keeps_what_was_paid_for_and_its_job_is_resumed(
@@ -334,12 +321,6 @@ async def test_a_limit_keeps_what_was_paid_for_and_its_job_is_resumed(
         ("ingest", "ingested"), ("ingest", "partial"),
     ]  # fmt: skip
     assert (await pgs.jobs.get(rest.job)).figures["documents"] == {"added": 1, "unchanged": 1}
-
-
-async def test_a_limit_on_the_cost_needs_a_price(pgs: PGS, folder: Path) -> None:
-    with pytest.raises(ConfigError, match="max_cost needs the price"):
-        await pgs.ingest(folder, "docs", max_cost=1.0)
-    assert model(pgs).prompts == []
 
 
 async def test_another_model_makes_documents_stale_until_they_are_refreshed(
@@ -398,18 +379,6 @@ async def test_graphs_of_documents_and_of_files_stay_apart(
         await pgs.load(brain, "docs")
     with pytest.raises(UsageError, match="there is no"):
         await pgs.ingest(tmp_path / "nowhere", "docs")
-
-
-async def test_texts_and_patterns_are_ingested_like_files(
-    pgs: PGS, db: Database, folder: Path
-) -> None:
-    note = DocumentSource(id="note.md", data="Pierre Curie lived in Paris.\n")
-    done = await pgs.ingest([f"{folder}/**/*.md", note], "docs")
-    assert [(one.id, one.state) for one in done.outcomes] == [
-        ("note.md", "added"), ("people/curie.md", "added"),
-    ]  # fmt: skip
-    nodes, _ = await graph_of(db)
-    assert nodes["entity:Location:PARIS"]["properties"]["weight"] == 2.0
 
 
 async def test_types_never_bring_entities_into_the_view_of_another_graph(

@@ -22,9 +22,10 @@ from tests.killed_ingest import (
     half_documents,
     ingestions,
 )
+from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-KILLS = int(os.environ.get("PGS_TEST_INGEST_KILLS", "4"))  # 50 in the long form
+KILLS = int(os.environ.get("PGS_TEST_INGEST_KILLS") or tries(4, 50))
 FIRST = (
     *(("keep_extractions", "after"), ("publish", "during"), ("publish", "after")),
     ("write_node_vectors", "after"),

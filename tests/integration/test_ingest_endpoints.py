@@ -12,6 +12,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import ModelAuthError
 from tests.conftest import Endpoint
 from tests.engines import with_model
+from tests.fakes.extractors import named_records
 from tests.fakes.openai_server import (
     Answer,
     Body,
@@ -35,15 +36,7 @@ NAMES = ("Marie Curie", "Pierre Curie", "Irene Curie")
 
 def extract(body: Body) -> str:
     """Name the people of each sentence."""
-    lines = [
-        f"entity<|#|>{name}<|#|>Person<|#|>{text}<|#|>{number[1:]}"
-        for number, _, text in (
-            line.partition("] ") for line in body["messages"][-1]["content"].splitlines()
-        )
-        for name in NAMES
-        if name in text
-    ]
-    return "\n".join([*lines, "<|COMPLETE|>", ""])
+    return named_records(body["messages"][-1]["content"], dict.fromkeys(NAMES, "Person"))
 
 
 async def test_faults_that_pass_leave_no_trace(
@@ -51,7 +44,7 @@ async def test_faults_that_pass_leave_no_trace(
 ) -> None:
     """One before each document, and all documents at once without any."""
     with FakeOpenAI(default=Answer(extract)) as fake:
-        async with with_model(endpoint, fake, model_timeout_s=10.0) as pgs:
+        async with with_model(endpoint, fake) as pgs:
             for number, fault in enumerate(PASSING):
                 text = f"In {1890 + number} {NAMES[number % 3]} met {NAMES[(number + 1) % 3]}.\n"
                 (tmp_path / f"{number}.txt").write_text(text)
@@ -75,7 +68,8 @@ async def test_an_endpoint_that_stalls_is_told_and_asked_again_the_next_time(
             (outcome,) = done.outcomes
             assert (outcome.state, done.complete) == ("failed", False)
             assert "1 s" in outcome.reason
-            assert (await pgs.ingest(tmp_path, "docs")).count("added") == 1
+        async with with_model(endpoint, fake) as patient:
+            assert (await patient.ingest(tmp_path, "docs")).count("added") == 1
 
 
 async def test_what_an_endpoint_refuses_is_told_and_the_rest_goes_on(
@@ -129,9 +123,8 @@ async def test_a_refused_key_ends_the_ingestion_and_keeps_what_was_published(
     assert (done.count("added"), done.count("deleted"), len(done.outcomes)) == (40, 1, 41)
 
 
-@pytest.mark.parametrize("status", [401, 403, 404])
 async def test_the_command_ends_with_the_code_of_the_model(
-    endpoint: Endpoint, db: Database, tmp_path: Path, status: int
+    endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text("Marie Curie met Pierre Curie.\n")
     environment = {
@@ -139,7 +132,7 @@ async def test_the_command_ends_with_the_code_of_the_model(
         "PGS_NEO4J_URI": endpoint.uri, "PGS_NEO4J_USER": endpoint.user,
         "PGS_NEO4J_PASSWORD": endpoint.password or "", "PGS_LLM_PROVIDER": "openai",
     }  # fmt: skip
-    with FakeOpenAI(default=Status(status)) as fake:
+    with FakeOpenAI(default=Status(403)) as fake:
         own = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "pgs_neo4j", "ingest", "a.txt", "--graph", "docs", "--quiet"),
             cwd=tmp_path,
@@ -148,5 +141,5 @@ async def test_the_command_ends_with_the_code_of_the_model(
         )
         _, told = await own.communicate()
     assert own.returncode == 6, told
-    assert f"HTTP {status}" in told.decode()
+    assert "HTTP 403" in told.decode()
     assert "pgs resume" in told.decode()

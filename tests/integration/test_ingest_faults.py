@@ -16,12 +16,12 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, DatabaseFullError, DatabaseUnavailableError
 from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
+from pgs_neo4j.llm.scripted import Reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
-from tests.integration.test_ingest import reader
+from tests.integration.test_ingest import model, reader
 from tests.killed_ingest import graph_without_name, half_documents
 from tests.write_faults import WriteFaults, faulty_writes
 
@@ -49,11 +49,6 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 @pytest.fixture
 def faults(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> WriteFaults:
     return faulty_writes(monkeypatch)
-
-
-def model(pgs: PGS) -> ScriptedLLM:
-    assert isinstance(pgs.sweep_llm, ScriptedLLM)
-    return pgs.sweep_llm
 
 
 def folder_of(path: Path, files: Mapping[str, str]) -> Path:

@@ -19,6 +19,7 @@ from pgs_neo4j.telemetry import names
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
 from tests.fakes.embedders import ScriptedEmbedder
+from tests.fakes.extractors import named_records
 from tests.tracing import Traced, attributes, trace_with
 
 CHAT = names.chat_name("scripted")
@@ -29,12 +30,7 @@ def reader(prompt: Prompt) -> Reply:
     """Name one entity, each sentence of which says something else of it."""
     if prompt.task == "description":
         return "Canary Hill lies in a county."
-    lines = []
-    for line in prompt.user.splitlines():
-        number, _, text = line.partition("] ")
-        if "Canary Hill" in text:
-            lines.append(f"entity<|#|>Canary Hill<|#|>Location<|#|>{text}<|#|>{number[1:]}")
-    return "\n".join([*lines, "<|COMPLETE|>", ""])
+    return named_records(prompt.user, {"Canary Hill": "Location"})
 
 
 @pytest.fixture

@@ -94,8 +94,13 @@ async def test_every_text_gets_a_vector_once(
     assert (done.unembedded, done.complete) == (0, True)
     assert done.embedded >= len(texts)
     assert done.usage.calls == 1 + len(embedder.calls)
-    again = await pgs.ingest(folder, "docs", embed=True)
-    assert (again.embedded, again.usage.calls) == (0, 0)
+    for purged in (False, True):
+        if purged:
+            await pgs.purge()
+        again = await pgs.ingest(folder, "docs", embed=True)
+        assert (again.embedded, again.usage.calls) == (0, 0)
+    assert (await pgs.graph("docs")).mapping.embedding_model == "scripted"
+    assert await texts_of(db) == texts
 
 
 async def test_the_view_names_the_vectors_and_searches_use_them(
@@ -165,8 +170,9 @@ async def test_a_vector_goes_with_the_text_that_it_stands_for(
     embedder.calls.clear()
     (folder / "seine.txt").write_text("The Seine flows far through Paris. Boats cross the Seine.\n")
     (folder / "curie.md").rename(folder / "marie.md")
-    await pgs.ingest(folder, "docs", sync=True)
+    without = await pgs.ingest(folder, "docs", sync=True)
     between = await texts_of(db)
+    assert without.unembedded >= len({*between} - {*before})
     assert {text for text, vector in between.items() if vector is None} == {*between} - {*before}
     assert (await pgs.graph("docs")).mapping.embedding == "embedding"
     await pgs.ingest(folder, "docs", embed=True)
@@ -232,18 +238,6 @@ async def test_another_embedder_makes_all_vectors_again_once_it_answers(
     assert {index.dimensions for index in await pgs.indexes() if index.kind == "vector"} == {6}
     found = await pgs.search("Boats", graph="docs", mode="naive")
     assert any("other made the vectors" in note for note in found.warnings)
-
-
-async def test_purge_keeps_vectors_and_the_next_ingestion_finds_them(
-    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
-) -> None:
-    await pgs.ingest(folder, "docs", embed=True)
-    await pgs.purge()
-    embedder.calls.clear()
-    await pgs.ingest(folder, "docs", embed=True)
-    assert embedder.calls == []
-    assert (await pgs.graph("docs")).mapping.embedding_model == "scripted"
-    assert are_true(await texts_of(db), embedder)
 
 
 async def test_the_real_client_counts_what_an_endpoint_reports(

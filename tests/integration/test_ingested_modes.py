@@ -11,7 +11,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import SearchMode
-from pgs_neo4j.retrieval.paths import members, walk
+from pgs_neo4j.retrieval.paths import walk
 from tests.conftest import Endpoint
 from tests.documents import stored_graph
 from tests.engines import KNOBS, engine_on
@@ -72,23 +72,3 @@ async def test_modes_that_answer_cite_documents_or_nothing(pgs: PGS, db: Databas
         keys = {source.key for source in (await pgs.document(found.answer.run)).sources}
         assert keys <= real
         assert bool(keys) == (mode != "bypass")
-
-
-async def test_routing_uses_the_indexes_of_an_ingestion(
-    pgs: PGS, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(members, "QUICK", 0)  # as in a graph that is too large to compare
-    used: list[str] = []
-    find = members.find_near_members
-
-    async def found(*args: object) -> members.NearMembers | None:
-        near = await find(*args)  # type: ignore[arg-type]
-        used.append(near.method if near else "")
-        return near
-
-    monkeypatch.setattr("pgs_neo4j.retrieval.evidence.find_near_members", found)
-    routing = await pgs.route(QUESTION, graph="docs")
-    assert used
-    assert all(method.startswith("vector index ") for method in used)
-    assert not routing.unmatched
-    assert routing.routes[0].evidence > 0

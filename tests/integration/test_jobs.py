@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import JobOrder, repartition, repartition_all
-from pgs_neo4j.errors import BusyError, EmptyGraphError, UsageError
+from pgs_neo4j.errors import BusyError, EmptyGraphError
 from pgs_neo4j.events import StepStarted
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.runs import jobs
@@ -22,6 +21,8 @@ from pgs_neo4j.runs.jobs import begin, close, get, list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count
+from tests.leases import read_holder
+from tests.waiting import until
 
 TEXT = "MATCH (p:Paper {doi: 'doi/3'}) SET p.abstract = 'It says something else now.'"
 CITATION = (
@@ -36,11 +37,6 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """An engine on four topics of papers."""
     async with engine_on_papers(endpoint, db) as opened:
         yield opened
-
-
-async def records(db: Database) -> list[dict[str, Any]]:
-    _, rows = await db.call("MATCH (j:PgsJob) RETURN properties(j) AS job", {}, "read")
-    return [row["job"] for row in rows]
 
 
 async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
@@ -134,19 +130,12 @@ async def test_an_interrupted_job_says_so_and_leaves_what_there_was(pgs: PGS) ->
     assert (await list_jobs(pgs.db))[0].outcome == "interrupted"
     stored = await pgs.graph("papers")
     assert stored.generation == first.generation
-    assert await lease.read_holder(pgs.db, "papers") is None
+    assert await read_holder(pgs.db, "papers") is None
 
 
-async def test_a_failed_job_keeps_the_sentence(pgs: PGS) -> None:
-    await pgs.add_graph("empty", GraphMapping(labels=("Nothing",)))
-    with pytest.raises(EmptyGraphError) as raised:
-        await repartition(pgs, "empty")
-    (job,) = await list_jobs(pgs.db, "empty")
-    assert (job.outcome, job.error) == ("failed", str(raised.value))
-    assert job.finished_at is not None
-
-
-async def test_all_graphs_by_name_and_a_failure_stops_none(pgs: PGS) -> None:
+async def test_all_graphs_by_name_and_a_failure_stops_none_and_keeps_its_sentence(
+    pgs: PGS,
+) -> None:
     mapping = (await pgs.graph("papers")).mapping
     await pgs.add_graph("a_first", mapping)
     await pgs.add_graph("nothing", GraphMapping(labels=("Nothing",)))
@@ -155,6 +144,11 @@ async def test_all_graphs_by_name_and_a_failure_stops_none(pgs: PGS) -> None:
     assert [(job.graph, job.outcome) for job in reversed(listed)] == [
         ("a_first", "repartitioned"), ("nothing", "failed"), ("papers", "repartitioned"),
     ]  # fmt: skip
+    with pytest.raises(EmptyGraphError) as raised:
+        await repartition(pgs, "nothing")
+    for job in await list_jobs(pgs.db, "nothing"):
+        assert (job.outcome, job.error) == ("failed", str(raised.value))
+        assert job.finished_at is not None
 
 
 async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> None:
@@ -171,16 +165,9 @@ async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> Non
     assert not (await get(db, dead.id)).silent
     assert (await get(db, alive.id)).outcome == "running"
     assert (await get(db, elsewhere.id)).outcome == "running"
-
-
-async def test_a_job_that_was_taken_for_dead_has_the_last_word(pgs: PGS) -> None:
-    db = pgs.db
-    await ensure_schema(db)
-    late = await begin(db, "papers")
-    await db.call(AGE, {"id": late.id}, "write")
-    await begin(db, "papers")
-    await close(db, replace(late, outcome="failed", error="it lost its lease"))
-    found = await get(db, late.id)
+    # What was taken for dead has the last word.
+    await close(db, replace(dead, outcome="failed", error="it lost its lease"))
+    found = await get(db, dead.id)
     assert (found.outcome, found.error) == ("failed", "it lost its lease")
     assert found.finished_at is not None
 
@@ -191,10 +178,14 @@ async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.M
     await ensure_schema(db)
     job = await begin(db, "papers")
     await db.call(AGE, {"id": job.id}, "write")
-    async with jobs.stay_alive(db, job), asyncio.timeout(60):
-        while (await get(db, job.id)).silent:
-            await asyncio.sleep(0.02)
-    assert not (await get(db, job.id)).silent
+
+    assert (await get(db, job.id)).silent
+
+    async def speaks() -> bool:
+        return not (await get(db, job.id)).silent
+
+    async with jobs.stay_alive(db, job):
+        await until(speaks, 60)
 
 
 async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,16 +203,10 @@ async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyP
     assert [job.id for job in await list_jobs(db, limit=2)] == [other.id, kept[-1].id]
 
 
-async def test_an_unknown_job_is_a_matter_of_usage(pgs: PGS) -> None:
-    with pytest.raises(UsageError, match="there is no job j0; 'pgs jobs list'"):
-        await get(pgs.db, "j0")
-
-
 async def test_purge_takes_leases_and_records(pgs: PGS) -> None:
     before = await checksum(pgs.db)
     await repartition(pgs, "papers")
     assert await count(pgs.db, "(x:PgsLease)") == 1
     await pgs.purge()
-    assert await records(pgs.db) == []
     assert await count(pgs.db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
     assert await checksum(pgs.db) == before

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
@@ -16,6 +15,7 @@ from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count, locked_papers
+from tests.leases import read_holder
 from tests.waiting import until
 
 PATIENCE_S = 120.0
@@ -49,7 +49,7 @@ async def test_a_job_that_waits_for_a_lock_keeps_its_lease_and_others_are_told(p
     async with asyncio.TaskGroup() as group, locked_papers(pgs.db):
         job = group.create_task(repartition(pgs, "papers"))
         await waits_for(pgs.db, 2 * LEASE_S)
-        holder = await lease.read_holder(pgs.db, "papers")
+        holder = await read_holder(pgs.db, "papers")
         assert holder is not None
         async with asyncio.timeout(PATIENCE_S):
             with pytest.raises(BusyError, match=holder.holder.replace(".", r"\.")):

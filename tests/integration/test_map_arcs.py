@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from hashlib import sha256
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.analogies import SMALL, planted, skeletons
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
-from tests.serving import served
+from tests.serving import entry, served
 
 FLAG = """
 MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition {id: $source})
@@ -22,15 +20,13 @@ CREATE (:PgsFlag {id: $id, text: $id, place: 0, target: $target})-[:PGS_FROM]->(
 """
 
 
-def entry(name: str, **more: Any) -> dict[str, Any]:
-    digest = sha256(f"pgs_{name}".encode()).hexdigest()
-    return {"name": name, "sha256": digest, "graphs": ["notes"], **more}
-
-
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     mapping = await planted(db)
-    tokens = [entry("ann"), entry("bob"), entry("eve", role="reader"), entry("zoe", graphs=["x"])]
+    tokens = [
+        *(entry(name, "notes") for name in ("ann", "bob")),
+        entry("eve", "notes", role="reader"), entry("zoe", "x"),
+    ]  # fmt: skip
     async with engine_on(endpoint, **KNOBS | SMALL, token=tokens) as opened:
         await opened.add_graph("notes", mapping)
         await opened.partition("notes")

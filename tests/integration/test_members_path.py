@@ -61,19 +61,15 @@ async def test_every_embedding_of_the_right_size_is_compared(db: Database, docs:
     assert found.method == "every stored embedding"
     assert next(iter((await near(db, 1.1)).scores)) == Place(1, 54)  # integers count as well
     assert all(score > 0 for score in (await near(db, 3.0)).scores.values())
+    assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
+    assert await find_near_members(db, GraphMapping(), PARTS, at(0.5), 3) is None
 
 
 async def test_an_index_finds_the_same(db: Database, index: str) -> None:
     found = await near(db, 0.502)
     assert list(found.scores) == [Place(2, 0), Place(2, 1), Place(1, 49)]
     assert found.method == f"vector index {index}"
-
-
-async def test_only_the_partitions_asked_for_count(db: Database, docs: None) -> None:
-    assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
-
-
-async def test_an_index_knows_others_that_do_not_count(db: Database, index: str) -> None:
+    # It knows others that do not count.
     assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
 
 
@@ -100,7 +96,3 @@ async def test_an_index_that_is_gone_leaves_the_words(
 async def test_an_embedding_that_is_not_finite_leaves_the_words(db: Database, docs: None) -> None:
     await db.call("MATCH (n:Doc) WHERE n.v = 'x' SET n.v = [1.0, 0.0 / 0.0]", {}, "write")
     assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None
-
-
-async def test_a_graph_without_embeddings_has_no_near_members(db: Database) -> None:
-    assert await find_near_members(db, GraphMapping(), PARTS, at(0.5), 3) is None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
-import stamina
 
 from pgs_neo4j.errors import (
     EmbeddingError,
@@ -22,18 +21,13 @@ from pgs_neo4j.llm.protocol import Embedder, Metered
 from pgs_neo4j.model import Usage
 from tests.fakes.openai_server import FakeOpenAI, Raw, Status, Vectors, vector_of
 
+pytestmark = pytest.mark.usefixtures("no_waits")
+
 
 @pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(default=Vectors()) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def no_waits() -> Iterator[None]:
-    stamina.set_testing(True, attempts=20)
-    yield
-    stamina.set_testing(False)
+def fake(fake: FakeOpenAI) -> FakeOpenAI:
+    fake.default = Vectors()
+    return fake
 
 
 @pytest.fixture
@@ -61,33 +55,20 @@ async def test_rows_are_unit_and_in_the_order_of_texts(
     assert embedder.dimensions == 8
 
 
-async def test_blank_texts_are_zero_rows_and_not_sent(
-    fake: FakeOpenAI, embedder: OpenAIEmbedder
-) -> None:
-    rows = await embedder.embed(["", "two", " \n"])
-    assert [bool(row.any()) for row in rows] == [False, True, False]
-    assert [r.body["input"] for r in fake.requests] == [["two"]]
-    assert (await embedder.embed([])).shape == (0, 8)
-
-
-async def test_many_texts_go_in_batches_and_come_back_in_order(
+async def test_many_texts_go_in_bounded_batches_and_come_back_in_order(
     fake: FakeOpenAI, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(openai, "BATCH_INPUTS", 3)
-    texts = [f"text {i}" for i in range(10)]
-    rows = await embedder.embed(texts)
-    assert sorted(len(r.body["input"]) for r in fake.requests) == [1, 3, 3, 3]
-    assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
-
-
-async def test_batches_are_bounded_by_tokens_and_texts_are_cut(
-    fake: FakeOpenAI, embedder: OpenAIEmbedder
 ) -> None:
     await embedder.embed(["ü" * 400_000] * 30)
     sizes = [[len(text.encode()) for text in r.body["input"]] for r in fake.requests]
     assert {size for batch in sizes for size in batch} == {openai.INPUT_BYTES}
     assert all(sum(batch) <= 3.5 * openai.BATCH_TOKENS for batch in sizes)
     assert sum(map(len, sizes)) == 30
+    fake.requests.clear()
+    monkeypatch.setattr(openai, "BATCH_INPUTS", 3)
+    texts = [f"text {i}" for i in range(10)]
+    rows = await embedder.embed(texts)
+    assert sorted(len(r.body["input"]) for r in fake.requests) == [1, 3, 3, 3]
+    assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
 
 
 async def test_dimensions_are_asked_for_and_checked(fake: FakeOpenAI) -> None:
@@ -139,7 +120,13 @@ async def test_one_call_says_what_it_used(fake: FakeOpenAI, embedder: OpenAIEmbe
     assert [r.body["input"] for r in fake.requests] == [["one", "three"]]
     assert made.usage == Usage(calls=1, input_tokens=1)
     assert (await embedder.embed_once([" "])).usage == Usage()
-    assert len(fake.requests) == 1
+    assert [bool(row.any()) for row in await embedder.embed(["", "two", " \n"])] == [
+        False,
+        True,
+        False,
+    ]
+    assert [r.body["input"] for r in fake.requests] == [["one", "three"], ["two"]]
+    assert (await embedder.embed([])).shape == (0, 8)
 
 
 @pytest.mark.parametrize("usage", [None, {"prompt_tokens": -1}, {"prompt_tokens": 0}, "many"])

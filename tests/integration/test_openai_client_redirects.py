@@ -20,12 +20,6 @@ PROMPT = Prompt(task="sweep", system="read", user="secretquestion", question="se
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
-
-
-@pytest.fixture
 def other() -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as server:
         yield server

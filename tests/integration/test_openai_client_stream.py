@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
-import stamina
 
 from pgs_neo4j.errors import (
     ModelError,
@@ -27,26 +26,15 @@ from tests.fakes.openai_server import (
     Hang,
     Raw,
     Recorded,
+    Scripted,
     Stall,
     Status,
     StreamError,
 )
 
+pytestmark = pytest.mark.usefixtures("no_waits")
 PROMPT = Prompt(task="synthesis", system="think", user="about it", question="about it")
 TEXT = "A thesis in a few words, ünd more."
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def no_waits() -> Iterator[None]:
-    stamina.set_testing(True, attempts=20)
-    yield
-    stamina.set_testing(False)
 
 
 @pytest.fixture
@@ -106,7 +94,12 @@ async def test_usage_is_estimated_where_stream_options_are_refused(
 
 
 @pytest.mark.parametrize(
-    "failing", [Status(429), Status(500), Drop(), Drop(pieces=0), StreamError(0), Raw(b"hello")]
+    "failing",
+    [
+        *(Status(429), Status(500), Drop(), StreamError(0), Raw(b"hello")),
+        Raw(b"data: {broken\n\n", "text/event-stream"),
+        Raw(b'data: {"choices": 7}\n\n', "text/event-stream"),
+    ],
 )
 async def test_failures_before_the_first_piece_are_tried_again(
     fake: FakeOpenAI, llm: Asked, failing: Status | Drop | StreamError | Raw
@@ -116,57 +109,42 @@ async def test_failures_before_the_first_piece_are_tried_again(
     assert len(fake.chats) == 2
 
 
-async def test_a_malformed_event_before_the_first_piece_is_tried_again(
-    fake: FakeOpenAI, llm: Asked
+@pytest.mark.parametrize(
+    ("reply", "pieces", "kind"),
+    [
+        (StreamError(2), 2, ModelUnavailableError),
+        (Answer(""), 0, ModelOutputError),
+        (Answer("half", finish_reason="content_filter"), 4, ModelOutputError),
+        (Answer("", refusal="I would rather not"), 0, ModelOutputError),
+        (Status(429, {"Retry-After": "999"}), 0, ModelRateLimitError),
+    ],
+)
+async def test_a_stream_without_an_answer_is_a_typed_error_and_not_tried_again(
+    fake: FakeOpenAI, llm: Asked, reply: Scripted, pieces: int, kind: type[ModelError]
 ) -> None:
-    event = Raw(b"data: {broken\n\n", "text/event-stream")
-    shape = Raw(b'data: {"choices": 7}\n\n', "text/event-stream")
-    fake.script(event, shape, Answer(TEXT))
-    assert (await drained(llm))[1].text == TEXT
-    fake.default = event
-    assert isinstance((await broken(llm))[1], ModelOutputError)
-
-
-@pytest.mark.parametrize("failing", [StreamError(2)])
-async def test_an_error_after_pieces_is_typed_and_not_tried_again(
-    fake: FakeOpenAI, llm: Asked, failing: StreamError
-) -> None:
-    fake.script(failing)
-    pieces, error = await broken(llm)
-    assert len(pieces) == 2
-    assert isinstance(error, ModelUnavailableError)
+    fake.script(reply)
+    heard, error = await broken(llm)
+    assert (len(heard), type(error)) == (pieces, kind)
     assert len(fake.chats) == 1
 
 
-async def test_a_cut_connection_counts_as_truncated(fake: FakeOpenAI, llm: Asked) -> None:
-    fake.script(Drop(pieces=3))
-    pieces, completion = await drained(llm)
-    assert len(pieces) == 3
-    assert completion.truncated
-    assert completion.usage.estimated
-
-
-@pytest.mark.parametrize(("reason", "truncated"), [("length", True), (None, True), ("stop", False)])
-async def test_the_reason_for_ending_decides_truncation(
-    fake: FakeOpenAI, llm: Asked, reason: str | None, truncated: bool
-) -> None:
-    fake.script(Answer(TEXT, finish_reason=reason))
-    assert (await drained(llm))[1].truncated is truncated
-
-
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "truncated"),
     [
-        Answer(""),
-        Answer("half", finish_reason="content_filter"),
-        Answer("", refusal="I would rather not"),
+        (Answer(TEXT, finish_reason="length"), True),
+        (Answer(TEXT, finish_reason=None), True),
+        (Answer(TEXT, finish_reason="stop"), False),
+        (Drop(pieces=3), True),
     ],
 )
-async def test_a_stream_without_an_answer_is_an_output_error(
-    fake: FakeOpenAI, llm: Asked, reply: Answer
+async def test_how_a_stream_ends_decides_truncation(
+    fake: FakeOpenAI, llm: Asked, reply: Answer | Drop, truncated: bool
 ) -> None:
     fake.script(reply)
-    assert isinstance((await broken(llm))[1], ModelOutputError)
+    pieces, completion = await drained(llm)
+    assert completion.truncated is truncated
+    if isinstance(reply, Drop):
+        assert (len(pieces), completion.usage.estimated) == (3, True)
 
 
 async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
@@ -188,11 +166,6 @@ async def test_silence_before_the_first_piece_is_bounded_by_the_deadline_alone(
     assert isinstance(error, ModelTimeoutError)
     assert "within 0.4 s" in str(error)
     await llm.close()
-
-
-async def test_rate_limits_end_with_their_own_error(fake: FakeOpenAI, llm: Asked) -> None:
-    fake.default = Status(429, {"Retry-After": "999"})
-    assert isinstance((await broken(llm))[1], ModelRateLimitError)
 
 
 async def test_leaving_early_frees_the_connection(fake: FakeOpenAI, llm: Asked) -> None:

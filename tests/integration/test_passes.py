@@ -14,7 +14,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt, Report, SweepStatus
-from pgs_neo4j.sweeping import material, pack, passes
+from pgs_neo4j.sweeping import passes
 from pgs_neo4j.sweeping.report import parse_report
 from tests.conftest import Endpoint
 from tests.engines import engine_on, engine_on_papers
@@ -45,11 +45,6 @@ def sweeps_of(pgs: PGS) -> list[Prompt]:
     return prompts
 
 
-def pack_by_weight(*args: Any, by_weight: bool, **limits: Any) -> tuple[pack.Pass, ...]:
-    """Pack as 0.1.0 did, whatever is asked for."""
-    return pack.pack(*args, by_weight=True, **limits)
-
-
 def answer_with(pgs: PGS, answer: Any) -> None:
     assert isinstance(pgs.sweep_llm, ScriptedLLM)
     pgs.sweep_llm._answer = answer
@@ -59,9 +54,7 @@ def shown(prompts: list[Prompt]) -> list[set[str]]:
     return [{node.alias for node in prompt.nodes} for prompt in prompts]
 
 
-async def test_passes_show_relationships_with_both_ends(
-    engine: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_passes_show_relationships_with_both_ends(engine: PGS, db: Database) -> None:
     _, rows = await db.call(RELATIONSHIPS, {}, "read")
     answer = await engine.execute("Why?")
     (sweep,) = answer.sweeps
@@ -70,41 +63,6 @@ async def test_passes_show_relationships_with_both_ends(
     assert answer.coverage.exhausted
     along = sum(len(prompt.relationships) for prompt in prompts)
     assert along > 0.85 * rows[0]["count"]
-    monkeypatch.setattr(material, "pack", pack_by_weight)
-    await engine.execute("Why not?")
-    prompts = sweeps_of(engine)
-    assert sweep.passes <= len(prompts)
-    assert sum(len(prompt.relationships) for prompt in prompts) < 0.7 * along
-
-
-async def test_a_run_that_began_with_passes_by_weight_resumes_with_them(
-    engine: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await engine.partition()
-    await db.call("MATCH (p:PgsPartition) REMOVE p.texts", {}, "write")  # as 0.1.0 left them
-    failing = ModelUnavailableError("500")
-    begun: list[set[str]] = []
-
-    def answer(prompt: Prompt) -> str | Exception:
-        if prompt.task == "synthesis" or "n100" in shown([prompt])[0]:
-            return failing
-        begun.extend(shown([prompt]))
-        return contract_reply(prompt)
-
-    answer_with(engine, answer)
-    with monkeypatch.context() as earlier:
-        earlier.setattr(material, "pack", pack_by_weight)
-        partial_answer = await engine.execute("Why?")
-    assert partial_answer.sweeps[0].status is SweepStatus.PARTIAL
-    sweeps_of(engine)
-    answer_with(engine, contract_reply)
-    planned = await engine.plan("Why?")
-    assert (planned.sweeps[0].passes, planned.sweeps[0].cached) == (len(begun) + 1, len(begun))
-    resumed = await engine.resume(partial_answer.run)
-    (rest,) = shown(sweeps_of(engine))
-    assert "n100" in rest
-    assert all(not rest & before for before in begun)
-    assert resumed.coverage.exhausted
 
 
 async def test_a_run_resumes_with_the_same_passes(engine: PGS) -> None:

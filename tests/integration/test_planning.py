@@ -2,6 +2,7 @@
 
 import pytest
 
+from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.scripted import contract_reply
 from tests.engines import engine_on_papers
@@ -37,8 +38,11 @@ async def test_the_passes_and_input_tokens_are_those_of_the_run(engine):
     assert sum(each.input_tokens for each in plan.sweeps) == paid
 
 
-async def test_a_plan_knows_what_the_cache_holds(engine):
-    await engine.execute("Why?")
+async def test_a_run_costs_what_was_planned_and_a_plan_knows_what_the_cache_holds(engine):
+    plan = await engine.plan("Why?")
+    answer = await engine.execute("Why?")
+    assert answer.usage.calls == plan.calls == 5
+    assert plan.low <= answer.cost <= plan.high
     plan = await engine.plan("Why?")
     assert plan.cached == 4
     assert (plan.calls, sum(each.input_tokens for each in plan.sweeps)) == (1, 0)
@@ -66,23 +70,10 @@ async def test_a_plan_of_continue_counts_what_is_unread(engine):
 
 async def test_a_plan_of_a_model_with_a_small_context_has_more_passes(engine):
     small = {"scripted": {"context": 2600}}
-    engine.settings = engine.settings.model_copy(update={"models": _entries(small)})
+    engine.settings = engine.settings.model_copy(update={"models": entries(small)})
     plan = await engine.plan("Why?", sweep_max_tokens=800)
     answer = await engine.execute("Why?", sweep_max_tokens=800)
     assert sum(each.passes for each in plan.sweeps) > 4
     assert answer.coverage.exhausted
     for prompt in engine.sweep_llm.prompts:
         assert (len(prompt.system) + len(prompt.user)) / 3.5 <= 1800
-
-
-def _entries(values):
-    from pgs_neo4j.config.models_table import entries
-
-    return entries(values)
-
-
-async def test_the_cost_of_the_run_lies_within_the_band(engine):
-    plan = await engine.plan("Why?")
-    answer = await engine.execute("Why?")
-    assert answer.usage.calls == plan.calls == 5
-    assert plan.low <= answer.cost <= plan.high

@@ -11,12 +11,9 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import QueryError
-from pgs_neo4j.ingest.assemble import assemble
 from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolver
 from pgs_neo4j.ingest.names import renewal
-from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.ingest.publish import NewDocument, Publication, prepare, publish
-from pgs_neo4j.ingest.stored import read_chunks
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.purge import purge
 from tests.documents import (
@@ -24,8 +21,9 @@ from tests.documents import (
     name_rows,
     new_document,
     random_extraction,
-    stored_graph,
+    standing,
     stored_names,
+    write_documents,
 )
 
 VARIANTS = VariantResolver()
@@ -43,15 +41,7 @@ async def write(
     """Write documents, and delete one, as an ingestion does."""
     await ensure_schema(db)
     await prepare(db)
-    ids = [*(document.id for document in documents), *filter(None, [gone])]
-    async with hold_resolved(db, "docs", "Docs", resolver=resolver) as held:
-        stored = await read_chunks(db, "docs", ids)
-        await publish(db, held, await assemble(db, "docs", documents, stored, held.resolution))
-
-
-async def standing(db: Database) -> Mapping[str, Any]:
-    """The graph and the index of its names."""
-    return {**await stored_graph(db, "docs"), "names": await stored_names(db, "docs")}
+    await write_documents(db, *documents, gone=gone, resolver=resolver)
 
 
 @pytest.fixture
@@ -98,16 +88,6 @@ async def test_names_are_resolved_again_by_another_resolver(
     assert {row["entity_key"] == row["key"] for row in apart["names"]} == {True}
     assert apart["names"] == name_rows(DOCUMENTS, "docs", Resolution(ApartResolver()))
     assert len(apart["nodes"]) > len(written["nodes"])
-    await write(db)
-    assert await standing(db) == written
-
-
-async def test_a_graph_of_an_earlier_version_without_an_index_is_resolved(
-    db: Database, written: Mapping[str, Any]
-) -> None:
-    await write(db, resolver=ApartResolver())
-    await db.call("MATCH (n:PgsName) DELETE n", {}, "write")
-    await db.call("MATCH (w:PgsIngest) REMOVE w.resolver", {}, "write")
     await write(db)
     assert await standing(db) == written
 

@@ -73,8 +73,13 @@ async def test_only_ways_within_the_view_count(
     done = await rerank_by_distance(order(db, ids, names, replace(MAPPING, labels=("Person",))))
     # Three relationships count; those farther away keep their order.
     assert named(ids, done.scores) == [f"person {i}" for i in (0, 1, 2, 3, 6, 5, 4)]
+    assert [*done.scores.values()] == sorted(done.scores.values(), reverse=True)
     every = await rerank_by_distance(order(db, ids, names, GraphMapping()))
     assert named(ids, every.scores) == [f"person {i}" for i in (0, 6, 1, 5, 2, 4, 3)]
+    monkeypatch.undo()  # the three best are measured from, and stay in front
+    names = [f"person {i}" for i in (0, 1, 4, 2, 6, 3, 5)]
+    done = await rerank_by_distance(order(db, ids, names, replace(MAPPING, labels=("Person",))))
+    assert named(ids, done.scores) == [f"person {i}" for i in (0, 1, 4, 2, 3, 5, 6)]
 
 
 async def test_each_passage_counts_once(db: Database, ids: dict[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -20,8 +19,9 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
-from tests.engines import engine_on_papers
+from tests.engines import answering, asked, engine_on_papers, without_synthesis
 from tests.graphs import checksum, count
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -30,22 +30,44 @@ async def engine(endpoint, db):
         yield opened
 
 
-def asked(engine):
-    """Prompts that were paid for, and forgets them."""
-    prompts = [*engine.sweep_llm.prompts, *engine.synthesis_llm.prompts]
-    engine.sweep_llm.prompts.clear()
-    engine.synthesis_llm.prompts.clear()
-    return prompts
-
-
-def answering(engine, answer):
-    engine.sweep_llm._answer = engine.synthesis_llm._answer = answer
-
-
 async def only_run(db):
     _, rows = await db.call("MATCH (r:PgsRun) RETURN r {.*} AS run", {}, "read")
     (row,) = rows
     return row["run"]
+
+
+async def recorded(db, sweeps, of="(x:PgsSweep)"):
+    """Wait until so many sweeps are recorded."""
+
+    async def reached():
+        return await count(db, of) >= sweeps
+
+    await until(reached, 60)
+
+
+async def cancel(task):
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def interrupted(engine, db, hanging, **knobs):
+    """The record of a run that is canceled when all partitions but these have been read."""
+    hung = asyncio.Event()
+
+    async def answer(prompt):
+        if prompt.partition in hanging:
+            hung.set()
+            await asyncio.Event().wait()
+        return contract_reply(prompt)
+
+    answering(engine, answer)
+    task = asyncio.create_task(engine.execute("Why?", **knobs))
+    await hung.wait()
+    await recorded(db, 4 - len(hanging))
+    await cancel(task)
+    answering(engine, contract_reply)
+    asked(engine)
+    return await only_run(db)
 
 
 async def test_the_same_question_again_costs_nothing(engine):
@@ -113,94 +135,76 @@ async def test_the_cache_is_bounded_and_can_be_cleared(engine, db):
     assert (await engine.kept_replies()).replies == 0
 
 
-async def test_failures_are_never_kept(engine, db):
-    cut = Completion(text=contract_reply, usage=Usage(calls=1), model="m", truncated=True)
-
+@pytest.mark.parametrize("how", ["resume", "continue"])
+async def test_what_failed_is_recorded_not_kept_not_covered_and_bought_again(engine, db, how):
     def answer(prompt):
         if prompt.partition == 1:
             return "no report at all"
         if prompt.partition == 2:
-            return replace(cut, text=contract_reply(prompt))
+            text = contract_reply(prompt)
+            return Completion(text=text, usage=Usage(calls=1), model="m", truncated=True)
+        if prompt.partition == 3:
+            return ModelUnavailableError("the endpoint answered 500")
         return contract_reply(prompt)
 
     answering(engine, answer)
-    result = await engine.execute("Why?")
-    assert {s.partition for s in result.sweeps if s.status is SweepStatus.FAILED} == {1, 2}
-    assert await count(db, "(x:PgsReply)") == 3
+    first = await engine.execute("Why?")
+    assert first.partial
+    failed = {s.partition: s for s in first.sweeps if s.status is SweepStatus.FAILED}
+    assert {number: sweep.nodes_read for number, sweep in failed.items()} == {1: 0, 2: 0, 3: 0}
+    assert "cut off" in failed[2].errors[0]
+    assert any("P3: 0 of 40 nodes were read" in warning for warning in first.warnings)
+    assert any("P3" in w and "answered 500" in w for w in first.warnings)
+    assert (first.coverage.nodes_read, first.coverage.partitions_swept) == (40, 1)
+    assert await count(db, "()-[x:PGS_SWEPT {status: 'failed'}]->()") == 3
+    assert await count(db, "(x:PgsReply)") == 2
     answering(engine, contract_reply)
     asked(engine)
-    again = await engine.execute("Why?")
-    assert not again.partial
-    assert [p.partition for p in asked(engine)][:2] != []
-    assert again.usage.cached == 2
+    if how == "resume":
+        whole = await engine.resume(first.run)
+    else:
+        whole = await engine.execute("Continue", mode="continue")
+        assert sorted(s.partition for s in whole.sweeps) == [1, 2, 3]
+    assert sorted(p.partition or 9 for p in asked(engine)) == [1, 2, 3, 9]
+    assert not whole.partial
+    assert whole.coverage.exhausted
+    assert await count(db, "(x:PgsRun)") == 1 + (how == "continue")
 
 
 async def test_a_cancelled_run_goes_on_and_pays_for_what_was_in_flight(engine, db):
-    hanging, before = asyncio.Event(), await checksum(db)
-
-    async def answer(prompt):
-        if prompt.partition == 3:
-            hanging.set()
-            await asyncio.sleep(60)
-        return contract_reply(prompt)
-
-    answering(engine, answer)
-    task = asyncio.create_task(engine.execute("Why?", max_concurrent_calls=2))
-    await hanging.wait()
-    while await count(db, "(x:PgsSweep)") < 3:
-        await asyncio.sleep(0.01)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    run = await only_run(db)
+    before = await checksum(db)
+    run = await interrupted(engine, db, {3}, max_concurrent_calls=2)
     assert run["status"] == "interrupted"
-    answering(engine, contract_reply)
-    asked(engine)
+    assert (await engine.coverage("papers", "default")).nodes_read == 120
     resumed = await engine.resume(run["id"])
     assert [p.partition for p in asked(engine)] == [3, None]
     assert resumed.run == run["id"]
     assert resumed.coverage.exhausted
     assert not resumed.partial
-    assert resumed.usage.calls == 6  # with the one that was cancelled
+    assert resumed.usage.calls == 6  # with the one that was canceled
     assert (await only_run(db))["status"] == "complete"
     assert await count(db, "(x:PgsSweep)") == 4
-    asked(engine)
     assert (await engine.resume(run["id"])).text == resumed.text  # complete: nothing to do
     assert asked(engine) == []
     assert await checksum(db) == before
 
 
-async def test_without_the_cache_a_run_still_pays_once(engine, db):
-    def answer(prompt):
-        gone = prompt.task == "synthesis"
-        return ModelUnavailableError("gone") if gone else contract_reply(prompt)
-
-    answering(engine, answer)
+@pytest.mark.parametrize("by_key", [True, False])
+async def test_a_run_without_its_synthesis_goes_on_and_pays_for_that_alone(engine, db, by_key):
+    knobs = {"idempotency_key": "k1"} if by_key else {"cache": False}
+    answering(engine, without_synthesis())
     with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?", cache=False)
+        await engine.execute("Why?", **knobs)
     assert await count(db, "(x:PgsReply)") == 4
     answering(engine, contract_reply)
     asked(engine)
-    done = await engine.resume((await only_run(db))["id"])
+    run = (await only_run(db))["id"]
+    done = await (engine.execute("Why?", **knobs) if by_key else engine.resume(run))
     assert [p.task for p in asked(engine)] == ["synthesis"]
+    assert done.run == run
+    assert not done.partial
     assert done.coverage.exhausted
-    assert await count(db, "(x:PgsReply)") == 0
-
-
-async def test_a_partial_answer_is_completed(engine, db):
-    def answer(prompt):
-        return ModelUnavailableError("500") if prompt.partition == 2 else contract_reply(prompt)
-
-    answering(engine, answer)
-    partial = await engine.execute("Why?")
-    assert partial.partial
-    assert any("P2: 0 of 40 nodes were read" in warning for warning in partial.warnings)
-    answering(engine, contract_reply)
-    asked(engine)
-    whole = await engine.resume(partial.run)
-    assert [p.partition for p in asked(engine)] == [2, None]
-    assert not whole.partial
-    assert whole.coverage.exhausted
-    assert await count(db, "(x:PgsRun)") == 1
+    assert await count(db, "(x:PgsReply)") == (5 if by_key else 0)
 
 
 async def test_what_is_not_there_or_still_going_on_cannot_be_resumed(engine, db):
@@ -234,8 +238,7 @@ async def test_a_run_that_was_taken_over_records_nothing_any_more(engine, db, mo
     answering(engine, answer)
     asleep = asyncio.create_task(engine.execute("Why?"))
     await hanging.wait()
-    while await count(db, "(x:PgsSweep)") < 3:
-        await asyncio.sleep(0.01)
+    await recorded(db, 3)
     run = (await only_run(db))["id"]
     await db.call("MATCH (r:PgsRun) SET r.updated_at = datetime() - duration('PT5M')", {}, "write")
     monkeypatch.setattr(engine, "sweep_llm", ScriptedLLM(contract_reply))
@@ -290,16 +293,6 @@ async def test_a_key_that_only_looks_alike_is_another_one(engine, db):
     assert again.run == first.run
 
 
-async def test_a_key_that_an_earlier_release_stored_is_found_in_its_session_only(engine, db):
-    first = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
-    await db.call("MATCH (r:PgsRun) SET r.idempotency = 'papers/team/x/1'", {}, "write")
-    again = await engine.execute("Why?", session_id="team", idempotency_key="x/1")
-    assert again.run == first.run
-    other = await engine.execute("Why?", session_id="team/x", idempotency_key="1")
-    assert other.run != first.run
-    assert await count(db, "(x:PgsRun)") == 2
-
-
 async def test_twenty_at_once_with_one_key_and_odd_names_make_one_run(engine, db):
     session, key = "tēam/\"x\", 'y' {z} \\ $s `t` 🧪", '1/["a", "b"]\\" OR 1=1 // 语'
     results = await asyncio.gather(
@@ -316,67 +309,6 @@ async def test_twenty_at_once_with_one_key_and_odd_names_make_one_run(engine, db
     last = await engine.execute("Why?", session_id=session, idempotency_key=key)
     assert (last.run, last.session) == (done[0].run, session)
     assert asked(engine) == []
-
-
-async def test_an_idempotency_key_goes_on_with_a_run_that_failed(engine, db):
-    def answer(prompt):
-        gone = prompt.task == "synthesis"
-        return ModelUnavailableError("gone") if gone else contract_reply(prompt)
-
-    answering(engine, answer)
-    with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?", idempotency_key="k1")
-    answering(engine, contract_reply)
-    asked(engine)
-    done = await engine.execute("Why?", idempotency_key="k1")
-    assert [p.task for p in asked(engine)] == ["synthesis"]
-    assert not done.partial
-    assert await count(db, "(x:PgsRun)") == 1
-
-
-async def test_two_at_once_with_one_key_make_one_run(engine, db):
-    results = await asyncio.gather(
-        *(engine.execute("Why?", idempotency_key="k1") for _ in range(4)), return_exceptions=True
-    )
-    done = [result for result in results if not isinstance(result, BaseException)]
-    assert done
-    assert all(isinstance(r, BusyError) for r in results if isinstance(r, BaseException))
-    assert len({answer.run for answer in done}) == 1
-    assert await count(db, "(x:PgsRun)") == 1
-
-
-async def test_an_answer_is_read_back_as_it_was_given(engine):
-    given = await engine.execute("Why?")
-    found = await engine.answer(given.run)
-    assert found.synthesis.citations == given.synthesis.citations
-    assert found.synthesis.citations
-    assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
-    assert replace(found, sweeps=(), synthesis=given.synthesis, seconds=given.seconds) == replace(
-        given, sweeps=()
-    )
-
-
-async def test_a_budget_in_tokens_is_never_crossed_and_resume_goes_on(engine, db):
-    whole = await engine.execute("How?", cache=False)
-    per_call = whole.usage.tokens // 5
-    for calls in (2, 3, 4):
-        asked(engine)
-        limit = per_call * (calls + 4)
-        answer = await engine.execute(
-            f"Why {calls}?",
-            max_tokens=limit,
-            sweep_max_tokens=300,
-            synthesis_max_tokens=600,
-            session_id=f"s{calls}",
-        )
-        assert answer.usage.tokens <= limit
-        if not answer.stopped:
-            continue
-        assert answer.partial
-        assert any("left unread" in warning for warning in answer.warnings)
-        done = await engine.resume(answer.run, max_tokens=10**7)
-        assert done.coverage.exhausted
-        assert not done.partial
 
 
 async def test_a_bound_on_calls_leaves_one_for_the_synthesis(engine, db):
@@ -397,24 +329,8 @@ async def test_a_bound_on_calls_leaves_one_for_the_synthesis(engine, db):
 
 
 async def test_what_was_paid_for_is_read_again_when_nothing_more_may_be_bought(engine, db):
-    hanging = asyncio.Event()
-
-    async def answer(prompt):
-        if prompt.partition in (1, 2):
-            hanging.set()
-            await asyncio.Event().wait()
-        return contract_reply(prompt)
-
-    answering(engine, answer)
-    task = asyncio.create_task(engine.execute("Why?"))
-    await hanging.wait()
-    while await count(db, "(x:PgsSweep)") < 2:
-        await asyncio.sleep(0.01)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    answering(engine, contract_reply)
-    asked(engine)
-    resumed = await engine.resume((await only_run(db))["id"], max_calls=1)
+    run = await interrupted(engine, db, {1, 2})
+    resumed = await engine.resume(run["id"], max_calls=1)
     assert [p.task for p in asked(engine)] == ["synthesis"]
     assert {s.partition for s in resumed.sweeps if s.report is not None} == {3, 4}
     assert {s.partition for s in resumed.sweeps if s.status is SweepStatus.UNREAD} == {1, 2}
@@ -423,15 +339,14 @@ async def test_what_was_paid_for_is_read_again_when_nothing_more_may_be_bought(e
     assert sorted(s.partition for s in loaded.sweeps) == [1, 2, 3, 4]
     done = await engine.resume(resumed.run)
     assert sorted(p.partition for p in asked(engine) if p.partition) == [1, 2]
-    assert sorted(s.partition for s in done.sweeps) == [1, 2, 3, 4]
-    assert sorted(s.partition for s in (await engine.answer(done.run)).sweeps) == [1, 2, 3, 4]
+    for whole in (done, await engine.answer(done.run)):
+        assert sorted(s.partition for s in whole.sweeps) == [1, 2, 3, 4]
 
 
 async def test_the_deadline_of_a_run_ends_it_with_what_was_read(endpoint, db, clock):
     async def answer(prompt):
         if prompt.partition == 1:
-            while await count(db, "(x:PgsSweep)") < 3:
-                await asyncio.sleep(0.01)
+            await recorded(db, 3)
             clock.forward(500)  # a fifth of the time is kept for the synthesis
             await asyncio.Event().wait()
         return contract_reply(prompt)
@@ -457,12 +372,11 @@ async def test_the_deadline_of_a_run_ends_it_with_what_was_read(endpoint, db, cl
 
 async def test_a_pass_that_was_halved_is_found_again_by_its_halves(engine, db):
     def answer(prompt):
-        if prompt.task == "sweep" and len(prompt.nodes) > 10 and prompt.partition == 2:
+        if len(prompt.nodes) > 10 and prompt.partition == 2:
             return PromptTooLongError("longer than the model's context")
-        gone = prompt.task == "synthesis"
-        return ModelUnavailableError("gone") if gone else contract_reply(prompt)
+        return contract_reply(prompt)
 
-    answering(engine, answer)
+    answering(engine, without_synthesis(answer))
     with pytest.raises(ModelUnavailableError):
         await engine.execute("Why?")
     sizes = [len(p.nodes) for p in asked(engine) if p.partition == 2]
@@ -491,10 +405,9 @@ async def test_a_partition_of_which_half_a_pass_is_out_is_recorded_as_read_in_pa
     answering(engine, answer)
     task = asyncio.create_task(engine.execute("Why?"))
     query = "(x:PgsSweep {partition: 2})"
-    while len(tries) < 2 or not await count(db, query):
-        await asyncio.sleep(0.01)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await recorded(db, 1, query)
+    await cancel(task)
+    assert len(tries) == 2
     _, rows = await db.call(f"MATCH {query} RETURN x {{.*}} AS sweep", {}, "read")
     sweep = rows[0]["sweep"]
     assert (sweep["status"], sweep["passes"], sweep["passes_accepted"]) == ("partial", 2, 1)
@@ -513,6 +426,7 @@ async def test_a_report_that_is_cut_off_is_asked_for_with_more_room_and_then_in_
 
     answering(engine, answer)
     whole = await engine.execute("Why?", sweep_max_tokens=1000)
+    assert whole.usage.calls == 4 + 4 + 1
     rooms = [
         (len(p.nodes), room)
         for p, room in zip(engine.sweep_llm.prompts, engine.sweep_llm.max_tokens, strict=True)

@@ -32,15 +32,11 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
-async def add_index(db: Database) -> None:
-    await db.call(TEXT_INDEX, {}, "schema")
-    await db.call("CALL db.awaitIndexes(60)", {}, "read")
-
-
 @pytest.fixture
 async def indexed(db: Database) -> AsyncIterator[None]:
     """A full-text index of the user's."""
-    await add_index(db)
+    await db.call(TEXT_INDEX, {}, "schema")
+    await db.call("CALL db.awaitIndexes(60)", {}, "read")
     yield
     await db.call("DROP INDEX paper_text", {}, "schema")
 
@@ -56,20 +52,24 @@ async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_writt
     assert [path.name for path in found.paths] == names
     assert found.paths[1].method == "shared words"
     assert not any(path.error for path in found.paths)
+    naive = await pgs.search("fact101", graph=MAPPING, mode="naive")
+    counts = [(path.name, path.count > 0) for path in naive.paths]
+    assert counts == [("vector", False), ("text", True)]
+    assert naive.warnings == ("the graph stores no embeddings, so words decide alone",)
+    wordless = await pgs.search("???", graph=MAPPING)
+    assert (wordless.items, wordless.paths[1].method) == ((), "no words to search for")
     assert await checksum(db) == before
     assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
 
 
 @pytest.mark.usefixtures("indexed")
-async def test_a_full_text_index_of_the_user_is_asked_whatever_the_signs(pgs: PGS) -> None:
+async def test_a_full_text_index_of_the_user_is_asked_and_neighbors_are_found(
+    pgs: PGS, db: Database
+) -> None:
     found = await pgs.search(SIGNS, graph=MAPPING)
     assert found.items[0].key == "doi/101"
     assert found.paths[1].method == "full-text index paper_text"
     assert not found.paths[1].error
-
-
-@pytest.mark.usefixtures("indexed")
-async def test_neighbors_of_what_was_found_are_found(pgs: PGS, db: Database) -> None:
     await db.call(HUB, {}, "write")
     found = await pgs.search("fact101", graph=MAPPING, top_k=50)
     by_key = {item.key: item for item in found.items}
@@ -94,15 +94,6 @@ async def test_stored_embeddings_count_beside_words(pgs: PGS, db: Database) -> N
     assert {"text", "vector"} <= set(hybrid.items[0].scores)
 
 
-async def test_naive_compares_words_where_no_embeddings_are_and_says_so(pgs: PGS) -> None:
-    found = await pgs.search("fact101", graph=MAPPING, mode="naive")
-    assert [(path.name, path.count > 0) for path in found.paths] == [
-        ("vector", False),
-        ("text", True),
-    ]
-    assert found.warnings == ("the graph stores no embeddings, so words decide alone",)
-
-
 async def test_bad_requests_are_refused_in_one_sentence(pgs: PGS) -> None:
     with pytest.raises(QuestionError, match="empty"):
         await pgs.search(" ", graph=MAPPING)
@@ -114,12 +105,6 @@ async def test_bad_requests_are_refused_in_one_sentence(pgs: PGS) -> None:
         await pgs.search("x", graph=MAPPING, mode="odd")  # type: ignore[arg-type]
     with pytest.raises(UnknownGraphError):
         await pgs.search("x", graph="nowhere")
-
-
-async def test_a_question_without_words_finds_nothing(pgs: PGS) -> None:
-    found = await pgs.search("???", graph=MAPPING)
-    assert found.items == ()
-    assert found.paths[1].method == "no words to search for"
 
 
 async def test_a_structural_search_tells_the_way_through_nodes_without_text(

@@ -23,7 +23,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import Event, TextStreamed
 from pgs_neo4j.export import SourceNode, to_html, to_json, to_markdown
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import AbsenceStatus, Answer, Prompt
+from pgs_neo4j.model import AbsenceStatus, Answer, Prompt, SearchPlan, Shown
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING, checksum, count
@@ -90,6 +90,20 @@ async def ask(pgs: PGS, question: str = QUESTION, **given: Any) -> Answer:
     return found.answer
 
 
+def shown(answer: Answer) -> Shown:
+    """What the prompt of an answer showed."""
+    assert answer.shown is not None
+    return answer.shown
+
+
+def is_within(answer: Answer, planned: SearchPlan) -> bool:
+    """Whether an answer cost what was planned."""
+    assert planned.low is not None
+    assert planned.high is not None
+    assert answer.cost is not None
+    return planned.low <= answer.cost <= planned.high
+
+
 async def shown_source(pgs: PGS, run: str) -> SourceNode:
     """The source on paper 101 as the prompt showed it."""
     sources = (await pgs.document(run)).sources
@@ -97,23 +111,32 @@ async def shown_source(pgs: PGS, run: str) -> SourceNode:
     return source
 
 
-async def test_an_answer_cites_what_its_prompt_showed_and_nothing_else(pgs: PGS) -> None:
+async def test_an_answer_cites_and_keeps_what_its_prompt_showed_and_nothing_else(
+    pgs: PGS, db: Database
+) -> None:
     answer = await ask(pgs)
-    valid = [(cited.alias, cited.node) for cited in answer.synthesis.citations if cited.valid]
-    assert ("n1", "doi/101") in valid
-    assert {cited.alias for cited in answer.synthesis.citations if not cited.valid} == {
-        "n99",
-        "n77",
-    }
-    assert answer.shown is not None
+    cited = {cited.alias: cited for cited in answer.synthesis.citations}
+    assert cited["n1"].node == "doi/101"
+    assert {alias for alias, one in cited.items() if not one.valid} == {"n99", "n77"}
     prompt = model(pgs).prompts[-1]
-    assert all(f"[{one.alias}] {one.title}" in prompt.user for one in answer.shown.nodes)
-    assert all(f"[{one.alias}] " in prompt.user for one in answer.shown.relationships)
-    assert len(answer.shown.relationships) >= 1
-    assert answer.shown.nodes_total == 160
-    assert [finding.supported for finding in answer.shown.findings] == [True, True, False, True]
-    quotes = [quote.found for finding in answer.shown.findings for quote in finding.quotes]
+    assert all(f"[{one.alias}] {one.title}" in prompt.user for one in shown(answer).nodes)
+    assert all(f"[{one.alias}] " in prompt.user for one in shown(answer).relationships)
+    assert len(shown(answer).relationships) >= 1
+    assert shown(answer).nodes_total == 160
+    assert [finding.supported for finding in shown(answer).findings] == [True, True, False, True]
+    quotes = [quote.found for finding in shown(answer).findings for quote in finding.quotes]
     assert quotes == [True, False]
+    _, rows = await db.call(SHOWN, {"run": answer.run}, "read")
+    nodes = [row["doi"] for row in rows if row["doi"]]
+    assert nodes == [one.node for one in shown(answer).nodes]
+    assert len(rows) - len(nodes) == len(shown(answer).relationships)
+    _, claims = await db.call(CLAIMS, {"run": answer.run}, "read")
+    assert [(row["supported"], row["misquoted"], row["cited"]) for row in claims] == [
+        (True, 0, ["doi/101"]),
+        (True, 1, ["doi/101"]),
+        (False, 0, []),
+        (True, 0, []),
+    ]
 
 
 async def test_a_node_that_took_the_place_of_a_deleted_one_is_not_cited(
@@ -127,10 +150,9 @@ async def test_a_node_that_took_the_place_of_a_deleted_one_is_not_cited(
 
     model(pgs)._answer = replace_first
     answer = await ask(pgs)
-    shown = (await db.call(SHOWN, {"run": answer.run}, "read"))[1]
-    assert answer.shown is not None
-    assert "doi/101" in {one.node for one in answer.shown.nodes}
-    assert "another" not in {row["doi"] for row in shown}
+    _, rows = await db.call(SHOWN, {"run": answer.run}, "read")
+    assert "doi/101" in {one.node for one in shown(answer).nodes}
+    assert "another" not in {row["doi"] for row in rows}
     claims = (await db.call(CLAIMS, {"run": answer.run}, "read"))[1]
     assert [doi for row in claims for doi in row["cited"]] == []
 
@@ -138,8 +160,7 @@ async def test_a_node_that_took_the_place_of_a_deleted_one_is_not_cited(
 async def test_what_was_not_found_is_looked_for_in_the_whole_graph(pgs: PGS) -> None:
     events: list[Event] = []
     answer = await ask(pgs, top_k=3, on_event=events.append)
-    assert answer.shown is not None
-    assert "doi/150" not in {one.node for one in answer.shown.nodes}
+    assert "doi/150" not in {one.node for one in shown(answer).nodes}
     status = [absence.status for absence in answer.crosscheck.absences]
     assert status == [
         AbsenceStatus.CONFIRMED,
@@ -157,32 +178,20 @@ async def test_an_answer_reads_nothing_and_leaves_the_graph_alone(pgs: PGS, db: 
     assert await checksum(db) == before
     coverage = await pgs.coverage("papers", "default")
     assert coverage is not None
-    assert coverage.nodes_read == 0
-    assert answer.coverage.nodes_read == 0
+    assert (coverage.nodes_read, answer.coverage.nodes_read) == (0, 0)
     assert [route.partition for route in answer.routing.routes]
     assert await count(db, OURS) > ours
+    model(pgs)._answer = replying("## Thesis\nIt is so.")
+    read = await pgs.execute(QUESTION, graph="papers", mode="continue", session_id=answer.session)
+    assert read.coverage.nodes_read > 0
     await pgs.purge()
     assert await count(db, OURS) == 0
     assert await checksum(db) == before
 
 
-async def test_what_was_shown_and_claimed_is_kept_as_nodes(pgs: PGS, db: Database) -> None:
-    answer = await ask(pgs)
-    assert answer.shown is not None
-    _, shown = await db.call(SHOWN, {"run": answer.run}, "read")
-    nodes = [row["doi"] for row in shown if row["doi"]]
-    assert nodes == [one.node for one in answer.shown.nodes]
-    assert len(shown) - len(nodes) == len(answer.shown.relationships)
-    _, claims = await db.call(CLAIMS, {"run": answer.run}, "read")
-    assert [(row["supported"], row["misquoted"], row["cited"]) for row in claims] == [
-        (True, 0, ["doi/101"]),
-        (True, 1, ["doi/101"]),
-        (False, 0, []),
-        (True, 0, []),
-    ]
-
-
-async def test_the_stored_answer_is_the_same_and_has_every_form(pgs: PGS) -> None:
+async def test_the_stored_answer_has_every_form_and_says_what_changed_since(
+    pgs: PGS, db: Database
+) -> None:
     answer = await ask(pgs)
     stored = await pgs.answer(answer.run)
     assert replace(stored, usage=answer.usage) == answer
@@ -195,19 +204,22 @@ async def test_the_stored_answer_is_the_same_and_has_every_form(pgs: PGS) -> Non
         assert "of 160 nodes and" in text
         assert "P0" not in text
     listed = await pgs.runs("papers")
-    assert [(run.mode, run.nodes_shown) for run in listed] == [("hybrid", len(answer.shown.nodes))]  # type: ignore[union-attr]
-
-
-async def test_a_node_that_changed_or_went_is_said_to_have(pgs: PGS, db: Database) -> None:
-    answer = await ask(pgs, top_k=3)
+    assert [(run.mode, run.nodes_shown) for run in listed] == [("hybrid", len(shown(answer).nodes))]
     await db.call("MATCH (p:Paper {doi: 'doi/101'}) SET p.abstract = 'New.'", {}, "write")
     assert (await shown_source(pgs, answer.run)).changed
     await db.call("MATCH (p:Paper {doi: 'doi/101'}) DETACH DELETE p", {}, "write")
     assert (await shown_source(pgs, answer.run)).text is None
 
 
-async def test_a_reply_is_bought_once(pgs: PGS) -> None:
-    first, second = await ask(pgs), await ask(pgs)
+async def test_a_reply_is_planned_and_bought_once(pgs: PGS) -> None:
+    planned = await pgs.search.plan(QUESTION, graph="papers")
+    assert (planned.calls, planned.mode, model(pgs).prompts) == (1, "hybrid", [])
+    first = await ask(pgs)
+    assert is_within(first, planned)
+    assert planned.nodes == len(shown(first).nodes)
+    cached = await pgs.search.plan(QUESTION, graph="papers")
+    assert (cached.calls, cached.high) == (0, 0.0)
+    second = await ask(pgs)
     assert len(model(pgs).prompts) == 1
     assert (first.usage.calls, second.usage.calls, second.usage.cached) == (1, 0, 1)
     assert (first.text, second.cost) == (second.text, 0.0)
@@ -223,42 +235,23 @@ async def test_an_idempotency_key_repeats_the_answer(pgs: PGS) -> None:
         await pgs.execute(QUESTION, graph="papers", idempotency_key="once")
 
 
-async def test_the_plan_tells_the_bill_and_calls_no_model(pgs: PGS) -> None:
-    planned = await pgs.search.plan(QUESTION, graph="papers")
-    assert not model(pgs).prompts
-    assert (planned.calls, planned.mode) == (1, "hybrid")
-    answer = await ask(pgs)
-    assert planned.low is not None
-    assert planned.high is not None
-    assert answer.cost is not None
-    assert planned.low <= answer.cost <= planned.high
-    assert planned.nodes == len(answer.shown.nodes)  # type: ignore[union-attr]
-    cached = await pgs.search.plan(QUESTION, graph="papers")
-    assert (cached.calls, cached.high) == (0, 0.0)
-
-
-@pytest.mark.parametrize("limit", [{"max_tokens": 300}, {"max_cost": 0.000001}])
-async def test_a_limit_that_leaves_no_room_stops_before_the_call(
-    pgs: PGS, limit: dict[str, float]
+async def test_a_small_limit_shows_less_and_one_without_room_stops_before_the_call(
+    pgs: PGS, db: Database
 ) -> None:
-    assert (await pgs.search.plan(QUESTION, graph="papers", **limit)).calls in (0, 1)
-    with pytest.raises(BudgetError):
-        await ask(pgs, **limit)
+    none: tuple[dict[str, Any], ...] = ({"max_tokens": 300}, {"max_cost": 0.000001})
+    for limit in none:
+        with pytest.raises(BudgetError):
+            await ask(pgs, **limit)
     assert not model(pgs).prompts
-
-
-async def test_a_small_limit_shows_less_and_is_kept(pgs: PGS, db: Database) -> None:
     await db.call(LONGER, {}, "write")
     wide = "Which papers study sleep and memory?"
     answer = await ask(pgs, wide, max_tokens=LITTLE)
     whole = await ask(pgs, wide, cache=False)
     assert answer.usage.tokens <= LITTLE
-    assert answer.shown is not None
-    assert whole.shown is not None
-    assert 0 < answer.shown.tokens < whole.shown.tokens
+    assert 0 < shown(answer).tokens < shown(whole).tokens
 
 
-async def test_an_interrupted_answer_is_resumed_and_shown(pgs: PGS, db: Database) -> None:
+async def test_an_interrupted_or_failed_answer_is_resumed_and_shown(pgs: PGS) -> None:
     called = asyncio.Event()
 
     async def endless(prompt: Prompt) -> str:
@@ -276,22 +269,15 @@ async def test_an_interrupted_answer_is_resumed_and_shown(pgs: PGS, db: Database
     assert (latest.status, latest.answered) == ("interrupted", False)
     with pytest.raises(UsageError, match="has no answer yet"):
         await pgs.answer(latest.id)
-    model(pgs)._answer = replying(REPLY)
-    answer = await pgs.resume(latest.id)
-    assert (answer.run, answer.mode) == (latest.id, "hybrid")
-    assert len(answer.shown.nodes) == 4  # type: ignore[union-attr]
-    assert await pgs.resume(latest.id) == await pgs.answer(latest.id)
-
-
-async def test_an_empty_reply_fails_and_can_be_resumed(pgs: PGS) -> None:
     model(pgs)._answer = replying("<think>Hm.</think>")
     with pytest.raises(ModelOutputError, match="returned an empty answer"):
-        await ask(pgs)
-    run = await pgs.runs.latest("papers")
-    assert run.status == "failed"
+        await pgs.resume(latest.id)
+    assert (await pgs.runs.latest("papers")).status == "failed"
     model(pgs)._answer = replying("Just text [n1].")
-    answer = await pgs.resume(run.id)
-    assert (answer.synthesis.thesis, answer.shown.findings) == ("Just text [n1].", ())  # type: ignore[union-attr]
+    answer = await pgs.resume(latest.id)
+    assert (answer.run, answer.mode, len(shown(answer).nodes)) == (latest.id, "hybrid", 4)
+    assert (answer.synthesis.thesis, shown(answer).findings) == ("Just text [n1].", ())
+    assert await pgs.resume(latest.id) == await pgs.answer(latest.id)
 
 
 async def test_nothing_found_is_said_without_a_call(pgs: PGS) -> None:
@@ -304,23 +290,20 @@ async def test_nothing_found_is_said_without_a_call(pgs: PGS) -> None:
         assert (answer.usage.calls, len(model(pgs).prompts)) == (calls, 0)
 
 
-async def test_bypass_shows_nothing_of_the_graph(pgs: PGS) -> None:
+async def test_bypass_shows_nothing_and_summary_sums_up_relationships_and_partitions(
+    pgs: PGS,
+) -> None:
     model(pgs)._answer = replying("It is blue [n1].")
     answer = await ask(pgs, "Why is the sky blue?", mode="bypass")
-    (prompt,) = model(pgs).prompts
-    assert prompt.user == "Why is the sky blue?"
     assert [cited.valid for cited in answer.synthesis.citations] == [False]
-    assert answer.shown is not None
-    assert (answer.shown.nodes, answer.shown.tokens) == ((), 0)
-
-
-async def test_summary_sums_up_relationships_and_partitions(pgs: PGS) -> None:
+    assert (shown(answer).nodes, shown(answer).tokens) == ((), 0)
     answer = await ask(pgs, mode="summary")
-    (prompt,) = model(pgs).prompts
+    assert answer.mode == "summary"
+    alone, prompt = model(pgs).prompts
+    assert alone.user == "Why is the sky blue?"
     assert prompt.system.startswith("You summarize")
     assert "## Relationships" in prompt.user
     assert "## Partitions" in prompt.user
-    assert answer.mode == "summary"
 
 
 async def test_keywords_of_the_model_are_searched_for_bought_once_and_planned(pgs: PGS) -> None:
@@ -330,12 +313,9 @@ async def test_keywords_of_the_model_are_searched_for_bought_once_and_planned(pg
     planned = await pgs.search.plan("Which paper is it?", graph="papers", mode="local")
     assert (planned.calls, reader.prompts) == (2, [])
     answer = await ask(pgs, "Which paper is it?", mode="local")
-    assert answer.shown is not None
-    assert answer.shown.nodes[0].title == "Paper 41"
+    assert shown(answer).nodes[0].title == "Paper 41"
     assert (answer.usage.calls, len(reader.prompts)) == (2, 1)
-    assert planned.high is not None
-    assert answer.cost is not None
-    assert answer.cost <= planned.high
+    assert is_within(answer, planned)
     again = await ask(pgs, "Which paper is it?", mode="local")
     assert (again.usage.calls, again.usage.cached) == (0, 2)
     words = await ask(pgs, "Which paper is it?", mode="local", keywords="words", cache=False)
@@ -352,13 +332,10 @@ async def test_the_model_orders_what_was_found_once_bounded_and_planned(pgs: PGS
     planned = await pgs.search.plan(QUESTION, graph="papers", rerank="model", top_k=3)
     assert (planned.calls, planned.nodes, reader.prompts) == (2, 3, [])
     answer = await ask(pgs, QUESTION, rerank="model", top_k=3)
-    assert answer.shown is not None
-    assert (answer.shown.nodes[0].title, len(answer.shown.nodes)) == (best, 3)
+    assert (shown(answer).nodes[0].title, len(shown(answer).nodes)) == (best, 3)
     (asked,) = reader.prompts
     assert asked.task == "rerank"
-    assert planned.high is not None
-    assert answer.cost is not None
-    assert answer.cost <= planned.high
+    assert is_within(answer, planned)
     again = await ask(pgs, QUESTION, rerank="model", top_k=3)
     assert (again.usage.calls, again.usage.cached) == (0, 2)
     for top_k in (0, 201):
@@ -388,30 +365,18 @@ async def test_without_partitions_absences_stay_unchecked(endpoint: Endpoint, db
         assert await count(db, "(x:PgsGeneration)") == 0
 
 
-async def test_feedback_moves_all_that_was_shown(pgs: PGS, db: Database) -> None:
-    answer = await ask(pgs, top_k=3)
-    assert answer.shown is not None
-    result = await pgs.runs.feedback(answer.run, "accepted")
-    assert (result.nodes, result.triplets, result.missing) == (
-        len(answer.shown.nodes),
-        len(answer.shown.relationships),
-        0,
-    )
-    _, shown = await db.call(SHOWN, {"run": answer.run}, "read")
-    rated = [row for row in shown if row["type"]]
-    assert {(row["weight"], row["count"]) for row in rated} == {(0.55, 1)}
-    await pgs.runs.feedback(answer.run, "rejected", replace=True)
-    _, shown = await db.call(SHOWN, {"run": answer.run}, "read")
-    assert {round(row["weight"], 12) for row in shown if row["type"]} == {0.45}
-
-
-async def test_deleting_the_session_deletes_answers_and_keeps_weights(
+async def test_feedback_moves_all_that_was_shown_and_outlives_the_session(
     pgs: PGS, db: Database
 ) -> None:
     await ask(pgs, session_id="one")
-    rated = await ask(pgs, session_id="two", top_k=3)
-    await pgs.runs.feedback(rated.run, "accepted")
-    triplets = len(rated.shown.relationships)  # type: ignore[union-attr]
+    answer = await ask(pgs, session_id="two", top_k=3)
+    nodes, triplets = len(shown(answer).nodes), len(shown(answer).relationships)
+    for outcome, weight in (("accepted", 0.55), ("rejected", 0.45)):
+        result = await pgs.runs.feedback(answer.run, outcome, replace=True)
+        assert (result.nodes, result.triplets, result.missing) == (nodes, triplets, 0)
+        _, rows = await db.call(SHOWN, {"run": answer.run}, "read")
+        rated = {(round(row["weight"], 12), row["count"]) for row in rows if row["type"]}
+        assert rated == {(weight, 1)}
     await pgs.sessions.delete("one", "papers")
     await pgs.sessions.delete("two", "papers")
     assert await count(db, "(x:PgsRun|PgsThesis|PgsFinding)") == 0
@@ -427,13 +392,5 @@ async def test_orders_hidden_in_the_graph_change_no_citation(pgs: PGS, db: Datab
     )
     model(pgs)._answer = lambda prompt: prompt.user
     answer = await ask(pgs, top_k=3)
-    assert answer.shown is not None
     cited = {one.alias for one in answer.synthesis.citations}
-    assert cited == {one.alias for one in (*answer.shown.nodes, *answer.shown.relationships)}
-
-
-async def test_continuing_after_a_search_reads(pgs: PGS) -> None:
-    answer = await ask(pgs)
-    model(pgs)._answer = replying("## Thesis\nIt is so.")
-    read = await pgs.execute(QUESTION, graph="papers", mode="continue", session_id=answer.session)
-    assert read.coverage.nodes_read > 0
+    assert cited == {one.alias for one in (*shown(answer).nodes, *shown(answer).relationships)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -35,17 +36,14 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    "mode",
-    ["naive", "local", "global", "hybrid", "mix", "multipath", "triplets", "structural", "auto"],
-)
 async def test_every_mode_finds_a_node_by_its_own_word_and_writes_nothing(
-    pgs: PGS, db: Database, mode: SearchMode
+    pgs: PGS, db: Database
 ) -> None:
     before, ours = await checksum(db), await count(db, WRITTEN)
-    found = await pgs.search("What is fact101?", graph="papers", mode=mode)
-    assert found.items[0].key == "doi/101"
-    assert not any(path.error for path in found.paths)
+    for mode in sorted({*get_args(SearchMode)} - {"summary", "bypass"}):  # these need a model
+        found = await pgs.search("What is fact101?", graph="papers", mode=mode)
+        assert found.items[0].key == "doi/101", mode
+        assert not any(path.error for path in found.paths), mode
     assert (await checksum(db), await count(db, WRITTEN)) == (before, ours)
 
 
@@ -110,21 +108,15 @@ async def test_global_makes_missing_partitions_and_says_so(
         assert unstored.items
 
 
-@pytest.mark.parametrize(
-    ("question", "reason"),
-    [
+async def test_auto_chooses_by_the_question_and_says_why(pgs: PGS) -> None:
+    for question, reason in (
         ("What are the main themes?", "global: the question is broad"),
         ("Who cites “Paper 41”?", "local: the question names a title"),
         ("Give a complete overview of “Paper 41”", "hybrid: the question is broad, and names"),
         ("catalysis of ammonia?", "naive: the question is neither broad nor names a title"),
-    ],
-)
-async def test_auto_chooses_by_the_question_and_says_why(
-    pgs: PGS, question: str, reason: str
-) -> None:
-    found = await pgs.search(question, graph="papers", mode="auto")
-    assert found.reason.startswith(reason)
-    assert found.mode == "auto"
+    ):
+        found = await pgs.search(question, graph="papers", mode="auto")
+        assert (found.mode, found.reason[: len(reason)]) == ("auto", reason)
 
 
 async def test_mix_adds_what_its_parts_find_by_their_weights(pgs: PGS) -> None:
@@ -169,16 +161,14 @@ async def test_rerankers_keep_the_order_where_embeddings_are_missing(pgs: PGS) -
         await pgs.search("x", graph="papers", rerank="odd")  # type: ignore[arg-type]
 
 
-async def test_the_nearest_node_comes_first_by_cosine(embedded: PGS) -> None:
+async def test_rerankers_put_the_nearest_node_first_or_an_unlike_one_second(
+    embedded: PGS, db: Database
+) -> None:
     mapping = replace(MAPPING, embedding="vector")
     cosine = await embedded.search("fact101", graph=mapping, rerank="cosine", top_k=20)
     naive = await embedded.search("fact101", graph=mapping, mode="naive", top_k=3)
     assert cosine.items[0].score == pytest.approx(naive.items[0].scores["vector"], abs=1e-3)
-
-
-async def test_novelty_puts_an_unlike_node_second(embedded: PGS, db: Database) -> None:
     await db.call(TWO_KINDS, {}, "write")
-    mapping = replace(MAPPING, embedding="vector")
     novel = await embedded.search("orbital debris", graph=mapping, rerank="mmr", top_k=20)
     places = [int(item.key.removeprefix("doi/")) % 2 for item in novel.items]
     assert places[0] != places[1]

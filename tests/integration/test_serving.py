@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Callable
+from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.web.runs import elsewhere
-from tests.conftest import Endpoint
-from tests.engines import engine_on_papers
-from tests.serving import Held, Served, events, served
-
-
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def server(pgs: PGS) -> AsyncIterator[Served]:
-    async with served(pgs) as running:
-        yield running
-
-
-@pytest.fixture
-async def owner(server: Served) -> AsyncIterator[httpx2.AsyncClient]:
-    async with server.owner() as client:
-        yield client
+from tests.serving import Held, Told, events, served
+from tests.waiting import until
 
 
 async def ask(client: httpx2.AsyncClient, **more: Any) -> dict[str, Any]:
@@ -49,7 +31,13 @@ async def test_a_question_is_planned_asked_followed_and_answered(
     planned = (await owner.post("/api/plan", json=body)).json()
     assert len(planned["sweeps"]) == 4
     run = await ask(owner, graph="papers")
+    first = await events(owner, run["events"], until=lambda told: told.name == "sweep_finished")
+    early = (await owner.get(first[-1].data["report"])).json()
+    assert [one["text"] for one in early["findings"]] == first[-1].data["findings"]
+    rest = await events(owner, run["events"], after=first[-1].id)
     told = await events(owner, run["events"])
+    assert first + rest == told, "without gap or repeat"
+    assert await events(owner, run["events"], after=told[-1].id) == []
     names = [one.name for one in told]
     assert [one.id for one in told] == list(range(1, len(told) + 1))
     assert (names[0], names[-1]) == ("accepted", "answered")
@@ -62,48 +50,27 @@ async def test_a_question_is_planned_asked_followed_and_answered(
         assert answer.text.startswith(text), kind
     shown = (await owner.get(f"/api/runs/{run['run']}")).json()
     assert (shown["state"], shown["answered"]) == ("complete", True)
-    assert len(shown["sweeps"]) == 4
+    links = {
+        one.data["partition"]: one.data["report"] for one in told if one.name == "sweep_finished"
+    }
+    assert {one["partition"]: one["report"] for one in shown["sweeps"]} == links
+    assert links.keys() == {1, 2, 3, 4}
+    for sweep in answer.json()["sweeps"]:
+        report = (await owner.get(links[sweep["partition"]])).json()
+        for name in ("domain_state", "absences"):
+            assert report[name] == sweep["report"][name]
+        for name in ("findings", "flags"):
+            assert [one["text"] for one in report[name]] == [
+                one["text"] for one in sweep["report"][name]
+            ]
+        cited = [one["element_id"] for one in report["findings"][0]["citations"] if one["valid"]]
+        assert (await owner.get(f"/api/graphs/papers/nodes/{cited[0]}")).status_code == 200
+    unread = await owner.get(f"/api/runs/{run['run']}/reports/99")
+    assert (unread.status_code, unread.json()["code"]) == (404, "unknown_sweep")
 
 
-async def test_a_stream_continues_after_the_last_event_without_gap_or_repeat(
-    owner: httpx2.AsyncClient,
-) -> None:
-    run = await ask(owner)
-    first = await events(owner, run["events"], until=lambda told: told.name == "routed")
-    rest = await events(owner, run["events"], after=first[-1].id)
-    whole = await events(owner, run["events"])
-    assert [one.id for one in first + rest] == [one.id for one in whole]
-    assert await events(owner, run["events"], after=whole[-1].id) == []
-
-
-async def test_a_run_of_another_server_comes_as_a_snapshot(
-    pgs: PGS, owner: httpx2.AsyncClient
-) -> None:
-    answer = await pgs.execute("Why?", graph="papers", full_sweep=True)
-    (told,) = await events(owner, f"/api/runs/{answer.run}/events", after=17)
-    assert told.name == "snapshot"
-    assert (told.data["state"], len(told.data["sweeps"])) == ("complete", 4)
-
-
-async def test_the_same_request_with_the_same_key_is_the_same_run(
-    owner: httpx2.AsyncClient,
-) -> None:
-    body = {"question": "Why?", "full_sweep": True}
-    headers = {"Idempotency-Key": "k1"}
-    one = await owner.post("/api/runs", json=body, headers=headers)
-    two = await owner.post("/api/runs", json=body, headers=headers)
-    assert one.json()["run"] == two.json()["run"]
-    await events(owner, one.json()["events"])
-
-
-@pytest.fixture
-def held(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> Held:
-    model = Held()
-    monkeypatch.setattr(pgs, "sweep_llm", ScriptedLLM(model.answer))
-    return model
-
-
-async def test_a_cancelled_run_can_be_resumed(owner: httpx2.AsyncClient, held: Held) -> None:
+async def test_a_cancelled_run_can_be_resumed(pgs: PGS, owner: httpx2.AsyncClient) -> None:
+    held = Held(pgs)
     run = await ask(owner)
     await held.asked.wait()
     cancelled = await owner.delete(f"/api/runs/{run['run']}")
@@ -116,16 +83,23 @@ async def test_a_cancelled_run_can_be_resumed(owner: httpx2.AsyncClient, held: H
 
 
 async def test_a_run_of_another_process_is_told_until_it_ends(
-    pgs: PGS, owner: httpx2.AsyncClient, held: Held, monkeypatch: pytest.MonkeyPatch
+    pgs: PGS, owner: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    held = Held(pgs)
     monkeypatch.setattr(elsewhere, "LOOK_S", 0.02)
     running = asyncio.create_task(pgs.execute("Why?", graph="papers", full_sweep=True))
     await held.asked.wait()
     (run,) = (await owner.get("/api/runs")).json()
     path = f"/api/runs/{run['run']}"
     assert (await owner.get(path)).json()["elsewhere"]
-    following = asyncio.create_task(events(owner, f"{path}/events"))
-    await asyncio.sleep(0.1)
+    heard = asyncio.Event()
+
+    def ended(told: Told) -> bool:
+        heard.set()
+        return False
+
+    following = asyncio.create_task(events(owner, f"{path}/events", until=ended))
+    await heard.wait()
     assert not following.done()
     held.go.set()
     await running
@@ -134,32 +108,26 @@ async def test_a_run_of_another_process_is_told_until_it_ends(
     assert (told[0].data["state"], told[0].data["elsewhere"]) == ("running", True)
     assert (told[-1].data["state"], told[-1].data["answered"]) == ("complete", True)
     assert "elsewhere" not in told[-1].data
+    (again,) = await events(owner, f"{path}/events", after=17)
+    assert (again.name, again.data) == ("snapshot", told[-1].data)
+    assert len(again.data["sweeps"]) == 4
 
 
-async def test_runs_beyond_the_limit_wait_and_are_told_their_place(pgs: PGS, held: Held) -> None:
-    async with served(pgs, max_runs=1) as server, server.owner() as owner:
-        first, second, third = [await ask(owner, session=f"s{n}") for n in range(3)]
-        await held.asked.wait()
-        queued = await events(owner, third["events"], until=lambda told: told.name == "queued")
-        assert queued[-1].data["place"] == 2
-        await owner.delete(f"/api/runs/{second['run']}")
-        held.go.set()
-        ended = await events(owner, third["events"])
-        assert [one.data["place"] for one in ended if one.name == "queued"] == [2, 1]
-        assert ended[-1].name == "answered"
-        assert (await events(owner, first["events"]))[-1].name == "answered"
-
-
-async def test_stopping_ends_the_streams_and_leaves_runs_to_be_resumed(
-    pgs: PGS, held: Held
-) -> None:
+async def test_stopping_ends_the_streams_and_leaves_runs_to_be_resumed(pgs: PGS) -> None:
+    held = Held(pgs)
     async with served(pgs) as server, server.owner() as owner:
         run = await ask(owner)
         await held.asked.wait()
-        listening = asyncio.create_task(events(owner, run["events"]))
-        await asyncio.sleep(0.1)
+        heard = asyncio.Event()
+
+        def begun(told: Told) -> bool:
+            heard.set()
+            return False
+
+        listening = asyncio.create_task(events(owner, run["events"], until=begun))
+        await heard.wait()
         server.task.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             told = await listening
             await asyncio.wait([server.task])
         names = [one.name for one in told]
@@ -183,7 +151,7 @@ async def test_a_citation_leads_to_its_node_and_what_is_around_it(
     around = (await owner.get(f"/api/graphs/papers/nodes/{heaviest}/neighbors")).json()
     assert around["neighbors"]
     findings = (await owner.get(f"/api/graphs/papers/nodes/{heaviest}/findings")).json()
-    assert [one["run"] for one in findings] == [run["run"]] * len(findings)
+    assert {one["run"] for one in findings} == {run["run"]}
     gone = await owner.get("/api/graphs/papers/nodes/4:0:999999")
     assert (gone.status_code, gone.json()["code"]) == (404, "unknown_node")
     beyond = await owner.get("/api/graphs/papers/partitions/99/members")
@@ -208,24 +176,19 @@ async def test_a_graph_is_added_and_what_does_not_fit_is_refused(
     assert names == ["papers", "titles"]
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ({"question": "   "}, "question"),
-        ({"question": "Why?", "graph": "nothing"}, "unknown_graph"),
-        ({"question": "Why?", "mode": "sideways"}, "invalid"),
-        ({"question": "Why?", "max_calls": 0}, "invalid"),
-        ({"question": "Why?", "surprise": 1}, "invalid"),
-        ({}, "invalid"),
-    ],
-)
 async def test_a_wrong_question_is_refused_before_anything_begins(
-    owner: httpx2.AsyncClient, body: dict[str, Any], code: str
+    owner: httpx2.AsyncClient,
 ) -> None:
-    for path in ("/api/runs", "/api/plan"):
-        refused = await owner.post(path, json=body)
-        assert refused.json()["code"] == code, refused.text
-        assert refused.status_code in (404, 422)
+    asked = {"question": "Why?"}
+    for body, status, code in (
+        ({"question": "   "}, 422, "question"),
+        (asked | {"graph": "nothing"}, 404, "unknown_graph"),
+        (asked | {"mode": "sideways"}, 422, "invalid"), (asked | {"max_calls": 0}, 422, "invalid"),
+        (asked | {"surprise": 1}, 422, "invalid"), ({}, 422, "invalid"),
+    ):  # fmt: skip
+        for path in ("/api/runs", "/api/plan"):
+            refused = await owner.post(path, json=body)
+            assert (refused.status_code, refused.json()["code"]) == (status, code), refused.text
     assert (await owner.get("/api/runs")).json() == []
 
 
@@ -246,7 +209,8 @@ async def test_a_search_answers_before_the_sweeps(owner: httpx2.AsyncClient) -> 
 
 
 async def test_views_of_the_graph(owner: httpx2.AsyncClient) -> None:
-    run = await ask(owner, session="mine")
+    name = "/a / b/ 100%"
+    run = await ask(owner, session=name)
     await events(owner, run["events"])
     (graph,) = (await owner.get("/api/graphs")).json()
     assert (graph["name"], graph["partitions"]) == ("papers", 4)
@@ -254,8 +218,8 @@ async def test_views_of_the_graph(owner: httpx2.AsyncClient) -> None:
     assert sorted(part["id"] for part in partitions["partitions"]) == [1, 2, 3, 4]
     assert (partitions["total"], partitions["after"]) == (4, None)
     (session,) = (await owner.get("/api/sessions", params={"graph": "papers"})).json()
-    assert (session["session"], session["coverage"]["partitions_swept"]) == ("mine", 4)
-    shown = (await owner.get("/api/graphs/papers/sessions/mine")).json()
+    assert (session["session"], session["coverage"]["partitions_swept"]) == (name, 4)
+    shown = (await owner.get(f"/api/graphs/papers/sessions/{quote(name, safe='')}")).json()
     assert [one["id"] for one in shown["runs"]] == [run["run"]]
     (listed,) = (await owner.get("/api/runs")).json()
     assert (listed["run"], listed["status"]) == (run["run"], "complete")
@@ -305,3 +269,50 @@ async def test_an_answer_as_a_part_of_a_page_opens_nodes_by_their_element_id(
     policy = page.headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "sandbox" in policy
+
+
+def reached(after: int | None, draw: Random) -> Callable[[Told], bool]:
+    """When to cut a stream that continues after some event."""
+    last = (after or 0) + draw.randint(2, 9)
+    return lambda told: told.id >= last
+
+
+async def follow(client: httpx2.AsyncClient, path: str, draw: Random) -> list[Told]:
+    """Read a stream to its end; every now and then it is cut and continued."""
+    listed: list[Told] = []
+    while not listed or listed[-1].name not in ("answered", "failed"):
+        after = listed[-1].id if listed else None
+        listed += await events(client, path, after=after, until=reached(after, draw))
+    return listed
+
+
+@pytest.mark.thorough
+async def test_a_crowd_gets_every_event_once_and_in_order(pgs: PGS) -> None:
+    async with served(pgs, max_runs=4) as server, server.owner() as owner:
+        draw = Random(7)
+
+        async def ask_one(number: int) -> list[Told]:
+            run = await ask(owner, session=f"s{number}")
+            seed = Random(draw.random())
+            if number % 3 == 0:
+                return await follow(owner, run["events"], seed)
+            return await events(owner, run["events"])
+
+        for told in await asyncio.gather(*map(ask_one, range(12))):
+            assert [one.id for one in told] == list(range(1, len(told) + 1))
+            assert told[-1].name == "answered", told[-1].data
+            assert [one.name for one in told].count("sweep_finished") == 4
+
+
+async def test_a_reader_that_vanishes_leaves_nothing_behind(owner: httpx2.AsyncClient) -> None:
+    run = await ask(owner)
+    await events(owner, run["events"])
+    before = len(asyncio.all_tasks())
+    for _ in range(20):
+        told = await events(owner, run["events"], until=lambda told: told.id == 1)
+        assert told[-1].id == 1
+
+    async def few() -> bool:
+        return len(asyncio.all_tasks()) <= before + 4
+
+    await until(few, 30)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from typing import Any
 
-import httpx2
 import pytest
 from mcp.client import Client
 
@@ -19,18 +17,14 @@ from pgs_neo4j.model import GraphMapping, Prompt
 from tests.agents import agent
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
-from tests.serving import Served, events, served
+from tests.serving import Held, Served, entry, events, served
+from tests.waiting import until
 
 QUESTION = "What do the papers say about sleep?"
 PRICES = {"scripted": {"input_price": 1.0, "output_price": 1.0}}
 READS = {"graphs", "partitions", "node", "findings_on_node", "result"}
 WRITES = {"plan", "ask", "continue_reading", "cancel"}
-ERAS = pytest.mark.parametrize("era", ["auto", "legacy"])
-
-
-def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
-    digest = sha256(f"pgs_{name}".encode()).hexdigest()
-    return {"name": name, "sha256": digest, "graphs": list(graphs), **more}
+ERAS = pytest.mark.parametrize("era", ["auto", pytest.param("legacy", marks=pytest.mark.thorough)])
 
 
 @pytest.fixture
@@ -46,12 +40,6 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
-@pytest.fixture
-async def server(pgs: PGS) -> AsyncIterator[Served]:
-    async with served(pgs) as running:
-        yield running
-
-
 async def call(connected: Client, tool: str, **arguments: Any) -> Any:
     result = await connected.call_tool(tool, arguments)
     assert not result.is_error, result.content
@@ -64,32 +52,12 @@ async def refusal(connected: Client, tool: str, **arguments: Any) -> str:
     return str(result.content[0].text)
 
 
-class Gate:
-    """A model that replies when the gate is open."""
-
-    def __init__(self, pgs: PGS) -> None:
-        self.open, self.asked = asyncio.Event(), asyncio.Event()
-        pgs.sweep_llm = ScriptedLLM(self.answer)
-
-    async def answer(self, prompt: Prompt) -> str:
-        self.asked.set()
-        await self.open.wait()
-        return contract_reply(prompt)
-
-
 async def _slowly(prompt: Prompt) -> str:
     await asyncio.sleep(2 * TICK_S)  # so that the progress is looked at in between
     return contract_reply(prompt)
 
 
-async def until(state: str, own: httpx2.AsyncClient, run: str) -> None:
-    """Wait until the API shows a run in a state."""
-    async with asyncio.timeout(60):
-        while (await own.get(f"/api/runs/{run}")).json()["state"] != state:
-            await asyncio.sleep(0.05)
-
-
-@ERAS
+@pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) -> None:
     pgs.sweep_llm = ScriptedLLM(_slowly)
     heard: list[str] = []
@@ -130,7 +98,7 @@ async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) 
 async def test_a_call_that_is_given_up_cancels_its_run_which_can_be_resumed(
     pgs: PGS, server: Served, era: str
 ) -> None:
-    gate = Gate(pgs)
+    gate = Held(pgs)
     async with agent(server, "ann", era) as ann, server.client("pgs_ann") as own:
         asked = {"question": QUESTION, "wait_s": 60}
         waiting = asyncio.create_task(ann.call_tool("ask", asked))
@@ -138,15 +106,20 @@ async def test_a_call_that_is_given_up_cancels_its_run_which_can_be_resumed(
         waiting.cancel()
         await asyncio.wait([waiting])
         ((run,)) = [one["run"] for one in (await own.get("/api/runs")).json()]
-        await until("interrupted", own, run)
-        gate.open.set()
+
+        async def interrupted() -> bool:
+            shown = (await own.get(f"/api/runs/{run}")).json()
+            return bool(shown["state"] == "interrupted")
+
+        await until(interrupted, 60)
+        gate.go.set()
         resumed = await call(ann, "continue_reading", run=run)
         assert (resumed["run"], resumed["state"]) == (run, "complete")
 
 
 async def test_runs_of_agents_stand_on_the_board(pgs: PGS) -> None:
     """They wait for their turn, and the API can cancel them."""
-    gate = Gate(pgs)
+    gate = Held(pgs)
     async with (
         served(pgs, max_runs=1) as server,
         server.client("pgs_ann") as own,
@@ -161,55 +134,25 @@ async def test_runs_of_agents_stand_on_the_board(pgs: PGS) -> None:
         assert cancelled.json()["state"] == "cancelled"
         reply = await call(ann, "result", run=second["run"], wait_s=60)
         assert reply["state"] == "interrupted"
-        gate.open.set()
+        gate.go.set()
         ended = await call(ann, "result", run=first["run"], wait_s=120)
         assert ended["state"] == "complete"
 
 
 async def test_limits_of_a_token_hold_for_agents(pgs: PGS, server: Served) -> None:
-    gate = Gate(pgs)
+    gate = Held(pgs)
     async with agent(server, "one") as one:
         first = await call(one, "ask", question=QUESTION, wait_s=0)
         assert "one has 1 runs in progress" in await refusal(one, "ask", question=QUESTION)
         stopped = await call(one, "cancel", run=first["run"])
         assert stopped["state"] == "interrupted"
-    gate.open.set()
+    gate.go.set()
     async with agent(server, "poor") as poor:
-        refused = await refusal(poor, "ask", question=QUESTION)
-        assert "cost" in refused or "budget" in refused
+        assert "cost" in await refusal(poor, "ask", question=QUESTION)
     async with agent(server, "eve") as eve:
         assert "needs the role asker" in await refusal(eve, "ask", question=QUESTION)
         assert "needs the role asker" in await refusal(eve, "plan", question=QUESTION)
         assert (await call(eve, "partitions"))["partition_count"] == 4
-
-
-@ERAS
-async def test_tenants_see_nothing_of_each_other(server: Served, era: str) -> None:
-    async with (
-        agent(server, "ann", era) as ann,
-        agent(server, "bob", era) as bob,
-        agent(server, "cleo", era) as cleo,
-    ):
-        secret = await call(ann, "ask", question="Why canary?", session="secret")
-        for other in (bob, cleo):
-            for tool in ("result", "cancel", "continue_reading"):
-                refused = await refusal(other, tool, run=secret["run"])
-                assert "there is no run" in refused
-                assert "canary" not in refused
-            with pytest.raises(Exception, match="there is no run"):
-                await other.read_resource(f"pgs://runs/{secret['run']}")
-        runs = (await bob.read_resource("pgs://graphs/papers/runs")).contents[0].text
-        assert "canary" not in runs
-        assert secret["run"] not in runs
-        node = (secret["from_model"]["citations"] or [{}])[0].get("element_id")
-        assert (await call(bob, "findings_on_node", element_id=node))["findings"] == []
-        assert "session secret of graph papers has no question" in await refusal(
-            bob, "continue_reading", session="secret"
-        )
-        assert [one["name"] for one in (await call(cleo, "graphs"))["graphs"]] == ["other"]
-        for tool, given in (("partitions", {}), ("node", {"element_id": node})):
-            refused = await refusal(cleo, tool, graph="papers", **given)
-            assert refused.endswith("there is no graph papers; there are other")
 
 
 async def test_a_connection_belongs_to_the_caller_that_opened_it(server: Served) -> None:
@@ -231,26 +174,6 @@ async def test_a_connection_belongs_to_the_caller_that_opened_it(server: Served)
         assert (await ann.post("/mcp", json=listing, headers=known)).status_code == 200
 
 
-async def test_the_guard_stands_before_agents(server: Served) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    accept = {"Accept": "application/json, text/event-stream"}
-    async with server.client() as nobody, server.client("pgs_ann") as ann:
-        for token in ({}, {"Authorization": "Bearer pgs_wrong"}):
-            refused = await nobody.post("/mcp", json=body, headers=accept | token)
-            assert (refused.status_code, refused.json()["code"]) == (401, "unauthenticated")
-        for headers, status in (
-            ({"Host": "evil.example"}, 421),
-            ({"Origin": "https://evil.example"}, 403),
-            ({"Content-Type": "text/plain"}, 415),
-        ):
-            assert (await ann.post("/mcp", json=body, headers=accept | headers)).status_code == (
-                status
-            )
-        large = await ann.post("/mcp", json=body | {"x": "x" * 70_000}, headers=accept)
-        assert large.status_code == 413
-        assert (await ann.get("/mcp/other")).status_code == 404
-
-
 async def test_a_server_that_only_reads_offers_agents_nothing_that_asks(pgs: PGS) -> None:
     async with served(pgs, read_only=True) as server, agent(server, "ann") as ann:
         assert {tool.name for tool in (await ann.list_tools()).tools} == READS
@@ -259,7 +182,7 @@ async def test_a_server_that_only_reads_offers_agents_nothing_that_asks(pgs: PGS
 
 @ERAS
 async def test_stopping_ends_connections_and_leaves_runs_to_be_resumed(pgs: PGS, era: str) -> None:
-    gate, loop = Gate(pgs), asyncio.get_running_loop()
+    gate = Held(pgs)
     async with served(pgs) as server:
 
         async def ask() -> None:
@@ -268,11 +191,9 @@ async def test_stopping_ends_connections_and_leaves_runs_to_be_resumed(pgs: PGS,
 
         asking = asyncio.create_task(ask())
         await gate.asked.wait()
-        began = loop.time()
         server.task.cancel()
         await asyncio.wait([server.task], timeout=60)
         assert server.task.done()
-        assert loop.time() - began < 30
         await asyncio.wait([asking], timeout=60)
         assert asking.done()
         asking.exception()  # the client may want more of a server that is gone

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from hashlib import sha256
 from typing import Any
 
 import httpx2
@@ -20,10 +19,18 @@ from tests.agents import agent
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.openapi import operations, send
-from tests.serving import Served, events, served
+from tests.serving import Served, entry, events
+from tests.thorough import tries
 
 TENANTS = {"ann": "papers", "bob": "papers", "cleo": "canarygraph"}
 """Two share a graph; the name of the third graph is a canary itself."""
+PAIRS = [
+    *(("ann", "ann"), ("ann", "bob"), ("bob", "cleo"), ("cleo", "ann")),
+    *(("ann", "cleo"), ("bob", "ann"), ("bob", "bob"), ("cleo", "bob"), ("cleo", "cleo")),
+][: tries(4, 9)]
+"""Who looks for what belongs to whom."""
+SHARED = "agents"
+"""A session of each, by the same name."""
 SEEN = {
     *("/api/runs", "/api/runs/{run}", "/api/runs/{run}/events", "/api/runs/{run}/answer.{kind}"),
     *("/api/sessions", "/api/graphs/{graph}/sessions/{session}", "/api/cost", "/api/search"),
@@ -45,11 +52,6 @@ def hidden(name: str) -> set[str]:
     """What a tenant must not find."""
     graphs = {graph for graph in TENANTS.values() if graph != TENANTS[name]} - {"papers"}
     return {canary(other) for other in TENANTS if other != name} | graphs
-
-
-def entry(name: str, graph: str, **more: Any) -> dict[str, Any]:
-    digest = sha256(f"pgs_{name}".encode()).hexdigest()
-    return {"name": name, "sha256": digest, "graphs": [graph], **more}
 
 
 def reply(prompt: Prompt) -> str:
@@ -83,12 +85,6 @@ async def pgs(
         yield opened
 
 
-@pytest.fixture
-async def server(pgs: PGS) -> AsyncIterator[Served]:
-    async with served(pgs) as running:
-        yield running
-
-
 async def ask(server: Served, name: str) -> list[str]:
     """Ask over HTTP, as an agent, and in a chat; returns the runs."""
     question, session = f"Why {canary(name)} ?", canary(name)
@@ -100,7 +96,7 @@ async def ask(server: Served, name: str) -> list[str]:
         said = (await own.post("/v1/chat/completions", json=chat)).raise_for_status().json()
         assert canary(name) in said["choices"][0]["message"]["content"]
     async with agent(server, name) as connected:
-        asked = {"question": question, "session": f"{session} agents"}
+        asked = {"question": question, "session": SHARED}
         told = (await connected.call_tool("ask", asked)).structured_content
     return [run["run"], said["id"].removeprefix("chatcmpl-"), told["run"]]
 
@@ -192,14 +188,41 @@ async def look(
     return found + [one async for one in of_graph(connected, values)]
 
 
+async def check_own(own: httpx2.AsyncClient, name: str, runs: dict[str, list[str]]) -> None:
+    """Look at the lists of a tenant; what belongs to others can be neither ended nor resumed."""
+    session = canary(name)
+    listed = (await own.get("/api/runs")).json()
+    assert {run["run"] for run in listed} == {*runs[name]}
+    (newest,) = (await own.get("/api/runs?limit=1")).json()
+    assert newest["run"] == runs[name][-1], "of the caller, not of all"
+    named = (await own.get("/api/runs", params={"session": session})).json()
+    assert [run["run"] for run in named] == runs[name][:1]
+    sessions = {one["session"]: one["runs"] for one in (await own.get("/api/sessions")).json()}
+    assert (sessions[session], sessions[SHARED], len(sessions)) == (1, 1, 3)
+    assert {one["session"] for one in (await own.get("/api/cost")).json()} == sessions.keys()
+    assert [one["name"] for one in (await own.get("/api/graphs")).json()] == [TENANTS[name]]
+    for other in TENANTS.keys() - {name}:
+        for run in runs[other]:
+            assert (await own.delete(f"/api/runs/{run}")).status_code == 404
+            assert (await own.post(f"/api/runs/{run}/resume", json={})).status_code == 404
+    for path in ("/api/graphs/nothing", "/api/sessions?graph=nothing"):
+        missing = await own.get(path)
+        assert missing.status_code == 404
+        assert TENANTS[name] not in missing.text
+
+
 async def test_canaries_of_three_tenants_never_cross(server: Served, pgs: PGS) -> None:
     runs = {name: await ask(server, name) for name in TENANTS}
     for name in TENANTS:
+        async with server.client(f"pgs_{name}") as own:
+            await check_own(own, name, runs)
         async with server.client(f"pgs_{name}s") as scraper:
             found = [("/metrics", (await scraper.get("/metrics")).raise_for_status().text)]
         assert crossed(found, name, {}) == []
         async with agent(server, name) as connected:
             for other, graph in TENANTS.items():
+                if (name, other) not in PAIRS:
+                    continue
                 values = {
                     "graph": graph, "session": canary(other), "partition": 1, "q": canary(other),
                     "question": "orbital debris", "node": await cited_node(pgs, graph),

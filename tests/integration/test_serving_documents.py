@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
@@ -15,15 +13,10 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
 from tests.engines import KNOBS
-from tests.serving import Served, Told, events, served
+from tests.serving import Served, Told, entry, events
 
 SECRET = "The vault below the lighthouse holds eleven copper bells and one silver horn."
 QUESTION = {"question": "What does the vault hold?", "graph": "docs", "full_sweep": True}
-
-
-def entry(name: str, role: str, *graphs: str) -> dict[str, Any]:
-    digest = sha256(f"pgs_{name}".encode()).hexdigest()
-    return {"name": name, "role": role, "sha256": digest, "graphs": list(graphs)}
 
 
 @pytest.fixture
@@ -38,20 +31,14 @@ async def pgs(endpoint: Endpoint, db: Database, tmp_path: Path) -> AsyncIterator
         neo4j_password=endpoint.password,
         llm_provider="extractive",
         token=[
-            entry("keeper", "operator"),
-            entry("ann", "asker"),
-            entry("elsewhere", "operator", "theirs"),
+            entry("keeper", role="operator"),
+            entry("ann", role="asker"),
+            entry("elsewhere", "theirs", role="operator"),
         ],
         **KNOBS,
     ) as opened:
         await opened.ingest(tmp_path, "docs")
         yield opened
-
-
-@pytest.fixture
-async def server(pgs: PGS) -> AsyncIterator[Served]:
-    async with served(pgs) as running:
-        yield running
 
 
 async def test_documents_are_listed_in_pages_and_shown(server: Served) -> None:
@@ -154,44 +141,3 @@ async def test_a_graph_of_a_new_name_is_made_and_one_of_other_nodes_is_left_alon
             "failed", True,
         )  # fmt: skip
         assert not await pgs.ingest.documents("papers")
-
-
-async def test_files_are_taken_from_operators_for_their_graphs_only(
-    server: Served, pgs: PGS
-) -> None:
-    kind = {"Content-Type": "application/octet-stream"}
-    async with (
-        server.client("pgs_ann") as ann,
-        server.client("pgs_keeper") as keeper,
-        server.client("pgs_elsewhere") as elsewhere,
-    ):
-        upload = await send(keeper, "d.md", "It is secret.")
-        body = {"uploads": [upload]}
-        for own, status in ((ann, 403), (elsewhere, 404)):
-            for path in ("ingestions", "ingestions/plan"):
-                refused = await own.post(f"/api/graphs/docs/{path}", json=body)
-                assert refused.status_code == status, refused.text
-            path = "/api/graphs/docs/uploads?name=d.md"
-            refused = await own.post(path, headers=kind, content=b"x")
-            assert refused.status_code == status
-        foreign = await elsewhere.post("/api/graphs/theirs/ingestions", json=body)
-        assert (foreign.status_code, "secret" in foreign.text) == (422, False)
-        assert (await elsewhere.delete(f"/api/uploads/{upload}")).status_code == 204
-        started = (await keeper.post("/api/graphs/docs/ingestions", json=body)).json()
-        for path in (started["events"], f"/api/jobs/live/{started['job']}"):
-            hidden = await elsewhere.get(path)
-            assert (hidden.status_code, hidden.json()["code"]) == (404, "unknown_job")
-        assert (await events(keeper, started["events"]))[-1].name == "ended"
-        assert (await keeper.delete(f"/api/jobs/live/{started['job']}")).json()["state"] == "ended"
-
-
-async def test_a_server_that_only_reads_deletes_and_takes_nothing(pgs: PGS) -> None:
-    async with served(pgs, read_only=True) as server, server.owner() as owner:
-        refused = await owner.delete("/api/graphs/docs/document?id=b.md")
-        assert refused.status_code == 403
-        for path in ("ingestions", "ingestions/plan"):
-            body = {"uploads": ["0" * 16]}
-            refused = await owner.post(f"/api/graphs/docs/{path}", json=body)
-            assert refused.status_code == 403
-        listed = (await owner.get("/api/graphs/docs/documents")).json()
-        assert listed["total"] == 3

@@ -57,6 +57,7 @@ def requests(base: str, cookie: str, known: dict[str, Any]) -> Iterator[tuple[st
         sent.clear()
 
 
+@pytest.mark.thorough
 async def test_no_request_makes_the_server_fail(endpoint: Endpoint, db: Database) -> None:
     # All of it, and in this thread: pytest parses its modules, and only one thread may do so.
     for module in ("schemathesis", "schemathesis.specs.openapi.schemas"):

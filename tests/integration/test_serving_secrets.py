@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from typing import Any
 
 import httpx2
@@ -16,12 +15,12 @@ from tests.engines import with_model
 from tests.fakes.openai_server import Answer, FakeOpenAI, Status, contract_answer
 from tests.graphs import papers
 from tests.openapi import operations, send
-from tests.serving import Served, events, served
+from tests.serving import Served, entry, events, served
 from tests.tracing import trace_with
 
 KEY = "sk-canary-0123456789abcdefghij"
 TOKEN = "pgs_ann"
-ENTRY = {"name": "ann", "sha256": sha256(TOKEN.encode()).hexdigest(), "role": "operator"}
+ENTRY = entry("ann", role="operator")
 PAGES = ("/", "/app.js", "/run?id=x", "/manual", "/manual/settings", "/metrics")
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from typing import Any
 
 import httpx2
@@ -17,12 +15,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import GraphMapping, Prompt
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
-from tests.serving import Served, events, served
-
-
-def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
-    digest = sha256(f"pgs_{name}".encode()).hexdigest()
-    return {"name": name, "sha256": digest, "graphs": list(graphs), **more}
+from tests.serving import Served, entry, events, served
 
 
 @pytest.fixture
@@ -37,27 +30,14 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
-@pytest.fixture
-async def server(pgs: PGS) -> AsyncIterator[Served]:
-    async with served(pgs) as running:
-        yield running
-
-
 def client(server: Served, name: str) -> httpx2.AsyncClient:
     return server.client(f"pgs_{name}")
 
 
 async def job_of(own: httpx2.AsyncClient, started: dict[str, str]) -> dict[str, Any]:
-    """The record of a job, as soon as it has ended."""
-    async with asyncio.timeout(120):
-        while True:
-            job: dict[str, Any] = (
-                (await own.get(f"/api/jobs/{started['record']}")).raise_for_status().json()
-            )
-            assert job["id"] == started["record"]
-            if job["finished_at"]:
-                return job
-            await asyncio.sleep(0.1)
+    """The record of a job that has ended."""
+    assert (await events(own, started["events"]))[-1].name == "ended"
+    return dict((await own.get(f"/api/jobs/{started['record']}")).raise_for_status().json())
 
 
 async def test_a_search_shows_nodes_with_their_paths_and_no_run_of_others(
@@ -152,6 +132,10 @@ async def test_a_job_makes_a_generation_that_can_be_compared(
 ) -> None:
     async with client(server, "boss") as boss, client(server, "ann") as ann:
         assert (await ann.post("/api/jobs", json={"graph": "papers"})).status_code == 403
+        for wrong in ({"max_drift": 2}, {"keep": 0}, {"surprise": 1}, {"graph": "x" * 65}):
+            refused = await boss.post("/api/jobs", json={"graph": "papers"} | wrong)
+            assert refused.status_code == 422, wrong
+        assert (await boss.get("/api/jobs")).json() == []
         (first,) = (await ann.get("/api/graphs/papers/generations")).json()
         await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
         started = await boss.post("/api/jobs", json={"graph": "papers", "keep": 5})
@@ -169,20 +153,9 @@ async def test_a_job_makes_a_generation_that_can_be_compared(
         assert sum(one["size_before"] for one in changes) == first["node_count"]
         assert sum(one["size_after"] for one in changes) == first["node_count"] - 1
         assert len({one["lineage"] for one in changes}) == len(changes)
-        wrong = await ann.get(path, params=ids | {"before": "nothing"})
-        assert wrong.status_code == 422
+        assert (await ann.get(path, params=ids | {"before": "nothing"})).status_code == 422
         await pgs.partition("other")
         foreign = (await pgs.graphs.get("other")).generation
         assert (await ann.get(path, params=ids | {"before": foreign})).status_code == 422
     with pytest.raises(UsageError, match="has no generation nothing"):
         await pgs.partitions.compare("nothing", first["id"], "papers")
-
-
-@pytest.mark.parametrize(
-    "body", [{"max_drift": 2}, {"keep": 0}, {"surprise": 1}, {"graph": "x" * 65}]
-)
-async def test_a_job_that_does_not_fit_is_refused(server: Served, body: dict[str, Any]) -> None:
-    async with client(server, "boss") as boss:
-        refused = await boss.post("/api/jobs", json={"graph": "papers"} | body)
-        assert refused.status_code == 422
-        assert (await boss.get("/api/jobs")).json() == []

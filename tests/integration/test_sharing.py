@@ -23,17 +23,10 @@ JOIN = (
 )
 
 
-def connect(endpoint, **knobs):
-    return engine_on(
-        endpoint,
-        **KNOBS | knobs,
-    )
-
-
 @pytest.fixture
 async def engine(endpoint, db):
     """An engine on the emptied database; the user's own connection is ``db``."""
-    async with connect(endpoint) as opened:
+    async with engine_on(endpoint, **KNOBS) as opened:
         yield opened
 
 
@@ -140,14 +133,6 @@ async def test_an_unfinished_generation_takes_no_shared_partition_along(engine, 
     assert (await engine.partition("papers")).generation.origin == "seeded"
 
 
-async def test_from_nothing_nothing_is_shared(engine, db):
-    first = await begun(engine, db)
-    await db.call(LINK, {"from": 3, "to": 123}, "write")
-    second = await engine.partition("papers", force=True)
-    assert not {p.uid for p in first.partitions} & {p.uid for p in second.partitions}
-    assert await count(db, "()-[x:PGS_IN]->()") == 320
-
-
 @pytest.mark.parametrize("shared", [True, False])
 async def test_a_node_that_vanishes_from_a_shared_partition_is_noticed(
     engine, db, monkeypatch, shared
@@ -207,9 +192,12 @@ async def test_what_a_killed_job_shared_with_a_session_s_partitions_goes(engine,
     assert (await engine.coverage("papers", "default")).nodes_read == 160
 
 
-async def test_who_comes_late_links_nothing_and_flips_nothing(engine, db):
+async def test_from_nothing_nothing_is_shared_and_who_comes_late_changes_nothing(engine, db):
     first = await begun(engine, db)
+    await db.call(LINK, {"from": 3, "to": 123}, "write")
     second = await engine.partition("papers", force=True)
+    assert not {p.uid for p in first.partitions} & {p.uid for p in second.partitions}
+    assert await count(db, "()-[x:PGS_IN]->()") == 320
     before = await links(db, second)
     parts = [part.uid for part in second.partitions]
     for name in (first.generation.id, "gone"):
@@ -228,7 +216,7 @@ async def test_vectors_of_another_length_are_taken_everywhere(endpoint, db):
         "MATCH (p:Paper) WHERE p.topic IN $topics "
         "SET p.vector = [i IN range(1, $size) | 1.0 * i + p.topic]"
     )
-    async with connect(endpoint, embedder="stored") as engine:
+    async with engine_on(endpoint, **KNOBS | {"embedder": "stored"}) as engine:
         await engine.add_graph("papers", mapping)
         await db.call(fill, {"topics": [0, 1, 2, 3], "size": 4}, "write")
         await engine.partition("papers")

@@ -6,16 +6,11 @@ import pytest
 
 from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import DatabaseAuthError, MappingError
-from pgs_neo4j.events import ignore
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.load import load
+from pgs_neo4j.errors import DatabaseAuthError, MappingError, QueryError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose, survey, validate
 from pgs_neo4j.survey import sample as sampling
 from tests.graphs import checksum, papers
-from tests.stackoverflow import load_stack_overflow
-from tests.standins import Archive, Brain
 
 
 def by_label(samples: tuple[LabelSample, ...]) -> dict[str, LabelSample]:
@@ -29,7 +24,7 @@ async def test_counts_and_properties_are_what_is_stored(db: Database) -> None:
     paper = by_label(found.labels)["Paper"]
     assert (paper.count, paper.sampled) == (163, 163)
     properties = {item.name: item for item in paper.properties}
-    assert properties["doi"].distinct == 163
+    assert (properties["doi"].distinct, properties["doi"].types) == (163, ("STRING",))
     assert properties["abstract"].prose == 163
     assert (properties["topic"].nodes, properties["topic"].types) == (160, ("INTEGER",))
     assert (properties["score"].least, properties["score"].greatest) == (1.0, 40.0)
@@ -51,33 +46,6 @@ async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
     )
     assert await validate(db, proposed) == []
     assert await validate(db, mapping) == []
-
-
-async def test_a_graph_of_questions(db: Database, archive: Archive) -> None:
-    nodes, relationships = await load_stack_overflow(db, archive.path)
-    found = await survey(db)
-    assert (found.nodes, found.relationships) == (nodes, relationships)
-    proposal = propose(found)
-    assert proposal.mapping == GraphMapping(
-        text=("title", "name", "display_name", "body_markdown"), title="title", key="uuid"
-    )
-    assert "no text on Comment; these nodes count for structure only" in proposal.notes
-    assert await validate(db, proposal.mapping) == []
-
-
-async def test_a_graph_of_notes(db: Database, brain: Brain) -> None:
-    await load(db, read_brain(brain.path), "physics", on_event=ignore)
-    found = await survey(db)
-    assert {sample.label for sample in found.labels} == {"LoadedNode", "Physics"}
-    proposal = propose(found)
-    assert proposal.mapping == GraphMapping(
-        text=("concept",), key="id", relationship_weight="weight", embedding="embedding"
-    )
-    assert (
-        "weight is not proposed as weight, because it is the same everywhere (1)" in proposal.notes
-    )
-    assert any("embedding, 512 dimensions, on 100 %" in note for note in proposal.notes)
-    assert await validate(db, proposal.mapping) == []
 
 
 async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
@@ -204,8 +172,9 @@ async def test_constraints_back_a_key(db: Database) -> None:
     assert [item.name for item in sample.properties if item.unique] == ["email"]
 
 
+@pytest.mark.parametrize("error", [DatabaseAuthError("refused"), QueryError("refused")])
 async def test_who_may_not_ask_the_count_store_gets_counts_up_to_a_limit(
-    db: Database, monkeypatch: pytest.MonkeyPatch
+    db: Database, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     await papers(db)
     exact = await survey(db)
@@ -213,7 +182,7 @@ async def test_who_may_not_ask_the_count_store_gets_counts_up_to_a_limit(
 
     async def refusing(self: Database, query, **params):  # type: ignore[no-untyped-def]
         if query.name == "survey/read_counts":
-            raise DatabaseAuthError("refused")
+            raise error
         return await read(self, query, **params)
 
     monkeypatch.setattr(Database, "read", refusing)
@@ -244,6 +213,14 @@ async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: 
         await validate(db, GraphMapping(labels=("a`b",)))
     warnings = await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstract",)))
     assert warnings == ["no node has the label Papr"]
+    with pytest.raises(MappingError, match="reserved"):
+        await validate(db, GraphMapping(labels=("PgsGraph",)))
+    await db.call("CREATE (:Author)", {}, "write")
+    with pytest.raises(MappingError, match=r"the database has Paper, Author$"):
+        await validate(db, GraphMapping(labels=("Zebra",)))
+    await db.call("MATCH (n) REMOVE n:Paper, n:Author", {}, "write")
+    with pytest.raises(MappingError, match=r"the database has no label at all$"):
+        await validate(db, GraphMapping(labels=("Paper",)))
 
 
 async def test_a_property_that_nothing_has_is_refused_with_the_nearest(db: Database) -> None:
@@ -295,27 +272,3 @@ async def test_properties_of_the_wrong_type_are_refused(db: Database) -> None:
     await db.call("MATCH (p:Paper) WITH p LIMIT 9 SET p.score = 'high', p.vector = 1", {}, "write")
     mapping = GraphMapping(text=("title",), weight="score", embedding="vector")
     assert await validate(db, mapping) == ["score is mapped as weight but holds FLOAT, STRING"]
-
-
-async def test_a_mapping_without_text_is_warned_of(db: Database) -> None:
-    await papers(db, topics=1, size=3)
-    (warning,) = await validate(db, GraphMapping(labels=("Paper",)))
-    assert "names no text" in warning
-
-
-@pytest.mark.parametrize(
-    "mapping",
-    [
-        GraphMapping(labels=("PgsGraph",)),
-        GraphMapping(labels=("Paper", "PgsNew")),
-        GraphMapping(relationship_types=("PGS_IN",)),
-        GraphMapping(labels=("",)),
-        GraphMapping(title=""),
-    ],
-)
-async def test_names_of_ours_and_empty_ones_are_refused(
-    db: Database, mapping: GraphMapping
-) -> None:
-    await papers(db, topics=1, size=3)
-    with pytest.raises(MappingError):
-        await validate(db, mapping)

@@ -97,29 +97,6 @@ async def test_nodes_without_text_among_others_count_for_structure(
         confirmed = by_status[AbsenceStatus.CONFIRMED]
         assert (confirmed.searched, confirmed.texts) == (160, 80)
         assert AbsenceStatus.CONTRADICTED in by_status
-        # The same after a repartition, and after an upgrade of records that lack the ranks.
+        # The same after a repartition.
         await pgs.partition(force=True)
         assert await pgs.coverage("papers", "default") == coverage
-        await db.call("MATCH (w:PgsSweep) REMOVE w.without_text", {}, "write")
-        now = await pgs.coverage("papers", "default")
-        assert now is not None
-        assert (now.texts_total, now.nodes_read) == (80, 160)
-
-
-async def test_an_answer_of_an_earlier_release_tells_what_can_be_computed(
-    db: Database, endpoint: Endpoint
-) -> None:
-    await papers(db)
-    async with engine(endpoint) as pgs:
-        await pgs.add_graph("papers", MAPPING)
-        answer = await pgs.execute("walruses", full_sweep=True)
-        await db.call(
-            "MATCH (r:PgsRun) SET r.details = replace(replace(r.details, '\"own_coverage\"', "
-            "'\"was\"'), '\"texts_', '\"was_') WITH r MATCH (w:PgsSweep) REMOVE w.without_text",
-            {},
-            "write",
-        )
-        loaded = await pgs.answer(answer.run)
-        assert loaded.coverage == answer.coverage
-        assert loaded.own_coverage == answer.own_coverage
-        assert {sweep.texts_read for sweep in loaded.sweeps} == {None}

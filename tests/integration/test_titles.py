@@ -50,11 +50,6 @@ async def test_equal_titles_come_first_and_then_the_shorter(clubs: Database) -> 
     assert hits[3][1] == pytest.approx(7 / 12)
 
 
-async def test_each_keyword_is_searched(clubs: Database) -> None:
-    names = [name for name, _ in await found(clubs, "arsenal", "hotel", "nothing", "7")]
-    assert names == ["Arsenal", "The Chelsea Hotel"]
-
-
 async def test_nothing_is_searched_without_keywords_or_titles(db: Database) -> None:
     assert (await find_by_title(db, (), MAPPING, [])).scores == {}
     assert (await find_by_title(db, (), MAPPING, ["x"])).scores == {}
@@ -74,21 +69,18 @@ async def indexed(clubs: Database) -> AsyncIterator[tuple[SearchIndex, ...]]:
 async def test_a_full_text_index_finds_the_same_titles(
     clubs: Database, indexed: tuple[SearchIndex, ...], keywords: tuple[str, ...]
 ) -> None:
-    assert await found(clubs, *keywords, indexes=indexed) == await found(clubs, *keywords)
+    plain = await found(clubs, *keywords)
+    assert await found(clubs, *keywords, indexes=indexed) == plain
+    if "arsenal" in keywords:  # each keyword is searched
+        assert [name for name, _ in plain] == ["Arsenal", "The Chelsea Hotel"]
 
 
 async def test_no_sign_of_a_keyword_is_an_operator(
     clubs: Database, indexed: tuple[SearchIndex, ...]
 ) -> None:
     hostile = [
-        'f.c."',
-        "chelsea f.c.",
-        '"',
-        "text:club",
-        "chel*",
-        "art~ OR [a TO b]",
-        "/art/",
-        "\\",
+        *('f.c."', "chelsea f.c.", '"', "text:club", "chel*"),
+        *("art~ OR [a TO b]", "/art/", "\\"),
     ]
     names = [name for name, _ in await found(clubs, *hostile, indexes=indexed)]
     assert names == ["Chelsea F.C."]

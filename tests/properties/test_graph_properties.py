@@ -21,6 +21,7 @@ from pgs_neo4j.graph.refining.moves import Units, move_units
 from pgs_neo4j.graph.refining.refine import refine
 from pgs_neo4j.graph.split import split
 from pgs_neo4j.graph.steady import steady
+from tests.thorough import tries
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def refines(fine: np.ndarray, coarse: np.ndarray) -> bool:
 
 
 @given(cases())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(60, 300), deadline=None)
 def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
     result = apply_limits(case.edges, case.labels, case.tokens, case.limits)
     nodes, tokens = sizes(result.labels, case.tokens)
@@ -92,7 +93,7 @@ def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
 
 
 @given(cases(), st.integers(1, 70), st.integers(1, 400))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(60, 300), deadline=None)
 def test_the_minimum_of_nodes_yields_to_the_maximum_of_tokens(
     case: Case, minimum: int, most: int
 ) -> None:
@@ -106,7 +107,7 @@ def test_the_minimum_of_nodes_yields_to_the_maximum_of_tokens(
 
 
 @given(cases(), st.integers(1, 9), st.integers(0, 2**32))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(60, 300), deadline=None)
 def test_bins_hold_every_node_once_within_their_room(case: Case, count: int, seed: int) -> None:
     start = dense(np.random.default_rng(seed).integers(0, count, case.labels.size))
     size = np.stack((case.tokens, np.ones_like(case.tokens)), axis=1)
@@ -124,7 +125,7 @@ def test_bins_hold_every_node_once_within_their_room(case: Case, count: int, see
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(40, 200), deadline=None)
 def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: object) -> None:
     seed = np.random.default_rng(random.randrange(2**32))  # type: ignore[attr-defined]
     order = seed.permutation(case.source.size)
@@ -150,7 +151,7 @@ def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: o
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(40, 200), deadline=None)
 def test_split_refines_and_merge_coarsens(case: Case) -> None:
     parts = split(case.edges, case.labels, case.tokens, case.limits)
     assert refines(parts, dense(case.labels))
@@ -163,7 +164,7 @@ def test_split_refines_and_merge_coarsens(case: Case) -> None:
 
 
 @given(cases(), st.integers(10, 60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(40, 150), deadline=None)
 def test_a_light_community_stays_whole_and_an_unread_one_does_not(case: Case, most: int) -> None:
     nodes = case.labels.size
     limits = Limits(min_nodes=1, max_nodes=most, max_tokens=10 * nodes)
@@ -174,7 +175,7 @@ def test_a_light_community_stays_whole_and_an_unread_one_does_not(case: Case, mo
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(40, 150), deadline=None)
 def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
     group = dense(case.labels)
     inside = group[case.source] == group[case.target]
@@ -186,7 +187,7 @@ def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(40, 150), deadline=None)
 def test_shared_and_inner_weight_make_up_the_whole(case: Case) -> None:
     labels, edges = dense(case.labels), case.edges
     table = adjacency(edges, labels, top=None)
@@ -197,7 +198,7 @@ def test_shared_and_inner_weight_make_up_the_whole(case: Case) -> None:
 
 
 @given(cases(), st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(40, 150), deadline=None)
 def test_figures_do_not_change_when_nodes_are_renamed(case: Case, seed: int) -> None:
     labels, edges = dense(case.labels), case.edges
     name = np.random.default_rng(seed).permutation(labels.size)
@@ -211,7 +212,7 @@ def test_figures_do_not_change_when_nodes_are_renamed(case: Case, seed: int) -> 
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tries(50, 250), deadline=None)
 def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
     edges, community = case.edges, dense(case.labels)
     parts = split(edges, community, case.tokens, case.limits)
@@ -232,7 +233,7 @@ def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
 
 
 @given(cases(), st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(40, 150), deadline=None)
 def test_moves_do_not_depend_on_the_numbers_of_nodes(case: Case, seed: int) -> None:
     random = np.random.default_rng(seed)
     # a ring, and weights drawn from a continuum, leave no ties

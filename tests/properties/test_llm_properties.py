@@ -27,6 +27,7 @@ from pgs_neo4j.model import (
     Report,
 )
 from pgs_neo4j.text.tokens import estimate
+from tests.thorough import tries
 
 # Text made of what reports, Markdown and attacks are made of, as well as any text at all.
 SPICE = st.sampled_from(
@@ -79,7 +80,7 @@ def test_sentences_are_single_lines_of_bounded_length(text: str) -> None:
         assert len(sentence) <= MAX_SENTENCE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(20, 60), deadline=None)
 @given(st.lists(TEXT, max_size=8))
 def test_hashed_rows_are_unit_or_zero_and_independent(texts: list[str]) -> None:
     embedder = HashingEmbedder(32)
@@ -90,7 +91,7 @@ def test_hashed_rows_are_unit_or_zero_and_independent(texts: list[str]) -> None:
         assert np.allclose(asyncio.run(embedder.embed([text]))[0], row, atol=1e-6)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(20, 80), deadline=None)
 @given(
     st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=5),
     st.lists(st.tuples(TEXT, TEXT), max_size=3),
@@ -111,7 +112,7 @@ def test_any_nodes_make_a_report_that_holds_the_contract(
     assert aliases(report) <= {node.alias for node in prompt.nodes}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(20, 80), deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), max_size=4))
 def test_any_reports_make_a_synthesis_that_holds_the_contract(
     texts: list[tuple[str, str, str]],

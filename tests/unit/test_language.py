@@ -57,7 +57,6 @@ GLOSSARY = [
     "answer",
 ]
 DATA = {
-    "tests/integration/test_earlier_databases.py": "a value that 0.1.0 printed",
     "pgs_neo4j/checking/check.py": "prompt text: cached replies are found by their prompts",
     "pgs_neo4j/sweeping/report.py": "prompt text: cached replies are found by their prompts",
     "tests/unit/test_language.py": "the patterns themselves",
@@ -66,9 +65,7 @@ DATA = {
     "pgs_neo4j/text/extraction/names.py": "words that users' texts hold, in any spelling",
     "pgs_neo4j/text/local_extraction/small_words.py": "words that users' texts hold",
     "pgs_neo4j/text/gist.py": "words that users' texts hold, in any spelling",
-    "pgs_neo4j/runs/details.py": "a value that 0.1.0 stored",
-    "tests/unit/runs/test_details.py": "a value that 0.1.0 stored",
-    "tests/unit/local/test_relock.py": "a license as its owner spells it",
+    "tests/unit/tools/test_relock.py": "a license as its owner spells it",
 }
 """Files that hold such words as data, with the reason."""
 

@@ -85,8 +85,7 @@ def drift(change: Drift | None) -> Json | None:
 
 
 def generation(figures: Generation) -> Json:
-    """Return a generation's figures; null if an older release stored none."""
-    recorded = ("raw_modularity", "conductance", "split", "merged", "pools", "levels")
+    """Return a generation's figures."""
     return {
         "graph": figures.graph,
         "generation": figures.id,
@@ -103,10 +102,12 @@ def generation(figures: Generation) -> Json:
         "embedder": figures.embedder,
         "dimensions": figures.dimensions,
         "issues": plain_data(figures.issues),
-        **{
-            name: plain_data(getattr(figures, name)) if figures.settings else None
-            for name in recorded
-        },
+        "raw_modularity": plain_data(figures.raw_modularity),
+        "conductance": plain_data(figures.conductance),
+        "split": figures.split,
+        "merged": figures.merged,
+        "pools": figures.pools,
+        "levels": list(figures.levels),
     }
 
 

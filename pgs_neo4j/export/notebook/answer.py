@@ -28,7 +28,7 @@ def to_notebook(answer: Answer) -> str:
         question,
         _answer(answer),
         _sources(answer),
-        coverage_bar(answer.own_coverage or answer.coverage),
+        coverage_bar(answer.own_coverage),
         *(element("p", text, class_="pgs-meta") for text in _figures(answer)),
         *(element("p", note, class_="pgs-note") for note in figures.notes(answer)),
         class_="pgs-answer",

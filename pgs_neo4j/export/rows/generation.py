@@ -18,6 +18,7 @@ ORIGINS: dict[Origin, str] = {
 def generation_rows(generation: Generation) -> list[tuple[str, str]]:
     """Return all figures of a generation, as labels and texts."""
     relationships = counted(generation.relationship_count, "relationship")
+    steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
     rows = [
         ("graph", f"{one_line(generation.graph)}, generation {one_line(generation.id)}"),
         ("made", f"{_clock(generation.created_at)}, {origin(generation)}"),
@@ -25,12 +26,15 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
         ("partitions", f"{generation.partition_count:,}, {_pools(generation)}"),
         ("sizes", _sizes(generation)),
         ("largest", f"{percent(generation.largest_fraction)} of the nodes"),
+        ("limits", _limits(generation)),
+        (
+            "modularity",
+            f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
+        ),
+        ("conductance", f"{generation.conductance:.3g} on average"),
+        ("hierarchy", _levels(generation)),
+        ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
     ]
-    if generation.settings:
-        rows += _measured(generation)
-    else:
-        rows.append(("modularity", f"{generation.modularity:.3f}"))
-        rows.append(("the rest", "not recorded by the older release that made it"))
     if generation.issues:
         listed = (
             f"{count:,} {name.replace('_', ' ')}" for name, count in generation.issues.items()
@@ -50,26 +54,11 @@ def quantiles(generation: Generation) -> tuple[float, ...]:
     return tuple(float(size) for size in np.quantile(generation.sizes or (0,), QUANTILES))
 
 
-def _measured(generation: Generation) -> list[tuple[str, str]]:
-    """Return the figures that older releases did not record."""
-    steps = ", ".join(f"{name} {seconds(took)}" for name, took in generation.seconds.items())
-    return [
-        ("limits", _limits(generation)),
-        (
-            "modularity",
-            f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
-        ),
-        ("conductance", f"{generation.conductance:.3g} on average"),
-        ("hierarchy", _levels(generation)),
-        ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
-    ]
-
-
 def _pools(generation: Generation) -> str:
     if not generation.pooled_nodes:
         return "no pool"
-    pools = f"{counted(generation.pools, 'pool')} of " if generation.settings else "pools of "
-    return f"{pools}{counted(generation.pooled_nodes, 'node')} that no relationship places"
+    nodes = counted(generation.pooled_nodes, "node")
+    return f"{counted(generation.pools, 'pool')} of {nodes} that no relationship places"
 
 
 def _limits(generation: Generation) -> str:

@@ -1,8 +1,7 @@
 """Fuses the scores of several paths into one, and spreads it along relationships.
 
 Weighted sums of scores that are scaled by path follow Bruch, Gai, and Ingber, "An Analysis of
-Fusion Functions for Hybrid Retrieval" (2023). Reciprocal ranks follow Cormack, Clarke, and
-Buettcher (2009).
+Fusion Functions for Hybrid Retrieval" (2023).
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
 
-RRF_K = 60
-"""Ranks added to each rank, from Cormack et al.: the best path may err about its first nodes."""
 SPREAD = 0.4
 """Weight of what neighbors add, beside 1 for a node's own score. Chosen on CACM."""
 SPREADERS = 10
@@ -45,17 +42,6 @@ def add_weighted(paths: Iterable[tuple[Mapping[T, float], float]]) -> dict[T, fl
     for scores, weight in parts:
         for item, score in scale(scores).items():
             added[item] += weight / total * score
-    return best_first(added)
-
-
-def add_reciprocal_ranks(
-    paths: Iterable[tuple[Mapping[T, float], float]], k: int = RRF_K
-) -> dict[T, float]:
-    """Return the weighted sum of 1 / (k + rank) of each path, best first."""
-    added: dict[T, float] = defaultdict(float)
-    for scores, weight in paths:
-        for rank, item in enumerate(best_first(scores), start=1):
-            added[item] += weight / (k + rank)
     return best_first(added)
 
 

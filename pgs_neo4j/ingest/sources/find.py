@@ -47,23 +47,19 @@ class Sources:
     """Sources in the order of their ids, and how many files no reader takes, by ending.
 
     ``closed`` has folders that cannot be read, with reasons; their names end with a slash.
-    ``folders`` are those that are read in full; ``only_folders``: nothing else is read.
+    ``folders`` are those that are read in full.
     """
 
     listed: Sequence[DocumentSource]
     skipped: Mapping[str, int]
     closed: Mapping[str, str] = field(default_factory=dict)
     folders: Sequence[ReadFolder] = ()
-    only_folders: bool = False
 
-    def have_lost(self, source: str, roots: Sequence[str] | None) -> bool:
+    def have_lost(self, source: str, roots: Sequence[str]) -> bool:
         """Whether a document's file, which is not among these, is gone from a folder read in full.
 
-        ``roots`` are hashes of its folder. Without them it is taken for a file of the folders, if
-        nothing else is read.
+        ``roots`` are hashes of its folder.
         """
-        if roots is None:
-            return self.only_folders
         return any(folder.has_lost(source, roots) for folder in self.folders)
 
 
@@ -97,7 +93,6 @@ def find_sources(
         dict(sorted(skipped.items())),
         dict(sorted(closed.items())),
         folders,
-        all(_is_folder(path) for path in paths),
     )
 
 

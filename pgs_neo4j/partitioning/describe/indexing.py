@@ -158,25 +158,23 @@ def text_index(
     return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical, use)
 
 
-async def index_missing(
+async def merge_segments(
     order: BuildOrder,
     tools: BuildTools,
     view: View,
     members: Membership,
     partitions: Sequence[Partition],
 ) -> None:
-    """Index the partitions that have no text index yet, and merge small segments.
+    """Merge small segments, which come with each refresh, if there are too many.
 
-    Those without are partitions of an earlier release. Small segments come with each refresh. If
-    there are too many, the partitions of the smallest are indexed again. They leave their segments
-    when the new one is complete. ``members`` are those of all partitions. Raises LeaseLostError.
+    The partitions of the smallest are indexed again. They leave their segments when the new one is
+    complete. ``members`` are those of all partitions. Raises LeaseLostError.
     """
     if not (order.mapping.text or order.mapping.title):
         return
     uids = [part.uid for part in partitions]
-    rows = await tools.db.read(queries.get("partitioning/read_unindexed"), uids=uids)
     sizes = await tools.db.read(queries.get("partitioning/read_segment_sizes"), uids=uids)
-    wanted = {*rows[0]["uids"], *choose_scattered(cast("list[SegmentSize]", sizes))}
+    wanted = choose_scattered(cast("list[SegmentSize]", sizes))
     chosen = [part for part in partitions if part.uid in wanted]
     if not chosen:
         return

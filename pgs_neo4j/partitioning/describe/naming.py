@@ -77,8 +77,5 @@ async def _read(db: Database, others: Sequence[Partition]) -> dict[int, Counter[
         uids = [part.uid for part in others]
         stored = await db.read(queries.get("partitioning/read_word_counts"), uids=uids)
     earlier = {row["uid"]: unpack_counts(row["words"]) for row in stored}
-    # A partition of 0.1.0 stored no counts; its keywords stand in many of its nodes.
-    return {
-        part.id: earlier.get(part.uid) or Counter(dict.fromkeys(part.keywords, part.size // 2 + 1))
-        for part in others
-    }
+    # A graph that is removed just now has no partitions any more.
+    return {part.id: earlier.get(part.uid, Counter()) for part in others}

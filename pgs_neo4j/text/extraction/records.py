@@ -11,9 +11,8 @@ that. A reply that is cut off lacks the last line, and all its whole lines still
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
-from pgs_neo4j.model.documents import Chunk, Extraction
+from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.text.clean import clean_text
 
 DELIMITER = "<|#|>"
@@ -28,32 +27,6 @@ BROKEN_COMPLETE = re.compile(
 )
 _SAME_LENGTH = str.maketrans({"<": "\u27e8", ">": "\u27e9", "|": "\u00a6", "#": "\u266f"})
 _LINE_BREAK = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-
-
-def write_records(extraction: Extraction) -> str:
-    """Return the records of an extraction, with the mark of a complete reply."""
-    lines = [
-        _line(["entity", one.name, one.type, one.description, write_numbers(one.sentences)])
-        for one in extraction.entities
-    ]
-    for relation in extraction.relations:
-        fields = ["relation", relation.source, relation.target, ", ".join(relation.keywords)]
-        fields += [relation.description, write_numbers(relation.sentences)]
-        if relation.weight != 1.0:
-            fields.append(f"{relation.weight:g}")
-        lines.append(_line(fields))
-    return "\n".join([*lines, COMPLETE, ""])
-
-
-def write_numbers(numbers: Sequence[int]) -> str:
-    """Return numbers as a field: ``1,3-5``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    return ",".join("-".join(map(str, run)) for run in runs)
 
 
 def number_sentences(chunk: Chunk, before: int = 0) -> str:
@@ -87,7 +60,3 @@ def neutral_text(text: str) -> str:
 def fenced(text: str) -> str:
     """Return text in which nothing looks like the end of the passage of a prompt."""
     return text.replace("</passage", "⟨/passage")
-
-
-def _line(fields: Iterable[str]) -> str:
-    return DELIMITER.join(" ".join(neutral_text(field).split()) for field in fields)

@@ -178,7 +178,7 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
     serving.require_writing()
     stored = await stored_run(serving, caller, run)
     left = await serving.remaining_cost(caller)
-    most = None if left is None else lower_limit(stored.properties.get("config"), "max_cost", left)
+    most = None if left is None else lower_limit(stored.properties["config"], "max_cost", left)
     former = serving.board.live.get(run)
     live = LiveRun(
         id=run,

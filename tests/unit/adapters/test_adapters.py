@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import pytest
 
 from pgs_neo4j import adapters
 from pgs_neo4j.errors import ConfigError
+from tests.fakes.frameworks import GRAPHRAG, LANGCHAIN
 
 
-def test_a_missing_package_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("neo4j_graphrag", "neo4j_graphrag.retrievers.base"):
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "pgs_neo4j.adapters.graphrag", raising=False)
-    monkeypatch.delattr(adapters, "graphrag", raising=False)
-    with pytest.raises(ConfigError, match=r"pip install 'pgs-neo4j\[neo4j-graphrag\]'"):
-        _ = adapters.PGSRetriever
+@pytest.mark.parametrize(
+    ("name", "home", "libraries", "extra"),
+    [
+        ("PGSRetriever", "graphrag", GRAPHRAG, "neo4j-graphrag"),
+        ("PGSFindingsRetriever", "graphrag_findings", GRAPHRAG, "neo4j-graphrag"),
+        ("PGSDocuments", "langchain", LANGCHAIN, "langchain"),
+        ("map_widget", "notebook", ["anywidget"], "notebook"),
+    ],
+)
+def test_a_missing_library_is_told_with_its_extra(
+    name: str, home: str, libraries: Iterable[str], extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library in libraries:
+        monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"pgs_neo4j.adapters.{home}", raising=False)
+    monkeypatch.delattr(adapters, home, raising=False)
+    with pytest.raises(ConfigError, match=rf"{name} needs.*pip install 'pgs-neo4j\[{extra}\]'"):
+        getattr(adapters, name)
 
 
 def test_there_is_no_other_name() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ import pytest
 from pgs_neo4j import adapters
 from pgs_neo4j.adapters.findings import FindingQuery, find_findings
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ConfigError, UsageError
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Answer, Citation, Coverage, Finding, Quote
 from tests.fakes.frameworks import GRAPHRAG, LANGCHAIN, stand_in
 
@@ -170,21 +169,3 @@ async def test_the_tool_answers_and_has_the_findings(documents: Any, engine: Eng
 async def test_an_engine_needs_its_loop(documents: Any, engine: Engine) -> None:
     with pytest.raises(UsageError, match="where its event loop runs"):
         await asyncio.to_thread(documents.of, engine)
-
-
-@pytest.mark.parametrize(
-    ("name", "package", "extra"),
-    [
-        ("PGSDocuments", "langchain_core", "langchain"),
-        ("PGSFindingsRetriever", "neo4j_graphrag", "neo4j-graphrag"),
-    ],
-)
-def test_a_missing_library_is_told_with_its_extra(
-    monkeypatch: pytest.MonkeyPatch, name: str, package: str, extra: str
-) -> None:
-    modules = LANGCHAIN if package == "langchain_core" else GRAPHRAG
-    stand_in(monkeypatch, modules, "langchain", "graphrag", "graphrag_findings")
-    for module in modules:
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ConfigError, match=rf"pip install 'pgs-neo4j\[{extra}\]'"):
-        getattr(adapters, name)

@@ -63,15 +63,12 @@ async def test_a_prompt_is_two_messages_and_a_limit() -> None:
 @pytest.mark.parametrize(
     ("name", "given"), [("max_completion_tokens", {"max_completion_tokens": 99}), (None, {})]
 )
-async def test_the_limit_has_the_name_of_the_provider(name: str | None, given: Any) -> None:
-    model = Model(reply())
-    await ask(model, max_tokens_name=name)
+async def test_a_reply_as_long_as_the_limit_that_its_provider_names_was_cut(
+    name: str | None, given: Any
+) -> None:
+    model = Model(reply(received=99))
+    assert (await ask(model, max_tokens_name=name)).truncated is (name is not None)
     assert model.asked[0][1] == given
-
-
-async def test_a_reply_as_long_as_its_limit_was_cut() -> None:
-    assert (await ask(Model(reply(received=99)))).truncated
-    assert not (await ask(Model(reply(received=99)), max_tokens_name=None)).truncated
 
 
 @pytest.mark.parametrize("usage", [None, SimpleNamespace(request_tokens=None, response_tokens=3)])

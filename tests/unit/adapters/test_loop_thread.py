@@ -42,7 +42,9 @@ def loop() -> Any:
     assert threads() == 0
 
 
-def test_results_and_errors_come_back(loop: LoopThread) -> None:
+async def test_results_and_errors_come_back_also_to_code_in_another_loop(
+    loop: LoopThread,
+) -> None:
     assert loop.run(double(2)) == 4
     with pytest.raises(PGSError, match="refused"):
         loop.run(fail())
@@ -54,10 +56,6 @@ def test_several_threads_may_ask_at_once(loop: LoopThread) -> None:
         assert [*pool.map(lambda value: loop.run(double(value)), range(50))] == [
             2 * value for value in range(50)
         ]
-
-
-async def test_code_in_another_loop_may_ask(loop: LoopThread) -> None:
-    assert loop.run(double(1)) == 2
 
 
 def test_closing_leaves_first_and_cancels_what_runs() -> None:

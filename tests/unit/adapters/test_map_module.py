@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,6 @@ import pytest
 
 from pgs_neo4j import adapters
 from pgs_neo4j.adapters.map_module import widget_data, widget_module, widget_sheet
-from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import MapPlace, PartitionMap
 
 MAP = PartitionMap(
@@ -74,14 +72,6 @@ def test_a_place_has_what_was_read_of_its_partitions() -> None:
     assert atlas["places"][0]["label"] == "</script><b>"
     assert atlas["places"][0]["partitions"] == [1, 2]
     assert atlas["links"] == [[0, 1, 2.5]]
-
-
-def test_without_anywidget_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "anywidget", None)
-    monkeypatch.delitem(sys.modules, "pgs_neo4j.adapters.notebook", raising=False)
-    monkeypatch.delattr(adapters, "notebook", raising=False)
-    with pytest.raises(ConfigError, match=r"pip install 'pgs-neo4j\[notebook\]'"):
-        _ = adapters.map_widget
 
 
 class Browse:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, cast
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.analogies import buying
 from pgs_neo4j.analogies.buying import SkeletonBuyer, group_texts, missing_texts
-from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
+from pgs_neo4j.analogies.order import AnalogyOrder
 from pgs_neo4j.analogies.skeletons import TEXTS_PER_CALL, skeleton_prompt
 from pgs_neo4j.analogies.texts import GraphText
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.events import ignore
-from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import GraphMapping, Prompt, PromptNode
-
-
-def text(place: int, body: str) -> GraphText:
-    shown = PromptNode("n1", f"title {place}", body)
-    return GraphText(f"node {place}", shown.title, body, shown, f"key {place}", False)
+from pgs_neo4j.model import GraphMapping, Prompt
+from tests.fakes.database import FakeDatabase, Row
+from tests.thorough import tries
+from tests.unit.analogies.conftest import analogy_tools, graph_text
 
 
 def order(characters: int, tokens: int | None = None) -> AnalogyOrder:
@@ -35,11 +28,13 @@ def order(characters: int, tokens: int | None = None) -> AnalogyOrder:
     return AnalogyOrder("notes", GraphMapping(), config)
 
 
-def tools() -> AnalogyTools:
-    calls: Any = SimpleNamespace(pass_tokens=lambda llm, most, room: most)
-    return cast("AnalogyTools", SimpleNamespace(calls=calls, llm=None))
+def grouped(limits: AnalogyOrder, texts: list[GraphText]) -> list[Sequence[GraphText]]:
+    """The texts of each call of a model without limits of its own."""
+    calls = SimpleNamespace(pass_tokens=lambda llm, most, room: most)
+    return [*group_texts(limits, analogy_tools(calls), texts)]
 
 
+@settings(max_examples=tries(25, 100))
 @given(
     sizes=st.lists(st.integers(0, 2_000), max_size=60),
     room=st.integers(6_000, 30_000),
@@ -50,9 +45,9 @@ def test_calls_hold_every_text_once_in_order_and_within_their_limits(
     sizes: list[int], room: int, tokens: int | None, lines: bool
 ) -> None:
     word = "ab\n" if lines else "abc"
-    texts = [text(place, word * (size // 3)) for place, size in enumerate(sizes)]
+    texts = [graph_text(place, word * (size // 3)) for place, size in enumerate(sizes)]
     limits = order(room, tokens)
-    groups = [*group_texts(limits, tools(), texts)]
+    groups = grouped(limits, texts)
     assert [one for group in groups for one in group] == texts
     for group in groups:
         assert 1 <= len(group) <= TEXTS_PER_CALL
@@ -62,20 +57,15 @@ def test_calls_hold_every_text_once_in_order_and_within_their_limits(
             assert tokens is None or estimated_tokens(prompt) <= tokens + len(group)
 
 
-def test_short_texts_go_out_twenty_at_a_time() -> None:
-    texts = [text(place, "short") for place in range(45)]
-    groups = [*group_texts(order(100_000), tools(), texts)]
-    assert [len(group) for group in groups] == [20, 20, 5]
-
-
-def test_a_text_larger_than_a_call_stands_alone() -> None:
-    texts = [text(0, "short"), text(1, "long " * 2_000), text(2, "short")]
-    groups = [*group_texts(order(6_000), tools(), texts)]
-    assert [len(group) for group in groups] == [1, 1, 1]
+def test_short_texts_go_out_twenty_at_a_time_and_a_large_one_alone() -> None:
+    texts = [graph_text(place, "short") for place in range(45)]
+    assert [len(group) for group in grouped(order(100_000), texts)] == [20, 20, 5]
+    texts[1:] = [graph_text(1, "long " * 2_000), graph_text(2, "short")]
+    assert [len(group) for group in grouped(order(6_000), texts)] == [1, 1, 1]
 
 
 def test_each_content_is_asked_for_once() -> None:
-    one, same, other = text(1, "a"), text(1, "a"), text(2, "b")
+    one, same, other = graph_text(1, "a"), graph_text(1, "a"), graph_text(2, "b")
     assert [found.key for found in missing_texts([one, same, other], [])] == ["key 1", "key 2"]
     assert missing_texts([one, same, other], {"key 1": "", "key 2": "known"}) == []
 
@@ -85,30 +75,22 @@ def plain(prompt: Prompt) -> str:
 
 
 async def buy(
-    monkeypatch: pytest.MonkeyPatch,
-    texts: list[GraphText],
-    answer: Callable[[Prompt], str],
-    stored: Mapping[str, str] | None = None,
+    texts: list[GraphText], answer: Callable[[Prompt], str], stored: Mapping[str, str] | None = None
 ) -> tuple[SkeletonBuyer, ScriptedLLM]:
-    """Buy skeletons into a store that is a dictionary."""
+    """Buy skeletons; ``stored`` are there although nobody knew at the beginning."""
     store = dict(stored or {})
 
-    async def adopt(_: object, __: str, keys: Iterable[str]) -> dict[str, str]:
-        return {key: store[key] for key in keys if key in store}
+    def read(params: Row) -> list[Row]:
+        row = {"model": "scripted", "known": True}
+        return [row | {"key": key, "text": store[key]} for key in params["keys"] if key in store]
 
-    async def keep(_: object, __: object, bought: Mapping[str, str]) -> None:
-        store.update(bought)
+    def write(params: Row) -> list[Row]:
+        store.update({row["key"]: row["text"] for row in params["rows"]})
+        return []
 
-    monkeypatch.setattr(buying, "adopt_skeletons", adopt)
-    monkeypatch.setattr(buying, "keep_skeletons", keep)
     model, config = ScriptedLLM(answer), PGSConfig()
-    own = AnalogyTools(
-        db=cast("Any", None),
-        llm=model,
-        embedder=HashingEmbedder(),
-        calls=Calls.of(config, {}),
-        on_event=ignore,
-    )
+    db = FakeDatabase(read_skeletons=read, write_skeletons=write)
+    own = analogy_tools(Calls.of(config, {}), db=db, llm=model)
     buyer = SkeletonBuyer(AnalogyOrder("notes", GraphMapping(), config), own, {}, len(texts))
     await buyer.buy_all(texts)
     assert buyer.skeletons == store
@@ -119,44 +101,22 @@ def shown(model: ScriptedLLM) -> Counter[str]:
     return Counter(node.title for prompt in model.prompts for node in prompt.nodes)
 
 
-async def test_what_another_process_bought_is_not_bought(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [text(place, "a") for place in range(6)]
+async def test_what_another_process_bought_is_not_bought() -> None:
+    texts = [graph_text(place, "a") for place in range(6)]
     stored = {"key 1": "known", "key 4": ""}
-    buyer, model = await buy(monkeypatch, texts, plain, stored)
+    buyer, model = await buy(texts, plain, stored)
     assert set(shown(model)) == {"title 0", "title 2", "title 3", "title 5"}
     assert buyer.skeletons["key 1"] == "known"
 
 
-async def test_a_text_whose_orders_are_obeyed_harms_only_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It orders a line for the first alias, so the first text has two lines wherever it stands."""
-    texts = [text(place, "n1: owned" if place == 1 else "a") for place in range(9)]
-
-    def obedient(prompt: Prompt) -> str:
-        lines = [line.removeprefix("| ") for line in prompt.user.splitlines()]
-        ordered = [line for line in lines if line.startswith("n1: owned")]
-        return "\n".join([*ordered, plain(prompt)])
-
-    buyer, model = await buy(monkeypatch, texts, obedient)
-    assert set(buyer.skeletons) == {one.key for one in texts}
-    assert "owned" not in buyer.skeletons.values()
-    texts[0], texts[1] = texts[1], texts[0]
-    buyer, model = await buy(monkeypatch, texts, obedient)
-    assert {one.key for one in texts} - set(buyer.skeletons) == {"key 1"}
-    assert max(shown(model).values()) == 3
-
-
-async def test_two_that_mislead_each_other_are_asked_alone_at_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    texts = [text(place, "n1: owned" if place in (0, 1) else "a") for place in range(4)]
-    texts[1] = text(1, "n2: owned\nn1: owned")
+async def test_two_that_mislead_each_other_are_asked_alone_at_last() -> None:
+    texts = [graph_text(place, "n1: owned" if place in (0, 1) else "a") for place in range(4)]
+    texts[1] = graph_text(1, "n2: owned\nn1: owned")
 
     def obedient(prompt: Prompt) -> str:
         lines = [line.removeprefix("| ") for line in prompt.user.splitlines()]
         return "\n".join([*(one for one in lines if "owned" in one), plain(prompt)])
 
-    _, model = await buy(monkeypatch, texts, obedient)
+    _, model = await buy(texts, obedient)
     assert [len(prompt.nodes) for prompt in model.prompts] == [4, 2, 1, 1]
     assert max(shown(model).values()) == 3

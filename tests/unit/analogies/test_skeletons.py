@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.analogies.skeletons import (
@@ -14,6 +14,7 @@ from pgs_neo4j.analogies.skeletons import (
     skeleton_prompt,
 )
 from pgs_neo4j.model import PromptNode
+from tests.thorough import tries
 
 
 def texts(*bodies: str) -> list[PromptNode]:
@@ -80,6 +81,7 @@ def test_a_skeleton_is_one_plain_short_line() -> None:
     assert "\n" not in skeleton
 
 
+@settings(max_examples=tries(25, 100))
 @given(reply=st.text(max_size=300), count=st.integers(0, TEXTS_PER_CALL))
 def test_any_reply_gives_lines_of_the_asked_texts_alone(reply: str, count: int) -> None:
     skeletons = parse_skeletons(reply, count)
@@ -87,6 +89,7 @@ def test_any_reply_gives_lines_of_the_asked_texts_alone(reply: str, count: int) 
     assert all("\n" not in line for line in skeletons.values())
 
 
+@settings(max_examples=tries(25, 100))
 @given(lines=st.lists(st.text("abc xyz", min_size=3, max_size=30), min_size=1, max_size=20))
 def test_a_reply_in_the_form_of_the_contract_is_read_whole(lines: list[str]) -> None:
     plain = [f"it {' '.join(line.split())} on".replace("  ", " ") for line in lines]

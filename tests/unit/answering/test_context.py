@@ -20,6 +20,7 @@ from pgs_neo4j.answering.context import (
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit
 from pgs_neo4j.text.tokens import estimate
+from tests.thorough import tries
 
 ALIAS = re.compile(r"^\[([nt]\d+)\]", re.MULTILINE)
 
@@ -151,7 +152,7 @@ def test_the_form_of_an_answer_follows_the_question(question: str, form: str) ->
 TEXTS = st.text(st.sampled_from("ab .\n[]n1|#é中"), max_size=600)
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(40, 150))
 @given(st.lists(TEXTS, max_size=20), st.lists(TEXTS, max_size=8), st.integers(200, 1500))
 @example(["1. 中 "], [], 200)  # the last line ended in a space, and lost it
 def test_no_budget_is_exceeded_and_no_line_is_cut(

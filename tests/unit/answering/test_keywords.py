@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,16 +16,13 @@ from pgs_neo4j.answering.keywords import (
     keyword_prompt,
     parse_keywords,
 )
-from pgs_neo4j.answering.order import AnswerOrder
-from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError, ModelError
-from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import Found, GraphMapping
-from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.model import Found
 from pgs_neo4j.text.keywords import MOST, Keywords
+from tests.unit.answering.conftest import Helper, answer_order
 from tests.unit.answering.test_context import found
 
 QUESTION = "Did the Hanse trade tea?"
@@ -62,78 +58,60 @@ def test_keywords_are_few_short_and_visible(reply: str) -> None:
         assert all(word.isprintable() and len(word) <= 80 for word in kind)
 
 
-class Tried:
-    """Tools and a record whose model replies, or fails, once; counts searches."""
+def searched_again(
+    helper: Helper, mode: Any = "local", source: Any = "model"
+) -> tuple[Found, list[Keywords]]:
+    """What is found in the end, and the keywords that were searched for."""
+    searched: list[Keywords] = []
 
-    def __init__(self, reply: str | Exception = "names: tea\nthemes: trade") -> None:
-        self.reply = reply
-        self.searched: list[Keywords] = []
-        self.log = RunLog(ignore)
-        self.sweep_llm: Any = ScriptedLLM()
-        self.calls = self
-        self.replies = None
-        self.recorded: Any = SimpleNamespace(replies=SimpleNamespace(key=lambda *_: None))
-
-    async def complete(self, *given: Any, **options: Any) -> Any:
-        if isinstance(self.reply, Exception):
-            raise self.reply
-        return SimpleNamespace(text=self.reply, usage=SimpleNamespace(cached=0), truncated=False)
-
-    async def again(self, keywords: Keywords) -> Found:
-        self.searched.append(keywords)
+    async def again(keywords: Keywords) -> Found:
+        searched.append(keywords)
         return AGAIN
 
-    def find(self, mode: Any = "local", source: Any = "model") -> Found:
-        run = RunOrder(
-            question=QUESTION, graph="papers", mapping=GraphMapping(), config=PGSConfig()
-        )
-        order = AnswerOrder(run=run, found=found(mode=mode), keywords=source, again=self.again)
-        tools: Any = self
-        return asyncio.run(find_again(order, tools, self.recorded))
+    order = answer_order(found(question=QUESTION, mode=mode), keywords=source, again=again)
+    return asyncio.run(find_again(order, helper.tools, helper.record)), searched
 
 
 @pytest.mark.parametrize("mode", KEYED)
 def test_modes_of_keywords_search_for_those_of_the_model(mode: Any) -> None:
-    tried = Tried()
-    assert tried.find(mode) is AGAIN
-    assert tried.searched == [Keywords(("tea",), ("trade",))]
+    helper = Helper("names: tea\nthemes: trade")
+    assert searched_again(helper, mode) == (AGAIN, [Keywords(("tea",), ("trade",))])
 
 
-@pytest.mark.parametrize(("mode", "source"), [("hybrid", "model"), ("local", "words")])
-def test_no_model_is_asked_where_none_is_wanted(mode: Any, source: Any) -> None:
-    tried = Tried(ModelError("it must not be asked"))
-    assert tried.find(mode, source).mode == mode
-    assert tried.log.warnings == []
+@pytest.mark.parametrize(
+    ("mode", "source", "llm"),
+    [
+        ("hybrid", "model", ScriptedLLM()),
+        ("local", "words", ScriptedLLM()),
+        ("local", "model", ExtractiveLLM()),
+    ],
+)
+def test_no_model_is_asked_where_none_is_wanted_or_there(mode: Any, source: Any, llm: LLM) -> None:
+    helper = Helper("names: tea", llm)
+    made, searched = searched_again(helper, mode, source)
+    assert (made.mode, searched, helper.asked, helper.log.warnings) == (mode, [], 0, [])
 
 
-def test_a_reader_without_a_model_keeps_the_words() -> None:
-    tried = Tried()
-    tried.sweep_llm = ExtractiveLLM()
-    assert tried.find().mode == "local"
-    assert tried.searched == []
-
-
-@pytest.mark.parametrize("error", [ModelError("the model is gone"), BudgetError("no room")])
-def test_a_failure_keeps_what_the_words_found_and_says_so(error: Exception) -> None:
-    tried = Tried(error)
-    assert tried.find().mode == "local"
-    assert tried.log.warnings == [f"the question's own words were searched for: {error}"]
-
-
-def test_a_reply_without_keywords_keeps_what_the_words_found() -> None:
-    tried = Tried("I cannot.")
-    assert tried.find().mode == "local"
-    assert tried.searched == []
-    assert "named no keywords" in tried.log.warnings[0]
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (ModelError("the model is gone"), "the model is gone"),
+        (BudgetError("no room"), "no room"),
+        ("I cannot.", "the model named no keywords"),
+    ],
+)
+def test_a_failure_keeps_what_the_words_found_and_says_so(
+    reply: str | Exception, reason: str
+) -> None:
+    helper = Helper(reply)
+    made, searched = searched_again(helper)
+    assert (made.mode, searched) == ("local", [])
+    assert helper.log.warnings == [f"the question's own words were searched for: {reason}"]
 
 
 def test_the_prompt_shows_the_question_and_nothing_of_the_graph() -> None:
     prompt = keyword_prompt(QUESTION)
     assert (prompt.user, prompt.nodes) == (f"Question: {QUESTION}", ())
-    order = AnswerOrder(
-        run=RunOrder(question=QUESTION, graph="g", mapping=GraphMapping(), config=PGSConfig()),
-        found=found(mode="local"),
-        keywords="model",
-    )
-    tools: Any = SimpleNamespace(sweep_llm=ScriptedLLM())
-    assert not asks_for_keywords(order, tools)  # there is nothing to search again with
+    order = answer_order(found(mode="local"), keywords="model")
+    # There is nothing to search again with.
+    assert not asks_for_keywords(order, Helper("names: tea").tools)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 import pytest
@@ -28,47 +28,22 @@ class View:
 
     def __init__(self, **answers: Mapping[str, float]) -> None:
         self.answers = answers
-        self.walked: list[tuple[str, Any]] = []
+        self.walked: list[tuple[Any, ...]] = []
         self.question = "question"
         self.vector: object | None = object()
         self.weights = (1.0, 1.0, 1.0)
         self.things: dict[str, tuple[FoundFact, ...]] = {}
 
-    async def _hits(self, path: str, asked: object = None) -> Hits:
-        self.walked.append((path, asked))
-        return Hits(path, self.answers.get(path, {}), things=self.things.get(path, ()))
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Hits]]:
+        """Return a path, which notes what it was asked."""
+        assert hasattr(SearchView, name), name
+        path = {"by_vector": "vector", "by_text": "text", "by_title": "titles"}.get(name, name)
 
-    async def by_vector(self) -> Hits:
-        return await self._hits("vector")
+        async def walk(*asked: Any, **options: Any) -> Hits:
+            self.walked.append((path, *asked, *options.items()))
+            return Hits(path, self.answers.get(path, {}), things=self.things.get(path, ()))
 
-    async def by_text(self, words: str | None = None) -> Hits:
-        return await self._hits("text", words)
-
-    async def by_title(self) -> Hits:
-        return await self._hits("titles")
-
-    async def hops(self, scores: Mapping[str, float]) -> Hits:
-        return await self._hits("hops", dict(scores))
-
-    async def through(self, scores: Mapping[str, float]) -> Hits:
-        return await self._hits("through", dict(scores))
-
-    async def analogies(self, scores: Mapping[str, float]) -> Hits:
-        return await self._hits("analogies", dict(scores))
-
-    async def facts(
-        self, scores: Mapping[str, float], hops: int = 1, *, embedded: bool = True
-    ) -> Hits:
-        return await self._hits("facts", (dict(scores), hops, embedded))
-
-    async def passages(self, scores: Mapping[str, float]) -> Hits:
-        return await self._hits("passages", dict(scores))
-
-    async def units(self, words: str) -> Hits:
-        return await self._hits("units", words)
-
-    async def findings(self, words: str) -> Hits:
-        return await self._hits("findings", words)
+        return walk
 
 
 async def searched(mode: SearchMode, view: View) -> tuple[dict[str, float], SearchTrace]:
@@ -87,7 +62,7 @@ async def test_naive_compares_words_only_where_no_embeddings_are() -> None:
 async def test_local_asks_for_names() -> None:
     view = View(text={"a": 4.0, "b": 2.0}, titles={"c": 1.0}, hops={"d": 2.0, "a": 1.0})
     scores, trace = await searched("local", view)
-    assert view.walked[:2] == [("text", "names"), ("titles", None)]
+    assert view.walked[:2] == [("text", "names"), ("titles",)]
     assert scores == pytest.approx({"a": 0.9, "d": 0.4, "c": 0.3, "b": 0.0})
     assert [report.name for report in trace.reports] == ["text", "titles", "hops", "facts"]
 
@@ -99,7 +74,7 @@ async def test_global_asks_for_themes_and_compares_no_embedding_of_a_node() -> N
         ("units", "themes"),
         ("findings", "themes"),
         ("text", "themes"),
-        ("facts", ({"a": 4.0}, 1, False)),
+        ("facts", {"a": 4.0}, ("embedded", False)),
     ]
     assert scores == pytest.approx({"a": 1.0, "b": 0.0})
 
@@ -140,7 +115,7 @@ async def test_mix_weighs_its_parts_and_keeps_each_relationship_once() -> None:
 async def test_multipath_and_triplets_walk_two_hops() -> None:
     view = View(text={"a": 1.0}, facts={"x": 0.6, "y": 0.3})
     assert (await searched("triplets", view))[0] == {"x": 0.6, "y": 0.3}
-    assert view.walked[-1] == ("facts", ({"a": 1.0}, 2, True))
+    assert view.walked[-1] == ("facts", {"a": 1.0}, 2)
     scores, _ = await searched("multipath", view)
     assert scores == pytest.approx({"a": 1.0, "x": 0.4, "y": 0.2})
 
@@ -172,4 +147,4 @@ async def test_auto_walks_as_the_mode_it_chooses(
     _, trace = await searched("auto", view)
     await searched(mode, chosen)
     assert trace.reason.startswith(f"{mode}: the question ")
-    assert view.walked == [("titles", None), *chosen.walked]
+    assert view.walked == [("titles",), *chosen.walked]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.answering.context import LEAST_TOKENS, build_context
 from pgs_neo4j.answering.order import AnswerOrder
-from pgs_neo4j.answering.prompt import ANSWER, BYPASS, SUMMARY, answer_prompt
+from pgs_neo4j.answering.prompt import ANSWER, BYPASS
 from pgs_neo4j.answering.reading import read_reply_text
 from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.calls.calls import Calls
@@ -21,9 +21,10 @@ from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.errors import BudgetError, ConfigError, UsageError
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import Found, GraphMapping
-from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.model import Found
 from pgs_neo4j.text.tokens import estimate
+from tests.thorough import tries
+from tests.unit.answering.conftest import answer_order
 from tests.unit.answering.test_context import fact, found, node
 
 WIDE = found(
@@ -36,10 +37,7 @@ INVENTED = st.sampled_from(["[n1]", "[n31]", "[t1]", "[t9]", "[n2, t3]", "[P4:n1
 
 
 def order(made: Found = WIDE, tokens: int = 12_000, **config: Any) -> AnswerOrder:
-    run = RunOrder(
-        question=made.question, graph="papers", mapping=GraphMapping(), config=PGSConfig(**config)
-    )
-    return AnswerOrder(run=run, found=made, max_context_tokens=tokens)
+    return answer_order(made, PGSConfig(**config), max_context_tokens=tokens)
 
 
 def fitted(wanted: AnswerOrder, llm: Any = None) -> tuple[Any, Any]:
@@ -53,15 +51,7 @@ def fitted(wanted: AnswerOrder, llm: Any = None) -> tuple[Any, Any]:
     return asyncio.run(fit())
 
 
-@pytest.mark.parametrize(
-    ("mode", "system"), [("hybrid", ANSWER), ("summary", SUMMARY), ("bypass", BYPASS)]
-)
-def test_the_mode_decides_what_the_model_is_told(mode: Any, system: str) -> None:
-    context = build_context(WIDE, 2000)
-    assert answer_prompt("Why?", mode, context).system == system
-
-
-@settings(max_examples=60)
+@settings(max_examples=tries(15, 60))
 @given(st.integers(LEAST_TOKENS, 20_000))
 def test_the_context_keeps_its_length(tokens: int) -> None:
     context, prompt = fitted(order(tokens=tokens))
@@ -70,7 +60,7 @@ def test_the_context_keeps_its_length(tokens: int) -> None:
     assert {one.alias for one in prompt.nodes} == set(context.nodes)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(25, 60))
 @given(st.integers(1, 40_000))
 def test_a_budget_is_kept_or_the_call_is_refused(most: int) -> None:
     wanted = order(max_tokens=most, synthesis_max_tokens=600)
@@ -85,6 +75,7 @@ def test_a_budget_is_kept_or_the_call_is_refused(most: int) -> None:
 
 def test_the_text_of_each_node_is_what_the_prompt_shows_of_it() -> None:
     context, prompt = fitted(order(tokens=900))
+    assert prompt.system == ANSWER
     shown = [one for one in prompt.nodes if one.text]
     assert 0 < len(shown) < len(context.nodes)
     assert all(line in prompt.user for one in shown for line in one.text.splitlines())
@@ -94,6 +85,7 @@ def test_bypass_shows_nothing_and_needs_a_model() -> None:
     bypass = found(mode="bypass")
     context, prompt = fitted(order(bypass))
     assert (context.text, context.tokens, prompt.user) == ("", 0, bypass.question)
+    assert prompt.system == BYPASS
     with pytest.raises(UsageError, match="needs a language model"):
         fitted(order(bypass), ExtractiveLLM())
 
@@ -117,7 +109,7 @@ def test_only_a_search_that_found_nothing_is_empty() -> None:
     assert not is_empty(order(found(facts=(fact(1, "Tea"),))))
 
 
-@settings(max_examples=200)
+@settings(max_examples=tries(50, 200))
 @given(st.lists(st.one_of(INVENTED, st.text("ab [](),nt0123:\n#-", max_size=9)), max_size=30))
 def test_no_reply_can_cite_what_was_not_shown(pieces: list[str]) -> None:
     context = build_context(WIDE, 3000)

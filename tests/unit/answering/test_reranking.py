@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reranking import (
     CANDIDATES,
     LONGEST,
@@ -19,14 +16,12 @@ from pgs_neo4j.answering.reranking import (
     rerank_found,
     rerank_prompt,
 )
-from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError, ModelError
-from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import Found, FoundItem, GraphMapping
-from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.model import FoundItem
+from tests.unit.answering.conftest import Helper, answer_order
 from tests.unit.answering.test_context import found, node
 
 QUESTION = "Who trades tea?"
@@ -74,73 +69,44 @@ def test_a_node_is_one_line_of_bounded_length_whatever_it_holds() -> None:
     assert prompt.user.count("</nodes>") == 1
 
 
-class Reordered:
-    """Tools and a record whose model replies, or fails, once."""
-
-    def __init__(self, reply: str | Exception = "3") -> None:
-        self.reply = reply
-        self.asked = 0
-        self.log = RunLog(ignore)
-        self.sweep_llm: Any = ScriptedLLM()
-        self.calls = self
-
-    async def complete(self, *given: Any, **options: Any) -> Any:
-        self.asked += 1
-        if isinstance(self.reply, Exception):
-            raise self.reply
-        return SimpleNamespace(text=self.reply, usage=SimpleNamespace(cached=0), truncated=False)
-
-    def find(self, items: tuple[FoundItem, ...] = ITEMS, rerank: Any = "model") -> Found:
-        run = RunOrder(question=QUESTION, graph="g", mapping=GraphMapping(), config=PGSConfig())
-        start = replace(found(), items=items)
-        order = AnswerOrder(run=run, found=start, rerank=rerank, top_k=2)
-        tools: Any = self
-        record: Any = SimpleNamespace(replies=_NoReplies())
-        return asyncio.run(rerank_found(order, tools, record, start))
-
-
-class _NoReplies:
-    """Replies that hold nothing and keep nothing."""
-
-    shared = False
-
-    def key(self, *given: Any) -> str:
-        return "key"
-
-    async def find(self, keys: Any) -> dict[str, Any]:
-        return {}
-
-    def row(self, key: str, reply: Any) -> dict[str, Any]:
-        return {}
-
-    async def keep(self, rows: Any) -> None:
-        assert rows == [{}]
+def reordered(helper: Helper, items: tuple[FoundItem, ...] = ITEMS, rerank: Any = "model") -> str:
+    """The numbers of the best two in their new order."""
+    start = found(*items, question=QUESTION)
+    order = answer_order(start, rerank=rerank, top_k=2)
+    return titles(asyncio.run(rerank_found(order, helper.tools, helper.record, start)).items)
 
 
 def test_more_are_ordered_than_are_wanted() -> None:
-    tried = Reordered("4, 3")
-    assert titles(tried.find().items) == "43"
-    assert tried.log.warnings == []
+    helper = Helper("4, 3")
+    assert (reordered(helper), helper.log.warnings) == ("43", [])
 
 
-@pytest.mark.parametrize("error", [ModelError("the model is gone"), BudgetError("no room")])
-def test_a_failure_keeps_the_order_and_says_so(error: Exception) -> None:
-    tried = Reordered(error)
-    assert titles(tried.find().items) == "12"
-    told = f"the order was kept, because the reranker model failed: {error}"
-    assert tried.log.warnings == [told]
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (ModelError("the model is gone"), "failed: the model is gone"),
+        (BudgetError("no room"), "failed: no room"),
+        ("none", "named no node"),
+    ],
+)
+def test_a_failure_keeps_the_order_and_says_so(reply: str | Exception, reason: str) -> None:
+    helper = Helper(reply)
+    assert reordered(helper) == "12"
+    told = f"the order was kept, because the reranker model {reason}"
+    assert helper.log.warnings == [told]
 
 
-def test_a_reply_without_a_node_keeps_the_order_and_says_so() -> None:
-    tried = Reordered("none")
-    assert titles(tried.find().items) == "12"
-    assert "named no node" in tried.log.warnings[0]
-
-
-def test_no_model_is_asked_where_it_could_change_nothing() -> None:
-    free, other, one = Reordered(), Reordered(), Reordered()
-    free.sweep_llm = ExtractiveLLM()
-    assert titles(free.find().items) == "12"
-    assert titles(other.find(rerank="mmr").items) == "12"
-    assert titles(one.find(ITEMS[:1]).items) == "1"
-    assert (free.asked, other.asked, one.asked) == (0, 0, 0)
+@pytest.mark.parametrize(
+    ("llm", "items", "rerank"),
+    [
+        (ExtractiveLLM(), ITEMS, "model"),
+        (ScriptedLLM(), ITEMS, "mmr"),
+        (ScriptedLLM(), ITEMS[:1], "model"),
+    ],
+)
+def test_no_model_is_asked_where_it_could_change_nothing(
+    llm: LLM, items: tuple[FoundItem, ...], rerank: str
+) -> None:
+    helper = Helper("3", llm)
+    assert reordered(helper, items, rerank) == titles(items[:2])
+    assert helper.asked == 0

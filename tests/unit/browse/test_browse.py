@@ -13,7 +13,7 @@ from pgs_neo4j.browse.neighbors import read_neighbors
 from pgs_neo4j.browse.nodes import read_node
 from pgs_neo4j.browse.view import GraphView
 from pgs_neo4j.errors import UnknownNodeError, UsageError
-from pgs_neo4j.model import GraphMapping, NeighborCount
+from pgs_neo4j.model import GraphMapping
 from tests.fakes.database import FakeDatabase, Row
 
 MAPPING = GraphMapping(
@@ -47,16 +47,6 @@ def round_row(*places: int, tried: int = 3) -> Row:
     return {"complete": True, "tried": tried, "last": 9, "neighbors": found}
 
 
-async def test_a_node_has_its_text_its_place_and_its_weight() -> None:
-    db = FakeDatabase(node_by_id=[node_row()])
-    node = await read_node(db, VIEW, "4:a:1")
-    assert (node.title, node.text, node.key) == ("Owls", "Owls hunt at night.", "doi/1")
-    assert (node.partition, node.partition_label, node.rank) == (3, "birds", 0)
-    assert (node.weight, node.labels) == (2.0, ("Paper",))
-    (sent,) = db.params("node_by_id")
-    assert (sent["graph"], sent["labels"], sent["hidden"]) == ("papers", ["Paper"], ["vector"])
-
-
 async def test_a_node_that_came_later_has_no_place_and_no_weight_by_chance() -> None:
     db = FakeDatabase(node_by_id=[node_row(place=None, weight="heavy", title=None, text=[None])])
     node = await read_node(db, VIEW, "4:a:1")
@@ -88,25 +78,10 @@ async def test_a_node_outside_the_view_is_unknown(element_id: str) -> None:
         assert len(str(raised.value)) < 400
 
 
-async def test_the_first_page_of_neighbors_has_counts_and_leads_to_the_next() -> None:
-    counts = [{"type": "CITES", "outgoing": True, "count": 3}]
-    db = FakeDatabase(
-        read_neighbors=[round_row(4, 7, 9)],
-        count_neighbors=[{"complete": True, "counts": counts}],
-    )
-    page = await read_neighbors(db, VIEW, "4:a:1", limit=2)
-    assert [one.title for one in page.neighbors] == ["Paper 4", "Paper 7"]
-    assert page.counts == (NeighborCount(type="CITES", outgoing=True, count=3),)
-    assert (page.after, page.complete, page.neighbors[0].fact) == ("7", True, "It cites.")
-    (sent,) = db.params("read_neighbors")
-    assert (sent["after"], sent["limit"], sent["type"], sent["fact"]) == (-1, 3, "", "fact")
-    assert (sent["types"], sent["most"]) == (["CITES"], neighbors.MOST)
-
-
 async def test_a_later_page_is_not_counted_and_the_last_leads_nowhere() -> None:
     row = round_row() | {"complete": False, "neighbors": [neighbor_row(9, title=None, labels=[])]}
     db = FakeDatabase(read_neighbors=[row])
-    page = await read_neighbors(db, VIEW, "4:a:1", relationship_type="CITES", after="7", limit=2)
+    page = await read_neighbors(db, VIEW, "4:a:1", relationship_type="CITES", after="7", limit=1)
     assert (page.counts, page.after, page.complete) == ((), None, False)
     assert page.neighbors[0].title == "node 4:a:9"
     (sent,) = db.params("read_neighbors")
@@ -160,31 +135,11 @@ async def test_a_finding_tells_what_it_quotes_from_the_node() -> None:
 
 
 async def test_without_sessions_all_count_and_with_no_session_none() -> None:
-    db = FakeDatabase(read_findings=[{**FINDINGLESS}])
+    row = {name: node_row()[name] for name in ("element_id", "labels", "text", "title", "key")}
+    db = FakeDatabase(read_findings=[row | {"findings": []}])
     assert await read_findings(db, VIEW, "4:a:1") == ()
     assert await read_findings(db, VIEW, "4:a:1", sessions=()) == ()
     assert [sent["every"] for sent in db.params("read_findings")] == [True, False]
-
-
-FINDINGLESS = {
-    "element_id": "4:a:1", "labels": [], "text": [], "title": None, "key": None, "findings": [],
-}  # fmt: skip
-
-
-async def test_members_come_in_pages_by_rank() -> None:
-    rows = [
-        {"rank": rank, "element_id": f"4:a:{rank}", "weight": 1.5, "labels": ["Paper"],
-         "title": None, "key": f"doi/{rank}", "text": [None]}
-        for rank in (5, 6)
-    ]  # fmt: skip
-    db = FakeDatabase(read_members=[{"size": 9, "members": rows}])
-    page = await read_members(db, VIEW, 3, after=4, limit=1)
-    assert page is not None
-    assert (page.partition, page.size, page.after) == (3, 9, 5)
-    assert [(one.title, one.weight) for one in page.members] == [("doi/5", 1.5)]
-    last = await read_members(db, VIEW, 3, after=4, limit=2)
-    assert last is not None
-    assert last.after is None
 
 
 async def test_numbers_that_no_partition_has_are_bounded() -> None:

@@ -16,16 +16,11 @@ ROW: dict[str, Any] = {
 }  # fmt: skip
 
 
-async def test_a_row_becomes_a_value() -> None:
-    db: Any = FakeDatabase(read_costs=[ROW])
-    assert await read_costs(db, 1) == [DayCost(**ROW)]
-
-
 @pytest.mark.parametrize("days", [1, 7, 30])
 async def test_days_begin_at_midnight_and_include_today(days: int) -> None:
-    db: Any = FakeDatabase()
-    assert await read_costs(db, days) == []
-    ((params,),) = [db.params("read_costs")]
+    db: Any = FakeDatabase(read_costs=[ROW])
+    assert await read_costs(db, days) == [DayCost(**ROW)]
+    (params,) = db.params("read_costs")
     since = datetime.fromisoformat(params["since"])
     assert (since.hour, since.minute, since.utcoffset()) == (0, 0, timedelta(0))
     age = datetime.now(UTC) - since

@@ -26,9 +26,17 @@ def test_a_call_that_could_cross_the_bound_is_not_begun():
     with pytest.raises(BudgetError, match=r"30,000 tokens \(max_tokens\)"):
         budget.reserve(amount)
     budget.release(amount)
+    assert not budget.knows("m")
     budget.spend("m", 1000, Usage(calls=1, input_tokens=1000, output_tokens=100))
+    assert budget.knows("m")
+    assert not budget.knows("other")
+    assert Budget(SpendingLimits(calls=5), {}).knows("m")
     assert budget.spent.tokens == 1100
     assert budget.most("m", 1000, 500).tokens < amount.tokens  # the ratio is known now
+    small = Budget(SpendingLimits(tokens=3100), {})  # it does not take each byte for a token
+    reserved = small.reserve(small.most("m", 1000, 500))
+    assert small.reserved == reserved
+    assert reserved.tokens < amount.tokens
 
 
 def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
@@ -37,22 +45,6 @@ def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
         budget.spend("m", 1000, Usage(calls=1, input_tokens=used))
     assert budget.most("m", 1000, 0).tokens >= 3250
     assert budget.most("other", 1000, 0).tokens >= 3500
-
-
-def test_what_a_prompt_has_is_known_from_the_first_reply():
-    budget = Budget(SpendingLimits(tokens=1000), {})
-    assert not budget.knows("m")
-    budget.spend("m", 100, Usage(calls=1, input_tokens=90))
-    assert budget.knows("m")
-    assert not budget.knows("other")
-    assert Budget(SpendingLimits(calls=5), {}).knows("m")
-
-
-def test_a_small_budget_does_not_take_every_byte_for_a_token():
-    budget = Budget(SpendingLimits(tokens=3100), {})
-    amount = budget.reserve(budget.most("m", 1000, 500))
-    assert budget.reserved == amount
-    assert amount.tokens < 3500 + 500
 
 
 def test_calls_and_cost_are_bounds_as_well():

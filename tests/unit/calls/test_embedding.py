@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from asyncio import gather
 
 import numpy as np
 import pytest
-import stamina
 from numpy.typing import NDArray
 
 from pgs_neo4j.calls.calls import Calls
@@ -15,34 +14,13 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
-from pgs_neo4j.llm.pace import Bucket, Pace
-from pgs_neo4j.llm.protocol import EmbeddedTexts
+from pgs_neo4j.llm.pace import Bucket
 from pgs_neo4j.model import Usage
-from tests.fakes.embedders import ScriptedEmbedder
+from tests.fakes.embedders import MeteredEmbedder, ScriptedEmbedder
 from tests.timeless import timeless
 
+pytestmark = pytest.mark.usefixtures("no_waits")
 PRICES = {"m": ModelEntry(input_price=1e6, output_price=0.0)}
-
-
-class MeteredEmbedder(ScriptedEmbedder):
-    """Counts a token for each letter, and shares the pace of an endpoint."""
-
-    model = "m"
-
-    def __init__(self) -> None:
-        super().__init__("endpoint/m")
-        self.pace = Pace()
-
-    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
-        used = Usage(calls=1, input_tokens=sum(map(len, texts)))
-        return EmbeddedTexts(await self.embed(texts), used)
-
-
-@pytest.fixture(autouse=True)
-def no_waits():  # type: ignore[no-untyped-def]
-    stamina.set_testing(True, attempts=5)
-    yield
-    stamina.set_testing(False)
 
 
 def of(**knobs: object) -> Calls:
@@ -116,8 +94,6 @@ async def test_vectors_are_taken_before_the_next_call_gets_the_turn() -> None:
 
     async def take(vectors: NDArray[np.float32]) -> None:
         events.append(f"taken after {len(embedder.calls)}")
-
-    from asyncio import gather
 
     await gather(*(embed_texts(calls, embedder, [text], take) for text in ("a", "b", "c")))
     assert events == ["taken after 1", "taken after 2", "taken after 3"]

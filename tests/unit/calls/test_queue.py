@@ -20,12 +20,7 @@ from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Left, Usage
 from tests.timeless import timeless
 
-
-@pytest.fixture(autouse=True)
-def no_waits():
-    stamina.set_testing(True, attempts=50)
-    yield
-    stamina.set_testing(False)
+pytestmark = pytest.mark.usefixtures("no_waits")
 
 
 def scheduler(slots=2, ceiling=None, **given):
@@ -40,8 +35,18 @@ def calls(found, works, lengths, pace=None):
     ]
 
 
+async def quick():
+    await asyncio.sleep(0.02)
+    return "quick"
+
+
+async def hang():
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(("sign", "order"), [(None, [1, 5, 4, 3]), (-1.0, [1, 3, 4, 5])])
 @timeless
-async def test_the_longest_begin_first_and_results_keep_their_order():
+async def test_the_longest_or_most_urgent_begin_first_and_results_keep_their_order(sign, order):
     begun = []
 
     def work(item):
@@ -52,33 +57,18 @@ async def test_the_longest_begin_first_and_results_keep_their_order():
 
         return run
 
-    items = [1, 5, 3, 4]
-    found = scheduler(1)
-    results = await together(*calls(found, map(work, items), items))
-    assert results == (2, 10, 6, 8)
-    # The first one takes the free slot before it is known that longer ones will come.
-    assert begun == [1, 5, 4, 3]
-
-
-@timeless
-async def test_a_priority_decides_instead_of_the_length():
-    begun = []
-
-    def work(item):
-        async def run():
-            begun.append(item)
-            await asyncio.sleep(0)
-
-        return run
-
     found, pace = scheduler(1), Pace()
-    await together(
-        *[
-            found.call(work(i), pace, length=float(i), priority=float(-i), tokens=1)
-            for i in (3, 2, 1)
-        ]
+    results = await together(
+        *(
+            found.call(
+                work(i), pace, length=i, priority=None if sign is None else sign * i, tokens=1
+            )
+            for i in (1.0, 5.0, 3.0, 4.0)
+        )
     )
-    assert begun == [3, 1, 2]
+    assert results == (2, 10, 6, 8)
+    # The first one takes the free slot before it is known that others will come.
+    assert begun == order
 
 
 @timeless
@@ -128,22 +118,12 @@ async def test_the_limit_grows_while_calls_wait_and_all_is_well():
 
 @timeless
 async def test_the_first_failure_ends_the_others_and_frees_their_slots():
-    cancelled = []
-
-    async def hang():
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            cancelled.append(True)
-            raise
-
     async def fail():
         raise ZeroDivisionError
 
     found = scheduler(3)
     with pytest.raises(ZeroDivisionError):
         await together(*calls(found, [hang, hang, fail], [1, 1, 1]))
-    assert cancelled == [True, True]
     assert found.in_flight == 0
 
 
@@ -157,10 +137,10 @@ async def test_a_slot_is_free_for_others_while_one_waits_to_try_again():
             raise ModelUnavailableError("down", retry=Retry(wait_s=0.2))
         order.append("flaky")
 
-    async def quick():
+    async def other():
         order.append("quick")
 
-    await together(*calls(scheduler(1), [flaky, quick], [2, 1]))
+    await together(*calls(scheduler(1), [flaky, other], [2, 1]))
     assert order == ["quick", "flaky"]
 
 
@@ -215,123 +195,90 @@ async def test_the_time_of_a_call_begins_with_its_turn_and_bounds_all_its_tries(
         await found.call(never, Pace(), length=1.0, tokens=1)
     assert asyncio.get_running_loop().time() - began < 0.5
     with pytest.raises(ModelTimeoutError, match="model_timeout_s"):
-        await found.call(asyncio.Event().wait, Pace(), length=1.0, tokens=1)
+        await found.call(hang, Pace(), length=1.0, tokens=1)
 
 
 @timeless
-async def test_the_deadline_of_a_run_holds_for_those_that_wait_as_well():
-    now = asyncio.get_running_loop().time()
-    found = scheduler(1, deadline=now + 0.2)
+async def test_a_call_has_all_its_time_after_it_was_let_through_and_no_more():
+    pace, clock = Pace(), asyncio.get_running_loop().time
+    pace.hold(0.4, clock())
+    began = clock()
+    with pytest.raises(ModelTimeoutError, match=r"within 0.3 s"):
+        await scheduler(1, timeout_s=0.3).call(hang, pace, length=1.0, tokens=1)
+    assert clock() - began == pytest.approx(0.7, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("run_s", "call_s", "hold_s"), [(0.2, None, 0), (60, 0.2, 0), (0.2, None, 60)]
+)
+@timeless
+async def test_the_earlier_deadline_of_run_or_call_ends_calls_and_waits(run_s, call_s, hold_s):
+    pace, now = Pace(), asyncio.get_running_loop().time()
+    pace.hold(hold_s, now)
+    found = scheduler(1, deadline=now + run_s)
+    until = None if call_s is None else now + call_s
     results = await asyncio.gather(
-        *calls(found, [asyncio.Event().wait] * 3, [1] * 3), return_exceptions=True
+        *(found.call(hang, pace, length=1.0, tokens=1, until=until) for _ in range(3)),
+        return_exceptions=True,
     )
     assert [type(result) for result in results] == [DeadlineError] * 3
-    assert asyncio.get_running_loop().time() - now < 0.4
+    assert "pgs resume" in str(results[0])
+    assert asyncio.get_running_loop().time() - now == pytest.approx(0.2, abs=0.01)
     assert found.in_flight == 0
 
 
+@pytest.mark.parametrize(
+    ("second", "counts"),
+    [
+        ("second", "second"),
+        (ZeroDivisionError(), "first"),
+        (ModelUnavailableError("down", retry=Retry()), "first"),
+    ],
+)
 @timeless
-async def test_an_earlier_deadline_of_one_call():
-    found = scheduler(1, deadline=asyncio.get_running_loop().time() + 60)
-    with pytest.raises(DeadlineError, match="pgs resume"):
-        await found.call(
-            asyncio.Event().wait,
-            Pace(),
-            length=1.0,
-            tokens=1,
-            until=asyncio.get_running_loop().time() + 0.05,
-        )
-
-
-@timeless
-async def test_a_straggler_is_asked_again_in_an_idle_slot_and_the_first_reply_counts():
-    tries = itertools.count()
-    cancelled = []
-
-    async def quick():
-        await asyncio.sleep(0.02)
-        return "quick"
+async def test_a_straggler_is_asked_once_more_in_an_idle_slot_and_the_first_reply_counts(
+    second, counts
+):
+    tries, cancelled = itertools.count(), []
 
     async def straggler():
         if next(tries):
-            return "second"
+            if isinstance(second, Exception):
+                raise second
+            return second
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(1.5)
         except asyncio.CancelledError:
             cancelled.append(True)
             raise
+        return "first"
 
     found = scheduler(2, hedge=True)
-    works = [straggler, quick, quick, quick]
-    results = await asyncio.wait_for(together(*calls(found, works, [1] * 4)), 5)
-    assert results == ("second", "quick", "quick", "quick")
-    assert cancelled == [True]
+    results = await together(*calls(found, [straggler, quick, quick, quick], [1] * 4))
+    assert results == (counts, "quick", "quick", "quick")
+    assert cancelled == [True] * (counts == "second")
     assert next(tries) == 2
     assert found.in_flight == 0
 
 
+@pytest.mark.parametrize(("slots", "at_once", "alone"), [(1, 2, False), (2, 1, True)])
 @timeless
-async def test_without_an_idle_slot_nothing_is_asked_twice():
-    tries = itertools.count()
-
-    async def work():
-        next(tries)
-        await asyncio.sleep(0.05)
-
-    found = scheduler(1, hedge=True)
-    await together(*calls(found, [work] * 5, [1] * 5))
-    assert next(tries) == 5
-
-
-@timeless
-async def test_a_second_try_that_fails_does_not_end_the_first():
-    tries = itertools.count()
-
-    async def quick():
-        await asyncio.sleep(0.02)
-
-    async def straggler():
-        if next(tries):
-            raise ZeroDivisionError
-        await asyncio.sleep(1.2)
-        return "first"
-
-    found = scheduler(2, hedge=True)
-    results = await together(*calls(found, [straggler, quick, quick, quick], [1] * 4))
-    assert results[0] == "first"
-
-
-@timeless
-async def test_a_straggler_is_asked_a_second_time_once_whatever_comes_of_it():
-    tries = itertools.count()
-
-    async def quick():
-        await asyncio.sleep(0.02)
-
-    async def straggler():
-        if next(tries):
-            raise ModelUnavailableError("down", retry=Retry())
-        await asyncio.sleep(1.5)
-        return "first"
-
-    found = scheduler(2, hedge=True)
-    results = await together(*calls(found, [straggler, quick, quick, quick], [1] * 4))
-    assert results[0] == "first"
-    assert next(tries) == 2
-
-
-@timeless
-async def test_what_has_to_be_alone_is_never_asked_twice():
+async def test_without_an_idle_slot_or_if_it_has_to_be_alone_nothing_is_asked_twice(
+    slots, at_once, alone
+):
     tries = itertools.count()
 
     async def slow():
         next(tries)
         await asyncio.sleep(0.8)
 
-    found = scheduler(2, hedge=True)
-    await together(*calls(found, [_nothing] * 4, [1] * 4))
-    await found.call(slow, Pace(), length=1.0, tokens=1, alone=True)
-    assert next(tries) == 1
+    found = scheduler(slots, hedge=True)
+    await together(*calls(found, [quick] * 4, [1] * 4))
+    slows = (
+        found.call(slow, Pace(), length=1.0, tokens=1, alone=alone) for _ in range(slots % 2 + 1)
+    )
+    await together(*slows)
+    assert next(tries) == slots % 2 + 1
 
 
 @timeless
@@ -347,26 +294,6 @@ async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
         *[found.call(work, pace, length=60.0, tokens=60) for _ in range(4)]
     )  # the last one is let through after 2.4 s
     assert len(made) == 4
-
-
-@timeless
-async def test_a_call_has_all_its_time_after_it_was_let_through_and_no_more():
-    pace = Pace()
-    pace.hold(0.4, asyncio.get_running_loop().time())
-    found, began = scheduler(1, timeout_s=0.3), asyncio.get_running_loop().time()
-    with pytest.raises(ModelTimeoutError, match=r"within 0.3 s"):
-        await found.call(asyncio.Event().wait, pace, length=1.0, tokens=1)
-    assert 0.65 < asyncio.get_running_loop().time() - began < 2.0
-
-
-@timeless
-async def test_the_deadline_of_the_run_ends_a_wait_for_the_bucket():
-    pace = Pace()
-    pace.hold(60.0, asyncio.get_running_loop().time())
-    found = scheduler(1, deadline=asyncio.get_running_loop().time() + 0.1)
-    with pytest.raises(DeadlineError):
-        await found.call(_nothing, pace, length=1.0, tokens=1)
-    assert found.in_flight == 0
 
 
 @timeless
@@ -393,7 +320,7 @@ async def test_canceling_one_that_waits_leaves_its_turn_to_the_next():
     found, pace, gate = scheduler(1), Pace(), asyncio.Event()
     first = asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1))
     second, third = (
-        asyncio.create_task(found.call(_nothing, pace, length=1.0, tokens=1)) for _ in range(2)
+        asyncio.create_task(found.call(quick, pace, length=1.0, tokens=1)) for _ in range(2)
     )
     await asyncio.sleep(0)
     second.cancel()
@@ -401,7 +328,3 @@ async def test_canceling_one_that_waits_leaves_its_turn_to_the_next():
     await asyncio.wait_for(asyncio.gather(first, third), 1)
     assert second.cancelled()
     assert found.in_flight == 0
-
-
-async def _nothing():
-    return None

@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelError
-from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.telemetry import names
 from tests.tracing import Traced, attributes, trace_with
@@ -33,14 +33,19 @@ def calls(*, text: bool = False, **knobs: Any) -> Calls:
     return made
 
 
-async def ask(made: Calls, llm: Any = None) -> Completion:
-    return await made.complete(
-        llm or ScriptedLLM(lambda prompt: REPLY), PROMPT, room=99, effort=None
-    )
+async def ask(made: Calls, answer: Reply = REPLY, *, streamed: bool = False) -> Completion:
+    llm = ScriptedLLM(lambda prompt: answer)
+    if not streamed:
+        return await made.complete(llm, PROMPT, room=99, effort=None)
+    heard: list[str] = []
+    reply = await made.stream(llm, PROMPT, heard.append, room=99, effort=None)
+    assert "".join(heard) == reply.text
+    return reply
 
 
-async def test_a_call_tells_its_model_and_its_usage(traced: Traced) -> None:
-    reply = await ask(calls())
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_call_tells_its_model_and_its_usage(traced: Traced, streamed: bool) -> None:
+    reply = await ask(calls(), streamed=streamed)
     (span,) = traced.spans
     assert span.name == "chat scripted"
     assert attributes(span) == {
@@ -57,23 +62,9 @@ async def test_a_call_tells_its_model_and_its_usage(traced: Traced) -> None:
     assert "canary" not in traced.text()
 
 
-async def test_a_stream_is_one_span_that_ends_with_it(traced: Traced) -> None:
-    heard: list[str] = []
-    llm = ScriptedLLM(lambda prompt: REPLY)
-    reply = await calls().stream(llm, PROMPT, heard.append, room=99, effort=None)
-    (span,) = traced.spans
-    assert attributes(span)[names.OUTPUT_TOKENS] == reply.usage.output_tokens
-    assert "".join(heard) == REPLY
-    assert "canary" not in traced.text()
-
-
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_text_is_told_if_it_is_wanted(traced: Traced, streamed: bool) -> None:
-    made, llm = calls(text=True), ScriptedLLM(lambda prompt: REPLY)
-    if streamed:
-        await made.stream(llm, PROMPT, lambda piece: None, room=99, effort=None)
-    else:
-        await ask(made, llm)
+    await ask(calls(text=True), streamed=streamed)
     told = attributes(traced.spans[0])
     texts = {
         name: json.loads(told[name])
@@ -85,44 +76,23 @@ async def test_text_is_told_if_it_is_wanted(traced: Traced, streamed: bool) -> N
     assert (replied["role"], replied["parts"][0]["content"]) == ("assistant", REPLY)
 
 
-class Failing:
-    """A model whose message holds text of its endpoint."""
-
-    name = "failing"
-
-    async def complete(self, prompt: Prompt, **given: Any) -> Completion:
-        raise ModelError("canary of the endpoint; look there")
-
-
 async def test_a_failure_tells_its_kind_alone(traced: Traced) -> None:
     with pytest.raises(ModelError):
-        await ask(calls(), Failing())
+        await ask(calls(), ModelError("canary of the endpoint; look there"))
     (span,) = traced.spans
     assert attributes(span)[names.ERROR_TYPE] == "ModelError"
     assert names.OUTPUT_TOKENS not in attributes(span)
     assert "canary" not in traced.text()
 
 
-class CutOff:
-    """A model that stops at the limit of its reply."""
-
-    name = "short"
-
-    async def complete(self, prompt: Prompt, **given: Any) -> Completion:
-        usage = Usage(calls=1, input_tokens=5, output_tokens=99)
-        return Completion(text="cut", usage=usage, model="short-2026", truncated=True)
-
-
 async def test_a_reply_that_was_cut_says_so(traced: Traced) -> None:
-    await ask(calls(), CutOff())
+    usage = Usage(calls=1, input_tokens=5, output_tokens=99)
+    await ask(calls(), Completion(text="cut", usage=usage, model="short-2026", truncated=True))
     told = attributes(traced.spans[0])
     assert told[names.FINISH_REASONS] == ("length",)
-    assert (told[names.REQUEST_MODEL], told[names.RESPONSE_MODEL]) == ("short", "short-2026")
+    assert (told[names.REQUEST_MODEL], told[names.RESPONSE_MODEL]) == ("scripted", "short-2026")
 
 
-async def test_without_a_provider_a_reply_is_the_same() -> None:
-    heard: list[str] = []
-    assert (await ask(calls(text=True))).text == REPLY
-    llm = ScriptedLLM(lambda prompt: REPLY)
-    reply = await calls(text=True).stream(llm, PROMPT, heard.append, room=99, effort=None)
-    assert reply.text == "".join(heard) == REPLY
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_without_a_provider_a_reply_is_the_same(streamed: bool) -> None:
+    assert (await ask(calls(text=True), streamed=streamed)).text == REPLY

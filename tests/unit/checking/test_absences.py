@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.checking import convergences as convergences_module
@@ -13,11 +13,8 @@ from pgs_neo4j.checking.absences import check_absences, group_absences
 from pgs_neo4j.checking.convergences import cited_places, find_convergences
 from pgs_neo4j.checking.flags import chase_flags
 from pgs_neo4j.model import (
-    Absence,
     AbsenceStatus,
-    Citation,
     Finding,
-    Flag,
     Report,
     Stated,
     Sweep,
@@ -25,30 +22,8 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Hit, SearchResult
-
-
-def sweep(partition, findings=(), flags=(), absences=(), status=SweepStatus.ACCEPTED):
-    """A sweep; a finding is a text and the ranks it cites, a flag a text and its target."""
-    report = Report(
-        partition=partition,
-        findings=tuple(
-            Finding(text=text, citations=tuple(cited(partition, rank) for rank in ranks))
-            for text, ranks in findings
-        ),
-        flags=tuple(
-            Flag(text=text, target=target, citations=(cited(partition, 0),))
-            for text, target in flags
-        ),
-        absences=tuple(Absence(text=text) for text in absences),
-    )
-    failed = status is SweepStatus.FAILED
-    return Sweep(partition=partition, status=status, nodes=9, report=None if failed else report)
-
-
-def cited(partition, rank, valid=True):
-    return Citation(
-        alias=f"n{rank + 1}", partition=partition, node=f"k{rank}", rank=rank, valid=valid
-    )
+from tests.orders import cited, swept
+from tests.thorough import tries
 
 
 def hit(partition, rank):
@@ -67,11 +42,11 @@ def found(*hits, searched=100, complete=True):
 def test_absences_that_say_the_same_are_one_with_all_that_report_it():
     groups = group_absences(
         [
-            sweep(
+            swept(
                 3, absences=["Ammonia toxicity is not addressed [n4].", "Nothing on gold prices"]
             ),
-            sweep(1, absences=["No data on the toxicity of ammonia."]),
-            sweep(2, absences=["No mention of ammonia toxicity in humans", "No iron."]),
+            swept(1, absences=["No data on the toxicity of ammonia."]),
+            swept(2, absences=["No mention of ammonia toxicity in humans", "No iron."]),
         ]
     )
     assert [[(s.partition, s.place) for s in group.reported] for group in groups] == [
@@ -83,31 +58,33 @@ def test_absences_that_say_the_same_are_one_with_all_that_report_it():
     assert groups[0].partitions == 3
 
 
-def test_absences_that_differ_in_a_telling_word_stay_apart():
-    metals = ("iron", "gold", "zinc", "copper")
-    groups = group_absences(
-        [sweep(i, absences=[f"No data on the cost of {m} catalysts"]) for i, m in enumerate(metals)]
-    )
-    assert len(groups) == len(metals)
+@pytest.mark.parametrize(
+    ("reports", "partitions"),
+    [
+        ([], []),
+        ([[f"No data on the cost of {m} catalysts"] for m in ("iron", "gold", "zinc")], [1, 1, 1]),
+        ([["no costs given", "nothing on costs given"]], [1]),  # said twice, counted once
+        ([["Nothing.", "No data."], ["nothing."]], [2, 1]),  # without words: only to the letter
+    ],
+)
+def test_absences_are_one_if_no_telling_word_differs(reports, partitions):
+    groups = group_absences([swept(i, absences=texts) for i, texts in enumerate(reports)])
+    assert [group.partitions for group in groups] == partitions
+    assert sum(len(group.reported) for group in groups) == sum(map(len, reports))
 
 
-def test_a_partition_that_says_it_twice_is_counted_once():
-    (group,) = group_absences([sweep(1, absences=["no costs given", "nothing on costs given"])])
-    assert (group.partitions, len(group.reported)) == (1, 2)
-
-
-def test_absences_without_words_are_one_only_to_the_letter():
-    groups = group_absences(
-        [sweep(1, absences=["Nothing.", "No data."]), sweep(2, absences=["nothing."])]
-    )
-    assert [group.partitions for group in groups] == [2, 1]
+def test_a_failed_sweep_has_nothing_to_check():
+    failed = swept(1, absences=["no costs"], status=SweepStatus.FAILED)
+    assert group_absences([failed]) == ()
+    assert chase_flags([failed]) == ()
+    assert find_convergences([failed], []) == ()
 
 
 def test_bullets_of_reports_on_one_partition_are_told_apart_by_their_runs():
     same = "Promoters lower the activation energy of dinitrogen"
-    own = sweep(1, [("Tea is traded", [0])], [("tea and promoters", 2)], ["no zebras"])
-    earlier = replace(sweep(1, [(same, [1])], absences=["no unicorns"]), run="r0")
-    sweeps = [own, earlier, sweep(2, [(same, [2])], absences=["no tea"])]
+    own = swept(1, [("Tea is traded", [0])], [("tea and promoters", 2)], ["no zebras"])
+    earlier = replace(swept(1, [(same, [1])], absences=["no unicorns"]), run="r0")
+    sweeps = [own, earlier, swept(2, [(same, [2])], absences=["no tea"])]
     groups = group_absences(sweeps)
     runs = {g.text: [(s.run, s.partition, s.place) for s in g.reported] for g in groups}
     assert runs == {
@@ -121,14 +98,6 @@ def test_bullets_of_reports_on_one_partition_are_told_apart_by_their_runs():
     assert {stated.run for stated in (*flag.answers, flag.absent) if stated} == {"r1"}
 
 
-def test_failed_sweeps_and_no_sweeps_have_no_absences():
-    assert group_absences([]) == ()
-    failed = sweep(1, absences=["no costs"], status=SweepStatus.FAILED)
-    assert group_absences([failed]) == ()
-    assert chase_flags([failed]) == ()
-    assert find_convergences([failed], []) == ()
-
-
 said = st.lists(
     st.lists(st.sampled_from(["iron", "gold", "zinc", "cost", "yield", "heat"]), max_size=4).map(
         lambda words: f"No data on {' '.join(words)}."
@@ -137,9 +106,10 @@ said = st.lists(
 )
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.lists(said, max_size=6), st.randoms())
 def test_every_absence_is_in_one_group_whatever_the_order_of_sweeps(reports, random):
-    sweeps = [sweep(i, absences=absences) for i, absences in enumerate(reports)]
+    sweeps = [swept(i, absences=absences) for i, absences in enumerate(reports)]
     groups = group_absences(sweeps)
     stated = [
         Stated(i, place, text)
@@ -158,7 +128,7 @@ def test_thousands_of_absences_take_no_time():
     texts = [
         f"No data on topic{i % 900} of catalyst{i % 70} under heat{i % 7}" for i in range(3000)
     ]
-    sweeps = [sweep(p, absences=texts[5 * p : 5 * p + 5]) for p in range(600)]
+    sweeps = [swept(p, absences=texts[5 * p : 5 * p + 5]) for p in range(600)]
     began = process_time()
     groups = group_absences(sweeps)
     assert process_time() - began < 1.0
@@ -169,28 +139,38 @@ def test_thousands_of_absences_take_no_time():
 
 
 def judge(text, hits, read):
-    groups = group_absences([sweep(1, absences=[text])])
+    groups = group_absences([swept(1, absences=[text])])
     return check_absences(groups, hits, read)[0]
 
 
-def test_what_is_nowhere_is_confirmed():
-    judged = judge("No ammonia", {search_terms("No ammonia"): found()}, {1: frozenset({0})})
-    assert judged.status is AbsenceStatus.CONFIRMED
-    assert (judged.terms, judged.searched, judged.method) == (("ammonia",), 100, "scan")
-    assert (judged.count, judged.sightings, judged.partitions) == (0, (), (1,))
+@pytest.mark.parametrize(
+    ("result", "read", "status"),
+    [
+        (found(), {1: {0}}, AbsenceStatus.CONFIRMED),
+        (found(hit(2, 0), hit(1, 5)), {1: {0, 1}}, AbsenceStatus.ELSEWHERE),
+        (found(hit(1, 0), complete=False), {}, AbsenceStatus.ELSEWHERE),
+        (found(hit(1, 0)), {1: {0}}, AbsenceStatus.CONTRADICTED),  # by the one that reports it
+        (None, {}, AbsenceStatus.UNCHECKED),
+        (found(searched=0), {}, AbsenceStatus.UNCHECKED),
+        (found(complete=False), {}, AbsenceStatus.UNCHECKED),
+    ],
+)
+def test_an_absence_is_judged_by_where_its_words_are(result, read, status):
+    hits = {search_terms("No ammonia"): result} if result else {}
+    judged = judge("No ammonia", hits, {number: frozenset(ranks) for number, ranks in read.items()})
+    assert (judged.status, judged.partitions) == (status, (1,))
+    if result and result.searched:
+        assert (judged.terms, judged.searched, judged.method) == (("ammonia",), 100, "scan")
+    seen = [(s.partition, s.rank, s.node, s.title) for s in judged.sightings]
+    assert seen == [(h.partition, h.rank, h.key, h.title) for h in (result.hits if result else ())]
+    assert judged.count == len(seen)
 
 
-def test_what_is_in_unread_nodes_only_is_elsewhere():
-    hits = {search_terms("No ammonia"): found(hit(2, 0), hit(1, 5))}
-    judged = judge("No ammonia", hits, {1: frozenset({0, 1})})
-    assert judged.status is AbsenceStatus.ELSEWHERE
-    assert [(s.partition, s.rank, s.node, s.title, s.read) for s in judged.sightings] == [
-        (2, 0, "k0", "T0", False),
-        (1, 5, "k5", "T5", False),
-    ]
+def test_an_absence_without_words_is_unchecked():
+    assert judge("Nothing.", {}, {}).status is AbsenceStatus.UNCHECKED
 
 
-def test_what_was_read_is_contradicted_and_comes_first():
+def test_of_many_sightings_those_that_were_read_come_first():
     hits = {search_terms("No ammonia"): found(*(hit(2, rank) for rank in range(8)))}
     judged = judge("No ammonia", hits, {2: frozenset({6})})
     assert judged.status is AbsenceStatus.CONTRADICTED
@@ -200,34 +180,9 @@ def test_what_was_read_is_contradicted_and_comes_first():
     assert judged.sightings[0].alias == "n7"
 
 
-def test_the_partition_that_reports_it_contradicts_itself():
-    hits = {search_terms("No ammonia"): found(hit(1, 0))}
-    judged = judge("No ammonia", hits, {1: frozenset({0})})
-    assert judged.status is AbsenceStatus.CONTRADICTED
-
-
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
-        ("Nothing.", None),
-        ("No ammonia", None),
-        ("No ammonia", found(searched=0)),
-        ("No ammonia", found(complete=False)),
-    ],
-)
-def test_what_could_not_be_looked_up_is_unchecked(text, result):
-    hits = {search_terms(text): result} if result else {}
-    assert judge(text, hits, {}).status is AbsenceStatus.UNCHECKED
-
-
-def test_a_sighting_counts_even_if_not_all_candidates_were_looked_into():
-    hits = {search_terms("No ammonia"): found(hit(1, 0), complete=False)}
-    assert judge("No ammonia", hits, {}).status is AbsenceStatus.ELSEWHERE
-
-
 def test_a_group_is_judged_by_another_of_its_texts_when_the_first_was_not_looked_up():
     first, other = "No toxicity of ammonia", "No ammonia toxicity in people"
-    groups = group_absences([sweep(1, absences=[first]), sweep(2, absences=[other])])
+    groups = group_absences([swept(1, absences=[first]), swept(2, absences=[other])])
     (judged,) = check_absences(groups, {search_terms(other): found(hit(1, 0))}, {})
     assert judged.text == first
     assert judged.terms == search_terms(other).terms
@@ -240,8 +195,8 @@ def test_a_group_is_judged_by_another_of_its_texts_when_the_first_was_not_looked
 def test_a_flag_is_answered_by_what_its_target_found_of_the_same():
     (flag,) = chase_flags(
         [
-            sweep(1, flags=[("check whether iron catalysts lose activity by sulfur poisoning", 2)]),
-            sweep(
+            swept(1, flags=[("check whether iron catalysts lose activity by sulfur poisoning", 2)]),
+            swept(
                 2,
                 findings=[
                     ("Sulfur poisoning reduces the activity of iron catalysts by half [n1]", [0]),
@@ -257,21 +212,18 @@ def test_a_flag_is_answered_by_what_its_target_found_of_the_same():
     assert flag.citations == (cited(1, 0),)
 
 
-def test_a_flag_whose_target_misses_the_same_is_an_opportunity():
-    (flag,) = chase_flags(
+def test_a_flag_meets_what_its_target_misses_or_stays_open():
+    poisoning = "look for the kinetics of sulfur poisoning"
+    one, other, third = chase_flags(
         [
-            sweep(1, flags=[("look for the kinetics of sulfur poisoning", 2)]),
-            sweep(2, absences=["No prices.", "No data on sulfur poisoning"]),
+            swept(1, flags=[(poisoning, 2), ("somewhere iron", None), ("iron there", 7)]),
+            swept(2, absences=["No prices.", "No data on sulfur poisoning"]),
         ]
     )
-    assert flag.absent == Stated(2, 1, "No data on sulfur poisoning")
-    assert flag.answers == ()
-
-
-def test_a_flag_to_nobody_or_to_what_was_not_swept_stays_open():
-    one, other = chase_flags([sweep(1, flags=[("somewhere iron", None), ("iron there", 7)])])
-    assert (one.target, one.swept, one.answers, one.absent) == (None, False, (), None)
-    assert (other.target, other.swept, other.answers, other.absent) == (7, False, (), None)
+    assert one.absent == Stated(2, 1, "No data on sulfur poisoning")
+    assert one.answers == ()
+    assert (other.target, other.swept, other.answers, other.absent) == (None, False, (), None)
+    assert (third.target, third.swept, third.answers, third.absent) == (7, False, (), None)
 
 
 def test_at_most_three_answers_the_closest_first():
@@ -279,34 +231,30 @@ def test_at_most_three_answers_the_closest_first():
     findings = [
         (f"sulfur poisoning of iron {'extra words about heat' * (i % 2)}", []) for i in range(6)
     ]
-    (flag,) = chase_flags([sweep(1, flags=[(text, 2)]), sweep(2, findings=findings)])
+    (flag,) = chase_flags([swept(1, flags=[(text, 2)]), swept(2, findings=findings)])
     assert len(flag.answers) == 3
 
 
 # Convergences
 
 
-def test_findings_that_say_the_same_converge():
-    (met,) = find_convergences(
-        [
-            sweep(2, findings=[("Sleep consolidates procedural memory in adults [n1]", [0])]),
-            sweep(1, findings=[("Sleep consolidates procedural memory in adults too [n2]", [1])]),
-            sweep(3, findings=[("Debris endangers satellites in low orbits [n1]", [0])]),
-        ],
-        [],
-    )
-    assert (met.kind, met.partitions, met.citations) == ("words", (1, 2), ())
-
-
-def test_one_partition_alone_does_not_converge():
-    same = ("Sleep consolidates memory in adults", [])
-    assert find_convergences([sweep(1, findings=[same, same])], []) == ()
+def test_findings_of_several_partitions_that_say_the_same_converge():
+    text = "Sleep consolidates procedural memory in adults"
+    sweeps = [
+        swept(2, findings=[(f"{text} [n1]", [0]), (text, [])]),
+        swept(1, findings=[(f"{text} too [n2]", [1])]),
+        swept(3, findings=[("Debris endangers satellites in low orbits [n1]", [0])]),
+    ]
+    for links in ([], [((1, 1), (2, 0))]):  # links say nothing new of them
+        (met,) = find_convergences(sweeps, links)
+        assert (met.kind, met.partitions, met.citations) == ("words", (1, 2), ())
+    assert find_convergences(sweeps[:1], []) == ()
 
 
 def test_findings_that_cite_connected_nodes_converge():
     sweeps = [
-        sweep(1, findings=[("Iron binds nitrogen [n1]", [0, 4])]),
-        sweep(2, findings=[("Prices doubled [n3]", [2]), ("Gold fell [n9]", [8])]),
+        swept(1, findings=[("Iron binds nitrogen [n1]", [0, 4])]),
+        swept(2, findings=[("Prices doubled [n3]", [2]), ("Gold fell [n9]", [8])]),
     ]
     assert cited_places(sweeps) == ((1, 0), (1, 4), (2, 2), (2, 8))
     (met,) = find_convergences(sweeps, [((1, 0), (2, 2))])
@@ -317,24 +265,17 @@ def test_findings_that_cite_connected_nodes_converge():
 
 def test_the_broadest_come_first_and_every_pair_once():
     texts = ["iron binds", "gold shines", "zinc melts", "lead bends", "coal burns"]
-    sweeps = [sweep(i, findings=[(text, [0])]) for i, text in enumerate(texts)]
+    sweeps = [swept(i, findings=[(text, [0])]) for i, text in enumerate(texts)]
     links = [((0, 0), (i, 0)) for i in range(1, 5)] + [((1, 0), (2, 0)), ((3, 0), (4, 0))]
     met = find_convergences(sweeps, links)
     assert [each.partitions for each in met] == [(0, 1, 2, 3, 4), (1, 2), (3, 4)]
-
-
-def test_what_says_the_same_is_not_told_again_for_its_links():
-    text = "Sleep consolidates procedural memory in adults"
-    sweeps = [sweep(i, findings=[(text, [0])]) for i in (1, 2)]
-    (met,) = find_convergences(sweeps, [((1, 0), (2, 0))])
-    assert met.kind == "words"
 
 
 def test_invalid_citations_and_strange_links_connect_nothing():
     broken = Finding(text="gold", citations=(cited(2, 0, valid=False),))
     report = Report(partition=2, findings=(broken,))
     other = Sweep(partition=2, status=SweepStatus.ACCEPTED, nodes=9, report=report)
-    sweeps = [sweep(1, findings=[("iron", [0])]), other]
+    sweeps = [swept(1, findings=[("iron", [0])]), other]
     links = [((1, 0), (2, 0)), ((1, 0), (1, 0)), ((8, 0), (9, 0))]
     assert find_convergences(sweeps, links) == ()
 
@@ -346,10 +287,11 @@ citing = st.lists(
 )
 
 
+@settings(max_examples=tries(25, 100))
 @given(citing, st.lists(st.tuples(places, places), max_size=30), st.randoms())
 def test_convergences_are_of_several_partitions_whatever_the_order(said, links, random):
     sweeps = [
-        sweep(i, findings=[(f"{text} {i}x{n}y", ranks) for n, (text, ranks) in enumerate(each)])
+        swept(i, findings=[(f"{text} {i}x{n}y", ranks) for n, (text, ranks) in enumerate(each)])
         for i, each in enumerate(said)
     ]
     met = find_convergences(sweeps, links)
@@ -370,7 +312,7 @@ def test_convergences_are_of_several_partitions_whatever_the_order(said, links, 
 
 
 def test_what_is_told_is_bounded():
-    sweeps = [sweep(i, findings=[(f"metal{i} shines{i}", [0])]) for i in range(200)]
+    sweeps = [swept(i, findings=[(f"metal{i} shines{i}", [0])]) for i in range(200)]
     hub = [((0, 0), (i, 0)) for i in range(1, 200)]
     (met,) = find_convergences(sweeps, hub)
     assert len(met.findings) == convergences_module.MOST_FINDINGS

@@ -57,29 +57,22 @@ def told():
 
 
 @timeless
-async def test_what_waits_goes_together_and_one_at_a_time(told):
+async def test_what_waits_goes_together_one_at_a_time_in_batches_of_a_size(told, monkeypatch):
+    monkeypatch.setattr(lookups_module, "BATCH", 2)
     graph = Graph()
     async with Lookups(graph.look, told.append) as lookups:
         lookups.begin(report("iron"))
         await asyncio.sleep(0)
         lookups.begin(report("gold", "iron"))
-        lookups.begin(report("zinc"))
+        lookups.begin(report("zinc", "lead"))
         graph.go.set()
-        assert await lookups.finish(5) == {asked(s): FOUND for s in ("iron", "gold", "zinc")}
-    assert graph.batches == [["iron"], ["gold", "zinc"]]
+        every = ("iron", "gold", "zinc", "lead")
+        assert await lookups.finish(5) == {asked(s): FOUND for s in every}
+        lookups.begin(report("coal", "iron"))  # a later one starts again
+        assert len(await lookups.finish(5)) == 5
+    assert graph.batches == [["iron"], ["gold", "zinc"], ["lead"], ["coal"]]
     assert told == []
     assert tasks() == []
-
-
-@timeless
-async def test_a_batch_has_a_size(told, monkeypatch):
-    monkeypatch.setattr(lookups_module, "BATCH", 2)
-    graph = Graph()
-    graph.go.set()
-    async with Lookups(graph.look, told.append) as lookups:
-        lookups.begin(report("iron", "gold", "zinc", "lead", "coal"))
-        assert len(await lookups.finish(5)) == 5
-    assert [len(batch) for batch in graph.batches] == [2, 2, 1]
 
 
 @timeless
@@ -100,18 +93,6 @@ async def test_what_is_unfinished_in_time_stays_unchecked_and_is_ended(told):
     assert tasks() == []
     assert graph.running == 0
     await lookups.close()
-
-
-@timeless
-async def test_it_goes_on_after_what_was_waiting_is_done(told):
-    graph = Graph()
-    graph.go.set()
-    async with Lookups(graph.look, told.append) as lookups:
-        lookups.begin(report("iron"))
-        assert len(await lookups.finish(5)) == 1
-        lookups.begin(report("gold", "iron"))
-        assert len(await lookups.finish(5)) == 2
-    assert graph.batches == [["iron"], ["gold"]]
 
 
 @timeless

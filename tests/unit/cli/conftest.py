@@ -19,8 +19,14 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from tests.fakes.commands import StandIn
 
 HOSTILE = "\x1b[31m[bold]red[/bold]\x1b[0m \x1b]0;owned\x07\r\x9b2Jtail\u202e"
+
+COVERAGE = Coverage(
+    partitions_swept=1, partitions_total=4, nodes_read=40, nodes_total=160, texts_read=40,
+    texts_total=160,
+)  # fmt: skip
 
 
 def make_answer(**changed: Any) -> Answer:
@@ -55,9 +61,8 @@ def make_answer(**changed: Any) -> Answer:
             best_similarity=0.5,
         ),
         "sweeps": sweeps,
-        "coverage": Coverage(
-            partitions_swept=1, partitions_total=4, nodes_read=40, nodes_total=160
-        ),
+        "coverage": COVERAGE,
+        "own_coverage": COVERAGE,
         "usage": Usage(calls=3, input_tokens=1200, output_tokens=80),
         "seconds": {"partition": 0.1, "route": 0.01, "sweep": 2.0, "synthesize": 1, "total": 3.2},
         "warnings": ("P2: 0 of 30 nodes were read",),
@@ -71,14 +76,18 @@ def own_names(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
-WHOLE = (Sweep(partition=1, status=SweepStatus.ACCEPTED, nodes=40, read=((0, 40),), passes=1),)
-"""Sweeps of which none failed."""
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """The engine that commands open; a file of tests adds its replies."""
+    stand_in = StandIn()
+    stand_in.open_for_commands(monkeypatch)
+    return stand_in
 
 
 @pytest.fixture
 def whole() -> tuple[Sweep, ...]:
     """Sweeps of an answer that is not partial."""
-    return WHOLE
+    return make_answer().sweeps[:1]
 
 
 @pytest.fixture

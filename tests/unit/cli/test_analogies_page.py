@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.pages.analogies import forecast, made
 from pgs_neo4j.model import Analogies, Analogy, AnalogyPlan, Usage
+from tests.fakes.commands import StandIn, pgs
 
 MADE = Analogies(
     graph="papers", model="reader", embedder="hashing-2048", texts=1_200, kept=200, plain=700,
@@ -29,41 +24,10 @@ PLAN = AnalogyPlan(
 )  # fmt: skip
 
 
-class Maker:
-    """Stands in for ``pgs.analogies``."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str | None]] = []
-        self.made = MADE
-
-    async def __call__(self, graph: str | None) -> Analogies:
-        self.asked.append(("make", graph))
-        return self.made
-
-    async def plan(self, graph: str | None) -> AnalogyPlan:
-        self.asked.append(("plan", graph))
-        return PLAN
-
-
-class Engine:
-    """Stands in for the engine."""
-
-    def __init__(self) -> None:
-        self.analogies = Maker()
-        self.settings: dict[str, Any] = {}
-
-
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    own = Engine()
-
-    @asynccontextmanager
-    async def opened(_: object, **settings: Any) -> AsyncIterator[Engine]:
-        own.settings = {name: value for name, value in settings.items() if value is not None}
-        yield own
-
-    monkeypatch.setattr(connection, "engine", opened)
-    return own
+def engine(engine: StandIn) -> StandIn:
+    engine.replies |= {"analogies": MADE, "analogies.plan": PLAN}
+    return engine
 
 
 def test_the_figures_come_first_and_then_the_best_pairs() -> None:
@@ -110,26 +74,25 @@ def test_a_plan_without_a_price_or_without_calls_says_so() -> None:
     ]
 
 
-def test_the_command_passes_its_limits_and_prints(engine: Engine) -> None:
-    done = CliRunner().invoke(app, ["analogies", "-g", "papers", "--max-calls", "50", "-q"])
+def test_the_command_passes_its_limits_and_prints(engine: StandIn) -> None:
+    done = pgs("analogies", "-g", "papers", "--max-calls", "50", "-q")
     assert done.exit_code == 0
-    assert engine.analogies.asked == [("make", "papers")]
-    assert engine.settings["max_calls"] == "50"
+    assert engine.asked == [("analogies", "papers")]
+    assert engine.opened == [("engine", {"max_calls": "50"})]
     assert "41 pairs" in done.stdout
 
 
-def test_json_is_one_document(engine: Engine) -> None:
-    done = CliRunner().invoke(app, ["analogies", "--json", "-q"])
-    document = json.loads(done.stdout)
+def test_json_is_one_document(engine: StandIn) -> None:
+    document = json.loads(pgs("analogies", "--json", "-q").stdout)
     assert document["links"] == 41
     assert document["best"][0]["delta"] == 0.5
-    planned = json.loads(CliRunner().invoke(app, ["analogies", "--plan", "--json"]).stdout)
+    planned = json.loads(pgs("analogies", "--plan", "--json").stdout)
     assert (planned["calls"], planned["high"]) == (50, 0.9)
-    assert engine.analogies.asked == [("make", None), ("plan", None)]
+    assert engine.asked == [("analogies", None), ("analogies.plan", None)]
 
 
-def test_what_is_missing_is_a_partial_result(engine: Engine) -> None:
-    engine.analogies.made = replace(MADE, missing=1, warnings=("one got no skeleton",))
-    done = CliRunner().invoke(app, ["analogies", "-q"])
+def test_what_is_missing_is_a_partial_result(engine: StandIn) -> None:
+    engine.replies["analogies"] = replace(MADE, missing=1, warnings=("one got no skeleton",))
+    done = pgs("analogies", "-q")
     assert done.exit_code == 3
     assert "one got no skeleton" in done.stderr

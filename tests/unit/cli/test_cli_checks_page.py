@@ -45,39 +45,37 @@ def test_nothing_found_is_nothing_told(answer_of: Make) -> None:
     assert told(answer_of, absences=(absence(AbsenceStatus.UNCHECKED),)) == []
 
 
-def test_what_is_nowhere_is_confirmed_and_who_misses_it_is_counted(answer_of: Make) -> None:
-    reported = tuple(Stated(partition, 0, "none on x [n3]") for partition in (2, 5, 7))
-    (section,) = told(answer_of, absences=(absence(AbsenceStatus.CONFIRMED, reported=reported),))
-    assert section[0] == "Checked absences: 1 confirmed"
-    assert joined(section[1:]) == (
-        "- “x”: reported missing by P2, P5, and P7, and not found in any of 586 nodes."
-    )
-
-
 @pytest.mark.parametrize(
-    ("sightings", "count", "where"),
+    ("status", "sightings", "count", "said"),
     [
-        ((seen(7, 11, read=False),), 1, "in 1 node that was not read (P7:n12)"),
+        (AbsenceStatus.CONFIRMED, (), 0, "and not found in any of 586 nodes."),
         (
-            (seen(7, 11, read=False), seen(8, 0, read=False), seen(9, 0, read=False)),
-            3,
-            "in 3 nodes that were not read (P7:n12, P8:n1, …)",
+            AbsenceStatus.ELSEWHERE, (seen(7, 11, read=False),), 1,
+            "but found in 1 node that was not read (P7:n12).",
+        ),
+        (
+            AbsenceStatus.ELSEWHERE,
+            (seen(7, 11, read=False), seen(8, 0, read=False), seen(9, 0, read=False)), 3,
+            "but found in 3 nodes that were not read (P7:n12, P8:n1, …).",
+        ),
+        (
+            AbsenceStatus.CONTRADICTED, (seen(2, 3, read=True), seen(9, 0, read=False)), 2,
+            "but found in P2:n4 (read).",
         ),
     ],
-)
-def test_what_is_elsewhere_says_where(
-    answer_of: Make, sightings: tuple[Sighting, ...], count: int, where: str
+)  # fmt: skip
+def test_an_absence_says_who_reports_it_and_what_was_found(
+    answer_of: Make, status: AbsenceStatus, sightings: tuple[Sighting, ...], count: int, said: str
 ) -> None:
-    found = absence(AbsenceStatus.ELSEWHERE, sightings=sightings, count=count)
+    confirmed = status is AbsenceStatus.CONFIRMED
+    reported = tuple(
+        Stated(part, 0, "none on x [n3]") for part in ((2, 5, 7) if confirmed else (2,))
+    )
+    found = absence(status, reported=reported, sightings=sightings, count=count)
     (section,) = told(answer_of, absences=(found,))
-    assert joined(section[1:]) == f"- “x”: reported missing by P2, but found {where}."
-
-
-def test_what_was_read_after_all_contradicts(answer_of: Make) -> None:
-    sightings = (seen(2, 3, read=True), seen(9, 0, read=False))
-    found = absence(AbsenceStatus.CONTRADICTED, sightings=sightings, count=2)
-    (section,) = told(answer_of, absences=(found,))
-    assert joined(section[1:]) == "- “x”: reported missing by P2, but found in P2:n4 (read)."
+    assert section[0] == f"Checked absences: 1 {status}"
+    by = "P2, P5, and P7," if confirmed else "P2,"
+    assert joined(section[1:]) == f"- “x”: reported missing by {by} {said}"
 
 
 def test_of_many_the_first_of_each_kind_are_told_and_where_the_others_are(answer_of: Make) -> None:

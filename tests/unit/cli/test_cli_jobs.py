@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
-from typer.testing import CliRunner
 
 from pgs_neo4j.cli import connection, output
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.operations import config, metrics_file
 from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.engine import EndedJob, FailedJob, GraphState, Job, JobOrder, LeaseHolder
-from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, PGSError, UnknownGraphError
-from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
+from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
 from pgs_neo4j.runs.jobs import Outcome
+from tests.fakes.commands import StandIn, ingested, on_one_line, outcomes, pgs
 
 JOB = Job(
     id="j1",
@@ -42,11 +37,10 @@ JOB = Job(
     },
     holder="worker, pid 7",
 )
+STATE = GraphState(
+    graph="papers", age_s=3.0, nodes=1600, partitions=4, changed=False, drift=0.034, leased=False
+)
 BUSY = FailedJob("papers", BusyError("graph papers is at work"), replace(JOB, outcome="busy"))
-
-
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture(autouse=True)
@@ -56,97 +50,48 @@ def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@dataclass(slots=True)
-class FakedJobs:
-    """Stands in for ``pgs.jobs``: what it was asked for, and the ends and records it gives."""
-
-    asked: list[Any] = field(default_factory=list)
-    ends: tuple[EndedJob, ...] = ()
-    records: list[Job] = field(default_factory=list)
-    holder: LeaseHolder | None = None
-
-    async def attempt(self, graph: str | None, order: JobOrder) -> EndedJob:
-        self.asked.append((graph, order))
-        return self.ends[0]
-
-    async def attempt_all(self, order: JobOrder, *, on_end: Any = None) -> list[EndedJob]:
-        self.asked.append(("all", order))
-        for ended in self.ends if on_end is not None else ():
-            on_end(ended)
-        return list(self.ends)
-
-    async def __call__(self, graph: str | None, *, limit: int) -> list[Job]:
-        self.asked.append((graph, limit))
-        return self.records
-
-    async def get(self, job: str) -> Job:
-        self.asked.append(job)
-        return self.records[0]
-
-    async def release(self, graph: str) -> LeaseHolder | None:
-        self.asked.append(graph)
-        return self.holder
-
-
 @pytest.fixture
-def jobs(monkeypatch: pytest.MonkeyPatch) -> FakedJobs:
-    """The jobs of the engine that commands open."""
-    faked = FakedJobs()
-
-    @asynccontextmanager
-    async def database(*given: Any, **knobs: Any) -> AsyncIterator[SimpleNamespace]:
-        yield SimpleNamespace(jobs=faked, graphs=FakedGraphs())
-
-    monkeypatch.setattr(connection, "database", database)
-    return faked
-
-
-@pytest.fixture
-def asked(jobs: FakedJobs) -> list[Any]:
-    """What the jobs were asked for."""
-    return jobs.asked
+def engine(engine: StandIn) -> StandIn:
+    """An engine whose job of a graph ends well."""
+    engine.replies |= {
+        "jobs": [JOB],
+        "jobs.get": JOB,
+        "jobs.release": None,
+        "graphs.states": [STATE],
+    }
+    end_with(engine, JOB)
+    return engine
 
 
-@pytest.fixture
-def ends(jobs: FakedJobs) -> Any:
-    """Lets jobs end as given."""
+def end_with(engine: StandIn, *ended: EndedJob) -> None:
+    """Let jobs end so."""
 
-    def set_ends(*ended: EndedJob) -> None:
-        jobs.ends = ended
+    def attempt_all(order: JobOrder, *, on_end: Any = None) -> list[EndedJob]:
+        for one in ended if on_end is not None else ():
+            on_end(one)
+        return [*ended]
 
-    return set_ends
+    engine.replies |= {"jobs.attempt": ended[0] if ended else None, "jobs.attempt_all": attempt_all}
 
 
-def test_repartition_passes_everything_on(ends: Any, asked: list[Any]) -> None:
-    ends(JOB)
+def asked(engine: StandIn) -> list[Any]:
+    """What was asked for, without how to hear of the ends."""
+    return [tuple(one for one in call if not (isinstance(one, dict) and "on_end" in one))
+            for call in engine.asked]  # fmt: skip
+
+
+def test_repartition_passes_everything_on(engine: StandIn) -> None:
     assert pgs("repartition", "-g", "papers", "--keep", "2").exit_code == 0
     assert pgs("repartition", "--if-changed").exit_code == 0
     assert pgs("repartition", "--all", "--max-drift", "0.05").exit_code == 0
-    assert asked == [
-        ("papers", JobOrder(keep=2)),
-        (None, JobOrder(if_changed=True)),
-        ("all", JobOrder(if_changed=True, max_drift=0.05)),
+    assert asked(engine) == [
+        ("jobs.attempt", "papers", JobOrder(keep=2)),
+        ("jobs.attempt", None, JobOrder(if_changed=True)),
+        ("jobs.attempt_all", JobOrder(if_changed=True, max_drift=0.05)),
     ]
 
 
-STATE = GraphState(
-    graph="papers", age_s=3.0, nodes=1600, partitions=4, changed=False, drift=0.034, leased=False
-)
-
-
-class FakedGraphs:
-    """Stands in for ``pgs.graphs``: how they stand, or that the database is away."""
-
-    error: PGSError | None = None
-
-    async def states(self) -> list[GraphState]:
-        if self.error is not None:
-            raise self.error
-        return [STATE]
-
-
-def test_metrics_of_a_job_are_written_whole(ends: Any, in_an_empty_folder: Path) -> None:
-    ends(JOB)
+def test_metrics_of_a_job_are_written_whole(engine: StandIn, in_an_empty_folder: Path) -> None:
     path = in_an_empty_folder / "pgs.prom"
     path.write_text("old")
     assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 0
@@ -158,14 +103,14 @@ def test_metrics_of_a_job_are_written_whole(ends: Any, in_an_empty_folder: Path)
 
 
 def test_metrics_of_failures_have_their_code(
-    ends: Any, in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+    engine: StandIn, in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ends(BUSY)
+    end_with(engine, BUSY)
     path = in_an_empty_folder / "pgs.prom"
     assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 4
     assert "pgs_repartition_exit_code 4.0" in path.read_text()
     away = DatabaseUnavailableError("Neo4j does not answer; start it")
-    monkeypatch.setattr(FakedGraphs, "error", away)
+    engine.replies["graphs.states"] = away
     assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 4
     assert "pgs_graph" not in path.read_text()
 
@@ -186,7 +131,7 @@ def test_metrics_of_failures_have_their_code(
     ],
 )
 def test_metrics_that_cannot_be_written_are_refused_before_the_job(
-    asked: list[Any], monkeypatch: pytest.MonkeyPatch, name: str, missing: bool, said: str
+    engine: StandIn, monkeypatch: pytest.MonkeyPatch, name: str, missing: bool, said: str
 ) -> None:
     if missing:
         monkeypatch.setattr(metrics_file, "find_spec", lambda name: None)
@@ -194,11 +139,10 @@ def test_metrics_that_cannot_be_written_are_refused_before_the_job(
     assert done.exit_code == 2
     (sentence,) = done.stderr.splitlines()
     assert said in sentence
-    assert asked == []
+    assert engine.asked == []
 
 
-def test_a_job_that_went_well_is_one_line_on_stdout(ends: Any) -> None:
-    ends(JOB)
+def test_a_job_that_went_well_is_one_line_on_stdout(engine: StandIn) -> None:
     done = pgs("repartition", "--quiet")
     assert done.stdout == (
         "papers: repartitioned, 4 partitions of 1,600 nodes, modularity 0.741, drift 3 %, "
@@ -207,14 +151,10 @@ def test_a_job_that_went_well_is_one_line_on_stdout(ends: Any) -> None:
     assert done.stderr == ""
 
 
-def test_a_busy_graph_is_4_and_one_line_on_stderr(ends: Any) -> None:
-    ends(BUSY)
+def test_a_busy_graph_is_4_one_line_on_stderr_and_one_document(engine: StandIn) -> None:
+    end_with(engine, BUSY)
     done = pgs("repartition")
     assert (done.exit_code, done.stdout, done.stderr) == (4, "", "pgs: graph papers is at work\n")
-
-
-def test_json_is_one_document_also_when_a_job_fails(ends: Any) -> None:
-    ends(BUSY)
     done = pgs("repartition", "--json")
     assert done.exit_code == 4
     (job,) = json.loads(done.stdout)["jobs"]
@@ -225,8 +165,8 @@ def test_json_is_one_document_also_when_a_job_fails(ends: Any) -> None:
     }  # fmt: skip
 
 
-def test_a_job_without_a_record_is_in_the_document_too(ends: Any) -> None:
-    ends(FailedJob(None, UnknownGraphError("there are several graphs")))
+def test_a_job_without_a_record_is_in_the_document_too(engine: StandIn) -> None:
+    end_with(engine, FailedJob(None, UnknownGraphError("there are several graphs")))
     done = pgs("repartition", "--json")
     assert done.exit_code == 2
     assert json.loads(done.stdout) == {
@@ -234,8 +174,8 @@ def test_a_job_without_a_record_is_in_the_document_too(ends: Any) -> None:
     }
 
 
-def test_of_all_graphs_the_worst_code_counts(ends: Any) -> None:
-    ends(BUSY, JOB, FailedJob("c", DatabaseUnavailableError("it is gone")))
+def test_of_all_graphs_the_worst_code_counts(engine: StandIn) -> None:
+    end_with(engine, BUSY, JOB, FailedJob("c", DatabaseUnavailableError("it is gone")))
     done = pgs("repartition", "--all")
     assert done.exit_code == 5
     assert done.stdout == line(JOB) + "\n"
@@ -243,26 +183,18 @@ def test_of_all_graphs_the_worst_code_counts(ends: Any) -> None:
         "pgs: papers: another job holds the lock: graph papers is at work",
         "pgs: c: failed: it is gone",
     ]
-
-
-def test_no_graph_at_all_is_said(ends: Any) -> None:
-    ends()
+    end_with(engine)
     done = pgs("repartition", "--all", "--json")
     assert (done.exit_code, json.loads(done.stdout)) == (0, {"jobs": []})
     assert "'pgs graph add'" in done.stderr
 
 
-def test_both_graph_and_all_is_refused(ends: Any, asked: list[Any]) -> None:
-    ends(JOB)
+def test_both_graph_and_all_is_refused(engine: StandIn) -> None:
     done = pgs("repartition", "--all", "--graph", "papers")
     assert done.exit_code == 2
     assert "--graph cannot be combined with --all" in done.stderr
-    assert asked == []
-
-
-def test_the_help_tells_the_exit_codes() -> None:
-    said = " ".join(pgs("repartition", "--help").stdout.split())
-    assert "4 another job holds the lock" in said
+    assert engine.asked == []
+    assert "4 another job holds the lock" in on_one_line(pgs("repartition", "--help").stdout)
 
 
 def test_every_outcome_has_words() -> None:
@@ -308,17 +240,19 @@ def test_a_job_lists_the_documents_that_failed_or_wait(hostile: str) -> None:
     assert whole[-1] == shown[-2]
 
 
-def test_list_and_show_read_the_records(jobs: FakedJobs) -> None:
-    jobs.records = [JOB]
+def test_list_and_show_read_the_records(engine: StandIn) -> None:
     listed = pgs("jobs", "list", "--graph", "papers", "--limit", "5", "--json")
     assert [job["id"] for job in json.loads(listed.stdout)["jobs"]] == ["j1"]
     assert json.loads(pgs("jobs", "show", "j1", "--json").stdout)["id"] == "j1"
     assert "worker, pid 7" in pgs("jobs", "show", "j1").stdout
-    jobs.records = []
+    engine.replies["jobs"] = []
     nothing = pgs("jobs", "list")
     assert (nothing.exit_code, nothing.stdout) == (0, "")
     assert "no job on record" in nothing.stderr
-    assert jobs.asked == [("papers", 5), "j1", "j1", (None, 20)]
+    assert engine.asked == [
+        ("jobs", "papers", {"limit": 5}), ("jobs.get", "j1"), ("jobs.get", "j1"),
+        ("jobs", None, {"limit": 20}),
+    ]  # fmt: skip
 
 
 SCHEDULE = """
@@ -336,14 +270,15 @@ keep = 2
 """
 
 
-def test_release_names_who_held_the_graph(jobs: FakedJobs, hostile: str) -> None:
+def test_release_names_who_held_the_graph(engine: StandIn, hostile: str) -> None:
     assert pgs("jobs", "release", "papers").stdout == "no job holds the lease of graph papers\n"
     assert json.loads(pgs("jobs", "release", "papers", "--json").stdout) == {
         "graph": "papers",
         "released": None,
     }
     times = {"acquired_at": "2026-07-01T03:17:00.123Z", "expires_at": "2036-07-01T03:17:00Z"}
-    jobs.holder = LeaseHolder(holder=f"worker{hostile}, pid 7", fence=4, **times)
+    holder = LeaseHolder(holder=f"worker{hostile}, pid 7", fence=4, **times)
+    engine.replies["jobs.release"] = holder
     done = pgs("jobs", "release", "papers")
     assert done.exit_code == 0
     assert done.stdout.count("\n") == 1
@@ -351,7 +286,7 @@ def test_release_names_who_held_the_graph(jobs: FakedJobs, hostile: str) -> None
     assert done.stdout.endswith(", pid 7 had held its lease since 2026-07-01 03:17:00 UTC\n")
     told = json.loads(pgs("jobs", "release", "papers", "--json").stdout)["released"]
     assert (told["fence"], told["expires_at"]) == (4, times["expires_at"])
-    assert jobs.asked == ["papers"] * 4
+    assert engine.asked == [("jobs.release", "papers")] * 4
     assert pgs("jobs", "release").exit_code == 2
 
 
@@ -367,23 +302,22 @@ def test_the_schedule_can_be_shown(in_an_empty_folder: Path) -> None:
     assert "17 3 * * *" in shown
 
 
-def test_the_schedule_once_runs_every_entry(
-    in_an_empty_folder: Path, ends: Any, asked: list[Any]
-) -> None:
+def test_the_schedule_once_runs_every_entry(engine: StandIn, in_an_empty_folder: Path) -> None:
     (in_an_empty_folder / "pgs.toml").write_text(SCHEDULE)
-    ends(BUSY)
+    end_with(engine, BUSY)
     done = pgs("schedule", "--once", "--json")
     assert done.exit_code == 4
     lines = [json.loads(row) for row in done.stdout.splitlines()]
     assert [(each["entry"], each["outcome"]) for each in lines] == [(1, "busy"), (2, "busy")]
-    assert asked == [
-        ("papers", JobOrder(if_changed=True)),
-        ("all", JobOrder(if_changed=True, max_drift=0.05, keep=2)),
+    assert asked(engine) == [
+        ("jobs.attempt", "papers", JobOrder(if_changed=True)),
+        ("jobs.attempt_all", JobOrder(if_changed=True, max_drift=0.05, keep=2)),
     ]
-    ends(JOB)
+    end_with(engine, JOB)
     said = pgs("schedule", "--once")
     assert (said.exit_code, said.stdout) == (0, "")
     assert [row.endswith(line(JOB)) for row in said.stderr.splitlines()] == [True, True]
+    assert pgs("schedule", "--once", "--show").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -415,42 +349,24 @@ sync = true
 """
 
 
-class Ingesting:
-    """An engine that ingests, and ends as it is told."""
-
-    def __init__(self, done: Ingested) -> None:
-        self.done = done
-
-    async def ingest(self, paths: Any, graph: str, **wanted: Any) -> Ingested:
-        assert (paths, graph, wanted["sync"]) == (("notes/",), "notes", True)
-        return self.done
-
-
 @pytest.mark.parametrize(("stopped", "code"), [("", 0), ("max_cost 2 was reached", 3)])
 def test_an_entry_that_ingests_has_a_model_and_is_told_in_a_line(
-    in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch, stopped: str, code: int
+    engine: StandIn, in_an_empty_folder: Path, stopped: str, code: int
 ) -> None:
-    outcomes = (DocumentOutcome(id="a.md", state="added"), DocumentOutcome(id="b", state="deleted"))
-    done = Ingested(graph="notes", label="Notes", outcomes=outcomes, seconds=2.0, stopped=stopped)
-
-    @asynccontextmanager
-    async def engine() -> AsyncIterator[Ingesting]:
-        yield Ingesting(done)
-
-    monkeypatch.setattr(connection, "engine", engine)
+    documents = (*outcomes("added", 1), *outcomes("deleted", 1))
+    engine.replies["ingest"] = ingested(*documents, seconds=2.0, stopped=stopped)
     (in_an_empty_folder / "pgs.toml").write_text(INGESTING)
     told = pgs("schedule", "--once")
     assert (told.exit_code, told.stdout) == (code, "")
     limit = f", stopped: {stopped}" if stopped else ""
     assert told.stderr.rstrip().endswith(f"notes: 1 added, 1 deleted{limit}, 2.0 s")
+    ((_, paths, graph, wanted),) = engine.asked
+    assert (paths, graph, wanted["sync"]) == (("notes/",), "notes", True)
+    assert engine.opened == [("engine", {})]
     (row,) = pgs("schedule", "--once", "--json").stdout.splitlines()
     data = json.loads(row)
     assert (data["entry"], data["kind"], data["counts"]["added"]) == (1, "ingest", 1)
     assert "files of graph notes" in pgs("schedule", "--show").stdout
-
-
-def test_once_and_show_exclude_each_other(in_an_empty_folder: Path) -> None:
-    assert pgs("schedule", "--once", "--show").exit_code == 2
 
 
 def test_config_show_tells_the_schedule(in_an_empty_folder: Path) -> None:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.questions.sessions import LEAN, _lean
 from pgs_neo4j.cli.pages import index_page
 from pgs_neo4j.engine import CreatedIndexes, SearchIndex
+from tests.fakes.commands import StandIn, pgs
 
 INDEX = SearchIndex(
     name="pgs_vector_0123456789abcdef", kind="vector", entity="node", labels=("Paper",),
@@ -29,29 +23,14 @@ TEXT = SearchIndex(
 )  # fmt: skip
 
 
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
-
-
-@pytest.fixture
-def indexes(monkeypatch: pytest.MonkeyPatch) -> list[SearchIndex]:
-    listed: list[SearchIndex] = []
-
-    async def list_them() -> list[SearchIndex]:
-        return listed
-
-    @asynccontextmanager
-    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Any]:
-        yield SimpleNamespace(indexes=list_them)
-
-    monkeypatch.setattr(connection, "database", opened)
-    return listed
-
-
-def test_indexes_are_listed(indexes: list[SearchIndex], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     monkeypatch.setenv("COLUMNS", "200")
-    assert "'pgs index create --text'" in pgs("index", "list").stderr
-    indexes += [INDEX, TEXT]
+    engine.replies["indexes"] = [INDEX, TEXT]
+    return engine
+
+
+def test_indexes_are_listed(engine: StandIn) -> None:
     _, *rows = pgs("index", "list").stdout.splitlines()
     vector, text = (re.split(r"\s{2,}", row.strip()) for row in rows)
     assert vector[1:] == [
@@ -61,10 +40,11 @@ def test_indexes_are_listed(indexes: list[SearchIndex], monkeypatch: pytest.Monk
         "texts", "full-text", "Paper, Author", "title, name", "words (english)", "populating",
         "others",
     ]  # fmt: skip
+    engine.replies["indexes"] = []
+    assert "'pgs index create --text'" in pgs("index", "list").stderr
 
 
-def test_the_json_of_an_index_keeps_its_keys(indexes: list[SearchIndex]) -> None:
-    indexes += [INDEX, TEXT]
+def test_the_json_of_an_index_keeps_its_keys() -> None:
     vector, text = json.loads(pgs("index", "list", "--json").stdout)["indexes"]
     assert vector == {
         "name": INDEX.name, "label": "Paper", "property": "vec", "dimensions": 3,
@@ -75,28 +55,18 @@ def test_the_json_of_an_index_keeps_its_keys(indexes: list[SearchIndex]) -> None
     assert (text["kind"], text["own"], text["analyzer"]) == ("text", False, "english")
 
 
-def test_created_indexes_and_those_that_were_there_are_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[dict[str, Any]] = []
-
-    async def create(graph: str | None, **options: bool) -> CreatedIndexes:
-        asked.append({"graph": graph} | options)
-        return CreatedIndexes("papers", 3, (INDEX.name,), (INDEX,), (TEXT,), ("half filled",))
-
-    @asynccontextmanager
-    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Any]:
-        yield SimpleNamespace(indexes=SimpleNamespace(create=create))
-
-    monkeypatch.setattr(connection, "database", opened)
-    monkeypatch.setenv("COLUMNS", "200")
+def test_created_indexes_and_those_that_were_there_are_told(engine: StandIn) -> None:
+    engine.replies["indexes.create"] = CreatedIndexes(
+        "papers", 3, (INDEX.name,), (INDEX,), (TEXT,), ("half filled",)
+    )
     done = pgs("index", "create", "-g", "papers", "--text", "--facts")
     assert done.stdout.splitlines() == [
         f"created: vector index {INDEX.name} on Paper (vec, 3 dimensions)",
         "already there: full-text index texts on Paper, Author (title, name), made by others",
     ]
     assert "half filled" in done.stderr
-    assert asked == [{"graph": "papers", "text": True, "facts": True, "vectors": False}]
+    given = {"text": True, "facts": True, "vectors": False}
+    assert engine.asked == [("indexes.create", "papers", given)]
     document = json.loads(pgs("index", "create", "--json").stdout)
     assert document["created"] == [INDEX.name]
     assert (document["graph"], document["dimensions"]) == ("papers", 3)

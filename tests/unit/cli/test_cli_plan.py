@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.questions import ask
 from pgs_neo4j.cli.commands.questions import plan as plan_command
 from pgs_neo4j.cli.commands.questions.plan import unpriced
@@ -21,6 +16,7 @@ from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing
+from tests.fakes.commands import StandIn, on_one_line, pgs
 
 
 def planned(partition: int, **changed: Any) -> PlannedSweep:
@@ -65,20 +61,23 @@ def test_totals_and_what_may_come_on_top() -> None:
 
 
 def test_what_has_no_price_says_how_to_add_it() -> None:
-    said = " ".join(text(make_plan(low=None, high=None), "small", "large", width=60).split())
+    said = on_one_line(text(make_plan(low=None, high=None), "small", "large", width=60))
     assert (
         "Cost unknown; add input_price and output_price (per million tokens) under "
         '[models."small"] and [models."large"] in pgs.toml'
     ) in said
 
 
-def test_what_is_free_costs_nothing() -> None:
-    assert "Cost      nothing: no language model is used" in text(make_plan(low=0.0, high=0.0))
-
-
-def test_a_bound_says_what_it_would_leave_unread() -> None:
-    plan = make_plan(budget="3 calls (max_calls) would leave about 2 of 4 unread")
-    assert "Limit     3 calls (max_calls) would leave about 2 of 4 unread" in text(plan)
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"low": 0.0, "high": 0.0}, "Cost      nothing: no language model is used"),
+        ({"budget": "3 calls would leave 2 unread"}, "Limit     3 calls would leave 2 unread"),
+        ({"sweeps": ()}, "Sweeps    nothing is left to read"),
+    ],
+)
+def test_what_is_special_has_its_line(changed: dict[str, Any], line: str) -> None:
+    assert line in text(make_plan(**changed))
 
 
 def test_advice_on_long_partitions_stands_below() -> None:
@@ -92,10 +91,6 @@ def test_without_flags_nothing_is_said_of_them() -> None:
     shown = text(make_plan(flagged=none))
     assert "Flags" not in shown
     assert "Cost      between 0.12 and 0.4512\n" in shown
-
-
-def test_nothing_left_to_read_is_said() -> None:
-    assert "Sweeps    nothing is left to read" in text(make_plan(sweeps=()))
 
 
 def test_a_hostile_note_is_text(hostile: str) -> None:
@@ -123,55 +118,31 @@ def test_models_without_both_prices_are_named(models: dict[str, Any], missing: l
     assert unpriced(pgs) == []
 
 
-class Engine:
-    """Stands in for the engine; tells what it was asked."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.made = plan
-        self.asked: list[Any] = []
-        self.sweep_llm = SimpleNamespace(name="small")
-        self.synthesis_llm = SimpleNamespace(name="small")
-        self.settings = SimpleNamespace(models={})
-
-    async def plan(self, question: str, **asked: Any) -> Plan:
-        self.asked.append((question, asked))
-        return self.made
-
-
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    made = Engine(make_plan())
-
-    @asynccontextmanager
-    async def opened(on_event: Any, **knobs: Any) -> AsyncIterator[Engine]:
-        made.asked.append({name: value for name, value in knobs.items() if value is not None})
-        yield made
-
-    monkeypatch.setattr(connection, "engine", opened)
+def engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     monkeypatch.setenv("COLUMNS", "80")
-    return made
+    engine.replies["plan"] = make_plan()
+    engine.have({
+        "sweep_llm": SimpleNamespace(name="small"), "synthesis_llm": SimpleNamespace(name="small"),
+        "settings": SimpleNamespace(models={}),
+    })  # fmt: skip
+    return engine
 
 
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
-
-
-def test_options_of_ask_arrive(engine: Engine) -> None:
+def test_options_of_ask_arrive(engine: StandIn) -> None:
     done = pgs(
         "plan", "why?", "-g", "papers", "--mode", "continue", "--session", "s", "--full-sweep",
         "--max-sweep-partitions", "7", "--max-flag-sweeps", "0", "--max-cost", "0.5", "--no-cache",
         "--timeout", "9", "--hedge", "--top-k", "3", "--idempotency-key", "k",
     )  # fmt: skip
     assert done.exit_code == 0
-    knobs, (question, asked) = engine.asked
+    ((_, knobs),) = engine.opened
     assert knobs == {
         "max_sweep_partitions": 7, "max_flag_sweeps": 0, "max_cost": "0.5", "cache": False,
         "run_timeout_s": "9", "hedge": True,
     }  # fmt: skip
-    assert question == "why?"
-    assert asked == {
-        "graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True,
-    }  # fmt: skip
+    given = {"graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True}
+    assert engine.asked == [("plan", "why?", given)]
 
 
 def test_every_option_of_ask_is_taken() -> None:
@@ -179,7 +150,7 @@ def test_every_option_of_ask_is_taken() -> None:
     assert taken == dict(signature(ask.ask).parameters)
 
 
-def test_the_table_tells_why_where_reasons_differ(engine: Engine) -> None:
+def test_the_table_tells_why_where_reasons_differ(engine: StandIn) -> None:
     rows = pgs("plan", "why?").stdout.splitlines()
     assert rows[0].split() == [
         "id", "nodes", "passes", "cached", "tokens", "in", "out", "label", "and", "reason",
@@ -189,15 +160,17 @@ def test_the_table_tells_why_where_reasons_differ(engine: Engine) -> None:
     assert "Total     3 calls" in "\n".join(rows)
 
 
-def test_a_reason_that_all_share_is_told_once(engine: Engine) -> None:
-    engine.made = make_plan(sweeps=(planned(1, reason="broad"), planned(2, reason="broad")))
+def test_a_reason_that_all_share_is_told_once(engine: StandIn) -> None:
+    engine.replies["plan"] = make_plan(
+        sweeps=(planned(1, reason="broad"), planned(2, reason="broad"))
+    )
     shown = pgs("plan", "why?").stdout
     assert shown.count("broad") == 1
     assert "Why       broad" in shown
     assert "ammonia, catalysis" in shown
 
 
-def test_json_carries_sweeps_totals_and_cost(engine: Engine) -> None:
+def test_json_carries_sweeps_totals_and_cost(engine: StandIn) -> None:
     document = json.loads(pgs("plan", "why?", "--json", "-q").stdout)
     assert [sweep["partition"] for sweep in document["sweeps"]] == [1, 2]
     assert document["sweeps"][1]["cached"] == 1

@@ -1,4 +1,4 @@
-"""Events become state, lines, and a picture of 80 columns."""
+"""Events become state, lines, a few lines with signs of life, and a picture of 80 columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from rich.console import Console
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.library_logs import catch_library_logs
+from pgs_neo4j.cli.progress import brief
 from pgs_neo4j.cli.progress.board import Board
+from pgs_neo4j.cli.progress.brief import Brief
 from pgs_neo4j.cli.progress.lines import Lines, line
 from pgs_neo4j.cli.progress.live import Display, render
 from pgs_neo4j.events import (
@@ -32,6 +34,7 @@ from pgs_neo4j.events import (
     Warned,
 )
 from pgs_neo4j.model import Route, Routing, Sweep, SweepStatus
+from tests.waiting import until
 
 ROUTING = Routing(
     routes=tuple(Route(partition=i, similarity=0.5, reason="near") for i in (4, 9)), considered=11
@@ -39,8 +42,10 @@ ROUTING = Routing(
 
 
 class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
+    """A clock that a test sets."""
+
+    def __init__(self, now: float = 100.0) -> None:
+        self.now = now
 
     def __call__(self) -> float:
         return self.now
@@ -282,3 +287,71 @@ def test_the_display_shows_warnings_and_stops_twice(hostile: str) -> None:
     assert "note: mind [bold]red[/bold]" in shown
     assert "owned" not in shown
     assert "1 of 2 partitions" in shown
+
+
+def test_a_run_is_told_in_a_line_per_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Brief(Board(Clock()))
+    for event in (
+        *RUN[:5], RunStarted("r1", resumed=False), *RUN[5:], swept(9, SweepStatus.UNREAD),
+        PhaseFinished("sweep", 2.0), Warned("mind"), PhaseFinished("synthesize", 1.0),
+    ):  # fmt: skip
+        lines(event)
+    assert capsys.readouterr().err.splitlines() == [
+        "connect: fetch Neo4j",
+        "partition: 11 partitions of 586 nodes (1.2 s)",
+        "run: r1 begins",
+        "route: 2 of 11 partitions: P4, P9",
+        "sweep: 1 of 2 partitions, 1 left unread (2.0 s)",
+        "note: mind",
+        "synthesize: done (1.0 s)",
+    ]
+
+
+def test_what_goes_wrong_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Brief(Board(Clock()))
+    for event in (PassFinished(4, 1, 2, "cut off"), swept(4, SweepStatus.FAILED)):
+        lines(event)
+    assert capsys.readouterr().err.splitlines() == [
+        "sweep: P4 pass 1 of 2 failed: cut off",
+        "sweep: P4 failed, 0 of 30 nodes (0.0 s)",
+    ]
+
+
+def test_signs_of_life_say_what_is_done_and_grow_rare(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock(0.0)
+    lines = Brief(Board(clock))
+    for event in (PhaseStarted("sweep"), SweepStarted(4, 30, 1, ())):
+        lines(event)
+    capsys.readouterr()
+    told = {}
+    for second in range(100):
+        clock.now = float(second)
+        lines.pulse.beat()
+        if said := capsys.readouterr().err:
+            told[second] = said
+    assert [*told] == [5, 35, 65, 95]
+    assert told[35] == "sweep: 0 of 1 partition (35 s so far)\n"
+
+
+async def test_the_pulse_beats_by_itself_and_stops(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brief, "SIGN_EVERY_S", 1e9)
+    monkeypatch.setattr(brief, "TICK_S", 0.01)
+    lines = Brief()
+    lines.pulse._wait_s = 0.0
+    told = ""
+
+    async def has_beaten() -> bool:
+        nonlocal told
+        told += capsys.readouterr().err
+        return bool(told)
+
+    lines.start()
+    waiting = lines.pulse._ended
+    await until(has_beaten, 60)
+    lines.stop()
+    lines.stop()
+    assert waiting is not None
+    assert waiting.is_set()
+    assert told + capsys.readouterr().err == "connect: waiting for the database\n"

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from typer.testing import CliRunner
 
 from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.questions.export import Format, form_of
 from pgs_neo4j.cli.commands.questions.sessions import _describe
 from pgs_neo4j.cli.pages.run_words import next_step
@@ -30,80 +26,58 @@ from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.runs.runs import StoredRun
+from tests.fakes.commands import StandIn, pgs
 
 Make = Callable[..., Answer]
 AREAS = (Area(partition=1, nodes=40, nodes_read=40, state=AreaState.READ, keywords=("a",)),)
 
 
-class Engine:
-    """Stands in for the engine, with one run on record."""
+@pytest.fixture
+def engine(engine: StandIn, answer_of: Make, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """An engine with one run on record, whose answer is partial."""
+    monkeypatch.setenv("COLUMNS", "80")
+    store(engine, answer_of())
+    engine.replies |= {"kept_replies": Kept(3, 4500), "clear_cache": Kept(3, 4500)}
+    engine.have({"config": SimpleNamespace(cache_mb=64.0)})
+    return engine
 
-    def __init__(self, answer: Answer) -> None:
-        self.runs = SimpleNamespace(get=self.read)
-        self.config = SimpleNamespace(cache_mb=64.0)
-        self.made = answer
-        self.asked: list[Any] = []
-        self.ends: Exception | None = None
-        self.refusal: Exception | None = None
-        self.kept = Kept(3, 4500)
-        self.properties: dict[str, Any] = {
-            "status": "partial", "details": "{}", "question": "what?", "mode": "full",
-            "started_at": "2026-01-02T03:04:05Z",
-        }  # fmt: skip
 
-    async def read(self, run: str) -> StoredRun:
+def store(engine: StandIn, answer: Answer | None, **changed: Any) -> None:
+    """Put the run r1 on record, with an answer or without."""
+    properties = {
+        "status": "partial", "details": "{}" if answer else None, "question": "what?",
+        "mode": "full", "started_at": "2026-01-02T03:04:05Z",
+    } | changed  # fmt: skip
+
+    def read(run: str) -> StoredRun:
         if run != "r1":
             raise UnknownRunError(f"there is no run {run}")
-        return StoredRun("r1", "papers", "default", "g1", True, False, self.properties)
+        return StoredRun("r1", "papers", "default", "g1", True, False, properties)
 
-    async def document(self, run: str) -> Document:
-        await self.read(run)
-        if not self.properties.get("details"):
-            raise UsageError(f"run {run} has no answer ({self.properties['status']})")
-        return Document(answer=self.made, asked_at="2026-01-02T03:04:05Z", areas=AREAS)
+    def document(run: str) -> Document:
+        if read(run) and answer is None:
+            raise UsageError(f"run {run} has no answer ({properties['status']})")
+        return Document(answer=answer, asked_at="2026-01-02T03:04:05Z", areas=AREAS)
 
-    async def resume(self, run: str, *, on_event: Any, **knobs: Any) -> Answer:
-        self.asked.append((run, knobs))
+    engine.replies |= {
+        "runs.get": read, "document": document, "resume": streams(answer), "execute": answer,
+    }  # fmt: skip
+
+
+def streams(answer: Answer | Exception | None) -> Any:
+    """Resumes a run, and streams its answer, or ends with an error."""
+
+    def resume(run: str, *, on_event: Any, **knobs: Any) -> Any:
         on_event(RunStarted(run, resumed=True))
-        if self.ends is not None:
-            raise self.ends
-        on_event(TextStreamed(self.made.text))
-        return self.made
+        if isinstance(answer, Answer):
+            on_event(TextStreamed(answer.text))
+            return answer
+        raise answer or AssertionError
 
-    async def execute(self, question: str, *, on_event: Any, **asked: Any) -> Answer:
-        self.asked.append((question, asked))
-        if self.refusal is not None and "max_unmatched_tokens" not in asked:
-            raise self.refusal
-        on_event(TextStreamed(self.made.text))
-        return self.made
-
-    async def kept_replies(self) -> Kept:
-        return self.kept
-
-    async def clear_cache(self) -> Kept:
-        found, self.kept = self.kept, Kept(0, 0)
-        return found
+    return resume
 
 
-@pytest.fixture
-def engine(answer_of: Make, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    made = Engine(answer_of())
-
-    @asynccontextmanager
-    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
-        yield made
-
-    monkeypatch.setattr(connection, "engine", opened)
-    monkeypatch.setattr(connection, "database", opened)
-    monkeypatch.setenv("COLUMNS", "80")
-    return made
-
-
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
-
-
-def test_resume_passes_its_bounds_on(engine: Engine) -> None:
+def test_resume_passes_its_bounds_on(engine: StandIn) -> None:
     line = "resume r1 --max-calls 50 --max-tokens none --max-cost 0.5 --timeout 60 -q"
     line += " --max-unmatched-tokens none"
     assert pgs(*line.split()).exit_code == 3
@@ -111,44 +85,38 @@ def test_resume_passes_its_bounds_on(engine: Engine) -> None:
         "max_calls": "50", "max_tokens": "none", "max_cost": "0.5", "run_timeout_s": "60",
         "max_unmatched_tokens": "none",
     }  # fmt: skip
-    assert engine.asked == [("r1", bounds)]
+    assert engine.asked == [("resume", "r1", bounds)]
 
 
-def test_resume_writes_as_ask_does(engine: Engine, whole: Any) -> None:
+def test_resume_writes_as_ask_does(engine: StandIn, answer_of: Make, whole: Any) -> None:
     done = pgs("resume", "r1", "-q")
     assert (done.exit_code, done.stderr) == (3, "")
     assert done.stdout.startswith("## Thesis\nA claim [P1:n2].\n\nSources\n")
     assert done.stdout.endswith("\n  pgs resume r1\n")
-    engine.made = replace(engine.made, sweeps=whole)
+    store(engine, answer_of(sweeps=whole))
     done = pgs("resume", "r1", "-q")
     assert done.exit_code == 0
     assert "pgs ask --continue --graph papers" in done.stdout
+    assert "To complete" not in pgs("show", "r1").stdout
 
 
-def test_resume_as_json_has_the_keywords_of_its_own_partitions(engine: Engine) -> None:
-    done = pgs("resume", "r1", "--json", "-q")
-    assert done.exit_code == 3
-    document = json.loads(done.stdout)
-    assert document["sweeps"][0]["keywords"] == ["a"]
-    assert document["run"] == "r1"
-
-
-def test_an_answer_is_printed_also_when_its_keywords_cannot_be_read(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_as_json_has_keywords_and_is_printed_also_without_them(
+    engine: StandIn, answer_of: Make
 ) -> None:
-    async def gone(run: str) -> None:
-        raise DatabaseUnavailableError("Neo4j is gone")
-
-    monkeypatch.setattr(engine, "document", gone)
     done = pgs("resume", "r1", "--json", "-q")
     assert done.exit_code == 3
     document = json.loads(done.stdout)
-    assert (document["answer"], document["sweeps"][0]["keywords"]) == (engine.made.text, [])
+    assert (document["run"], document["sweeps"][0]["keywords"]) == ("r1", ["a"])
+    engine.replies["document"] = DatabaseUnavailableError("Neo4j is gone")
+    done = pgs("resume", "r1", "--json", "-q")
+    assert done.exit_code == 3
+    document = json.loads(done.stdout)
+    assert (document["answer"], document["sweeps"][0]["keywords"]) == (answer_of().text, [])
     assert "Neo4j is gone" in done.stderr
 
 
-def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine: Engine) -> None:
-    engine.ends = BudgetError("1 call (max_calls) does not cover it")
+def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine: StandIn) -> None:
+    engine.replies["resume"] = streams(BudgetError("1 call (max_calls) does not cover it"))
     done = pgs("resume", "r1", "--json")
     assert (done.exit_code, done.stdout) == (3, "")
     begun, error = done.stderr.splitlines()
@@ -159,7 +127,7 @@ def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine
         "code": 3,
         "fix": "run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
     }
-    engine.ends = BudgetError("1 call (max_calls) does not cover it")
+    engine.replies["resume"] = streams(BudgetError("1 call (max_calls) does not cover it"))
     done = pgs("resume", "r1")
     assert done.stderr.splitlines() == [
         "run: r1 resumes",
@@ -168,7 +136,7 @@ def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine
     ]
 
 
-def test_show_is_the_answer_as_it_was_given(engine: Engine) -> None:
+def test_show_is_the_answer_as_it_was_given(engine: StandIn) -> None:
     done = pgs("show", "r1")
     assert (done.exit_code, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -184,16 +152,11 @@ def test_show_is_the_answer_as_it_was_given(engine: Engine) -> None:
     assert lines[-1] == "  pgs resume r1"
 
 
-def test_show_gives_no_advice_on_a_whole_answer(engine: Engine, whole: Any) -> None:
-    engine.made = replace(engine.made, sweeps=whole)
-    assert "To complete" not in pgs("show", "r1").stdout
-
-
 @pytest.mark.parametrize(
     ("status", "advised"), [("stopped", "Resume it with:"), ("running", "killed")]
 )
-def test_show_of_a_run_without_an_answer(engine: Engine, status: str, advised: str) -> None:
-    engine.properties |= {"status": status, "details": None, "error": "2 calls\nare over"}
+def test_show_of_a_run_without_an_answer(engine: StandIn, status: str, advised: str) -> None:
+    store(engine, None, status=status, error="2 calls\nare over")
     done = pgs("show", "r1")
     assert done.exit_code == 0
     assert f"Status    {status}, without an answer\nError     2 calls are over" in done.stdout
@@ -203,22 +166,24 @@ def test_show_of_a_run_without_an_answer(engine: Engine, status: str, advised: s
     assert (document["status"], document["answer"]) == (status, None)
 
 
-def test_show_of_an_unknown_run_is_2(engine: Engine) -> None:
+def test_show_of_an_unknown_run_is_2(engine: StandIn) -> None:
     done = pgs("show", "r2")
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", "pgs: there is no run r2\n")
 
 
-def test_a_stored_question_cannot_color_a_line(engine: Engine, hostile: str) -> None:
-    engine.made = replace(engine.made, question=hostile)
+def test_a_stored_question_cannot_color_a_line(
+    engine: StandIn, answer_of: Make, hostile: str
+) -> None:
+    store(engine, answer_of(question=hostile))
     shown = pgs("show", "r1").stdout
-    engine.properties |= {"details": None, "question": hostile, "error": hostile}
+    store(engine, None, question=hostile, error=hostile)
     for line in (shown + pgs("show", "r1").stdout).splitlines():
         assert line.isprintable()
 
 
 @pytest.mark.parametrize(("suffix", "begins"), [("md", "# "), ("html", "<!"), ("json", "{")])
 def test_export_takes_the_format_from_the_suffix(
-    engine: Engine, tmp_path: Path, suffix: str, begins: str
+    engine: StandIn, tmp_path: Path, suffix: str, begins: str
 ) -> None:
     target = tmp_path / f"answer.{suffix.upper()}"
     done = pgs("export", "r1", "--to", str(target))
@@ -232,7 +197,7 @@ def test_export_takes_the_format_from_the_suffix(
     assert (printed.stdout, printed.stderr) == (written, "")
 
 
-def test_export_overwrites_only_with_force(engine: Engine, tmp_path: Path) -> None:
+def test_export_overwrites_only_with_force(engine: StandIn, tmp_path: Path) -> None:
     target = tmp_path / "answer.md"
     target.write_text("before")
     refused = pgs("export", "r1", "--to", str(target))
@@ -253,7 +218,7 @@ def test_export_overwrites_only_with_force(engine: Engine, tmp_path: Path) -> No
     ],
 )
 def test_export_to_where_it_cannot_be_is_2(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, said: str
+    engine: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = pgs("export", "r1", "--to", to)
@@ -263,8 +228,8 @@ def test_export_to_where_it_cannot_be_is_2(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_export_of_a_run_without_an_answer_writes_nothing(engine: Engine, tmp_path: Path) -> None:
-    engine.properties["details"] = None
+def test_export_of_a_run_without_an_answer_writes_nothing(engine: StandIn, tmp_path: Path) -> None:
+    store(engine, None)
     done = pgs("export", "r1", "--to", str(tmp_path / "answer.md"))
     assert done.exit_code == 2
     assert "has no answer" in done.stderr
@@ -276,7 +241,7 @@ def test_a_format_that_is_named_counts_more_than_the_suffix() -> None:
     assert form_of("answer.json", None) is Format.JSON
 
 
-def test_the_cache_is_shown_and_cleared(engine: Engine) -> None:
+def test_the_cache_is_shown_and_cleared(engine: StandIn) -> None:
     assert pgs("cache", "show").stdout == "3 replies stored, 4.5 kB of at most 64 MB\n"
     assert json.loads(pgs("cache", "show", "--json").stdout) == {
         "replies": 3, "size_bytes": 4500, "cache_mb": 64.0,
@@ -284,8 +249,9 @@ def test_the_cache_is_shown_and_cleared(engine: Engine) -> None:
     refused = pgs("cache", "clear")
     assert refused.exit_code == 2
     assert "this deletes 3 stored replies; pass --yes" in refused.stderr
-    assert engine.kept.replies == 3
+    assert ("clear_cache",) not in engine.asked
     assert pgs("cache", "clear", "--yes").stdout == "3 stored replies deleted, 4.5 kB\n"
+    engine.replies |= {"kept_replies": Kept(0, 0), "clear_cache": Kept(0, 0)}
     assert json.loads(pgs("cache", "clear", "--json").stdout) == {"replies": 0, "size_bytes": 0}
 
 
@@ -309,26 +275,43 @@ def test_sessions_show_says_how_a_run_goes_on(status: str, hint: str | None) -> 
 ANYWAY = "no text in the graph matches the question; reading it would buy much"
 
 
-@pytest.mark.parametrize(("agreed", "code", "times"), [(True, 3, 2), (False, 2, 1)])
+@pytest.fixture
+def unmatched(engine: StandIn) -> StandIn:
+    """Nothing in the graph speaks to the question; it is answered only without a limit."""
+    answer = engine.replies["execute"]
+
+    def execute(question: str, *, max_unmatched_tokens: str | None = None, **asked: Any) -> Answer:
+        if max_unmatched_tokens is None:
+            raise UnmatchedQuestionError(ANYWAY)
+        return cast(Answer, answer)
+
+    engine.replies["execute"] = execute
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("agreed", "code", "limits"), [(True, 3, [None, "none"]), (False, 2, [None])]
+)
 def test_a_terminal_decides_about_a_question_that_nothing_speaks_to(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, agreed: bool, code: int, times: int
+    unmatched: StandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    agreed: bool,
+    code: int,
+    limits: list[str | None],
 ) -> None:
-    engine.refusal = UnmatchedQuestionError(ANYWAY)
     monkeypatch.setattr(connection, "can_ask", lambda: True)
     monkeypatch.setattr(connection, "agrees", lambda what: what == ANYWAY and agreed)
     done = pgs("ask", "why?", "-q")
     assert done.exit_code == code
-    assert len(engine.asked) == times
-    assert "max_unmatched_tokens" not in engine.asked[0][1]
-    if agreed:
-        assert engine.asked[1][1]["max_unmatched_tokens"] == "none"
-    else:
-        assert "you did not agree" in done.stderr
+    assert [asked.get("max_unmatched_tokens") for *_, asked in unmatched.asked] == limits
+    assert ("you did not agree" in done.stderr) is not agreed
 
 
 @pytest.mark.parametrize("options", [("--json",), ()])
-def test_where_nobody_can_be_asked_it_is_refused(engine: Engine, options: tuple[str, ...]) -> None:
-    engine.refusal = UnmatchedQuestionError(ANYWAY)
+def test_where_nobody_can_be_asked_it_is_refused(
+    unmatched: StandIn, options: tuple[str, ...]
+) -> None:
     done = pgs("ask", "why?", "-q", *options)
-    assert (done.exit_code, len(engine.asked)) == (2, 1)
+    assert (done.exit_code, len(unmatched.asked)) == (2, 1)
     assert ANYWAY in done.stderr
+    assert "Continue?" not in done.stderr

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.pages import page, plan_page
 from pgs_neo4j.export import figures
 from pgs_neo4j.llm.extractive import ExtractiveLLM
@@ -25,6 +22,7 @@ from pgs_neo4j.model import (
     SearchPlan,
     Shown,
 )
+from tests.fakes.commands import StandIn, on_one_line, pgs
 
 Make = Callable[..., Answer]
 NODES = tuple(Citation(alias=f"n{n}", partition=0, title=f"Node {n}") for n in (1, 2, 3))
@@ -38,6 +36,7 @@ def searched(answer_of: Make) -> Make:
     def make(**changed: Any) -> Answer:
         given: dict[str, Any] = {
             "mode": "hybrid", "sweeps": (), "shown": SHOWN, "coverage": NONE,
+            "own_coverage": NONE,
             "routing": Routing(routes=ROUTES, considered=8), "question": "Who's there?",
         }  # fmt: skip
         return answer_of(**given | changed)
@@ -114,62 +113,32 @@ def test_a_plan_beyond_a_limit_tells_only_the_limit() -> None:
     assert lines == ["Limit     too little", "Model     large"]
 
 
-class Engine:
-    """Stands in for the engine: remembers what was searched, planned, and answered."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.asked: list[Any] = []
-        self.answer = answer
-        self.search = self
-        self.sweep_llm = self.synthesis_llm = ExtractiveLLM()
-        self.settings = self
-
-    models: dict[str, Any] = {}  # noqa: RUF012
-
-    async def __call__(self, question: str, **asked: Any) -> Found:
-        self.asked.append((question, asked))
-        return Found(
-            question=question, mode="hybrid", items=(), paths=(), seconds=0.1, answer=self.answer
-        )
-
-    async def plan(self, question: str, **asked: Any) -> SearchPlan:
-        self.asked.append((question, asked))
-        return make_plan()
-
-
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch, searched: Make) -> Engine:
-    stand_in = Engine(searched())
-
-    @asynccontextmanager
-    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
-        stand_in.asked.append({name: value for name, value in knobs.items() if value is not None})
-        yield stand_in
-
-    monkeypatch.setattr(connection, "engine", opened)
-    return stand_in
+def engine(engine: StandIn, searched: Make) -> StandIn:
+    found = Found(
+        question="Who?", mode="hybrid", items=(), paths=(), seconds=0.1, answer=searched()
+    )
+    engine.replies |= {"search": found, "search.plan": make_plan()}
+    llm = ExtractiveLLM()
+    engine.have({"sweep_llm": llm, "synthesis_llm": llm, "settings": SimpleNamespace(models={})})
+    return engine
 
 
-WORDS = ["search", "Who?", "-g", "papers", "--max-calls", "1", "--session", "s", "--quiet"]
-PASSED = {
-    "graph": "papers", "mode": None, "top_k": None, "weights": None, "rerank": None,
-    "max_context_tokens": None, "session_id": "s", "keywords": None,
-}  # fmt: skip
+WORDS = ("search", "Who?", "-g", "papers", "--max-calls", "1", "--session", "s", "--quiet")
+PASSED = {"graph": "papers", "session_id": "s"}
 
 
-def test_the_command_answers_within_its_limits(engine: Engine) -> None:
-    done = CliRunner().invoke(app, [*WORDS, "--answer", "--idempotency-key", "k"])
+def test_the_command_answers_within_its_limits(engine: StandIn) -> None:
+    done = pgs(*WORDS, "--answer", "--idempotency-key", "k")
     assert done.exit_code == 0
-    knobs, (question, asked) = engine.asked
-    assert asked.pop("on_event") is not None
-    assert (knobs["max_calls"], question) == ("1", "Who?")
-    assert asked == {**PASSED, "idempotency_key": "k", "answer": True}
-    assert "3 of 160 nodes and 1 relationship shown" in " ".join(done.stdout.split())
+    assert engine.opened == [("engine", {"max_calls": "1"})]
+    asked = PASSED | {"idempotency_key": "k", "answer": True}
+    assert engine.asked == [("search", "Who?", asked)]
+    assert "3 of 160 nodes and 1 relationship shown" in on_one_line(done.stdout)
 
 
-def test_the_command_plans_without_an_answer(engine: Engine) -> None:
-    done = CliRunner().invoke(app, [*WORDS, "--answer", "--plan", "--json"])
+def test_the_command_plans_without_an_answer(engine: StandIn) -> None:
+    done = pgs(*WORDS, "--answer", "--plan", "--json")
     assert json.loads(done.stdout)["cost"] == {"low": 0.01, "high": 0.25}
-    assert engine.asked[1] == ("Who?", PASSED)
-    done = CliRunner().invoke(app, [*WORDS, "--plan"])
-    assert done.stdout.startswith("Shown     30 nodes")
+    assert engine.asked == [("search.plan", "Who?", PASSED)]
+    assert pgs(*WORDS, "--plan").stdout.startswith("Shown     30 nodes")

@@ -5,43 +5,29 @@ from __future__ import annotations
 import json
 import tomllib
 import webbrowser
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from hashlib import sha256
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.commands.operations import serve as command
 from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.serve import ServeOptions
+from tests.fakes.commands import StandIn, pgs
 
 LINK = "http://127.0.0.1:9000/#token=t"
 
 
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
-
-
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
+def asked(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions]:
     """The options of each server that would have been started."""
     listed: list[ServeOptions] = []
-
-    @asynccontextmanager
-    async def engine() -> AsyncIterator[SimpleNamespace]:
-        yield SimpleNamespace()
 
     async def serve(pgs: object, options: ServeOptions, ready: Callable[[str], None]) -> None:
         listed.append(options)
         ready(LINK)
 
-    monkeypatch.setattr(connection, "engine", engine)
     monkeypatch.setattr(module, "serve", serve)
     return listed
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from pgs_neo4j import config
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.text.shown import one_line
-
-
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
+from tests.fakes.commands import pgs
 
 
 @pytest.fixture(autouse=True)

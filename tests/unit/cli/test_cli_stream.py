@@ -47,14 +47,26 @@ async def test_the_display_stops_before_the_first_text(
     assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
 
 
-async def test_what_comes_in_two_pieces_is_written_as_if_it_came_whole(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("pieces", "written"),
+    [
+        (
+            ("one\r", "\ntwo\r", "three\u2028four \x1b]0;never closed", " five\r"),
+            "one\ntwo\nthree\nfour ]0;never closed five\n",
+        ),
+        (("end\n",), "end\n"),
+        ((), ""),
+    ],
+)
+async def test_what_comes_in_pieces_is_written_as_if_it_came_whole(
+    capsys: pytest.CaptureFixture[str], pieces: tuple[str, ...], written: str
 ) -> None:
     stream = answer_stream(Heard())
-    for text in ("one\r", "\ntwo\r", "three\u2028four \x1b]0;never closed", " five\r"):
+    for text in pieces:
         stream(TextStreamed(text))
     stream.close()
-    assert capsys.readouterr().out == "one\ntwo\nthree\nfour ]0;never closed five\n"
+    assert stream.written is bool(pieces)
+    assert capsys.readouterr().out == written
 
 
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC, errno.EIO])
@@ -75,15 +87,6 @@ def test_a_stderr_that_cannot_be_written_ends_nothing(
     assert silenced
 
 
-async def test_a_text_that_ends_its_line_gets_no_empty_one(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    stream = answer_stream(Heard())
-    stream(TextStreamed("end\n"))
-    stream.close()
-    assert capsys.readouterr().out == "end\n"
-
-
 async def test_the_search_is_shown_apart(capsys: pytest.CaptureFixture[str]) -> None:
     heard = Heard()
     stream = answer_stream(heard)
@@ -94,13 +97,6 @@ async def test_the_search_is_shown_apart(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == (
         "## From the nearest nodes\n\nnear\n\n## From the partitions\n\nfar\n"
     )
-
-
-async def test_nothing_streamed_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    stream = answer_stream(Heard())
-    stream.close()
-    assert not stream.written
-    assert capsys.readouterr().out == ""
 
 
 async def test_a_closed_pipe_cancels_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,16 +131,14 @@ def test_progress_is_silent_when_quiet(quiet: bool, capsys: pytest.CaptureFixtur
     assert isinstance(shown, Silent) is quiet
 
 
+RESUME = "run r1 can be resumed: pgs resume r1"
+
+
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (ModelError, ["run r1 can be resumed: pgs resume r1"]),
-        (
-            BudgetError,
-            [
-                "run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
-            ],
-        ),
+        (ModelError, [RESUME]),
+        (BudgetError, [f"{RESUME}; its limits start over, and can be changed"]),
         (UsageError, []),
         (BusyError, []),
     ],
@@ -159,22 +153,21 @@ def test_a_run_that_ends_early_says_how_it_goes_on(
     assert getattr(raised.value, "__notes__", []) == said
 
 
-def test_before_there_is_a_run_nothing_can_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupted_run_says_how_it_goes_on_once_there_is_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for error in (ModelError("x"), asyncio.CancelledError()):
         with pytest.raises(type(error)) as raised, listen.run_progress(quiet=True) as shown:
             shown(PhaseStarted("partition"))
             raise error
         assert not hasattr(raised.value, "__notes__")
     assert capsys.readouterr().err == ""
-
-
-def test_an_interrupted_run_says_how_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(asyncio.CancelledError), listen.run_progress(quiet=True) as shown:
         shown.start()
         shown(RunStarted("r1", resumed=True))
         shown.stop()
         raise asyncio.CancelledError
-    assert capsys.readouterr().err == "note: run r1 can be resumed: pgs resume r1\n"
+    assert capsys.readouterr().err == f"note: {RESUME}\n"
 
 
 def test_a_whole_answer_is_written_as_a_stream_of_it(

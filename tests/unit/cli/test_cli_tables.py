@@ -35,32 +35,24 @@ def test_partitions_show_markup_as_text(
     assert "owned" not in shown
 
 
-def test_routes_show_reason_and_similarity(
+def test_routes_show_reason_and_similarity_or_how_many_nodes_match(
     partitions: dict[int, Partition], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    routes = (
-        Route(partition=1, similarity=0.514, reason="near enough"),
-        Route(partition=7, similarity=None, reason="not scored"),
-    )
-    shown = written(tables.routes(Routing(routes=routes, considered=9), partitions), capsys)
-    rows = shown.splitlines()
-    assert rows[1].split()[:3] == ["P1", "0.51", "40"]
-    assert "near enough" in rows[1]
-    assert rows[2].split()[:3] == ["P7", "-", "-"]
+    def rows(*routes: Route) -> list[list[str]]:
+        routing = Routing(routes=routes, considered=9)
+        shown = written(tables.routes(routing, partitions), capsys)
+        return [row.split() for row in shown.splitlines()]
 
-
-def test_routes_by_evidence_show_how_many_nodes_match(
-    partitions: dict[int, Partition], capsys: pytest.CaptureFixture[str]
-) -> None:
-    routes = (
-        Route(partition=1, similarity=None, reason="“A” and 11 more", evidence=12),
-        Route(partition=7, similarity=0.3, reason="near"),
-    )
-    shown = written(tables.routes(Routing(routes=routes, considered=9), partitions), capsys)
-    rows = shown.splitlines()
-    assert rows[0].split()[:2] == ["id", "evidence"]
-    assert rows[1].split()[:3] == ["P1", "12", "40"]
-    assert rows[2].split()[:2] == ["P7", "0.30"]
+    near = Route(partition=1, similarity=0.514, reason="near enough")
+    _, first, second = rows(near, Route(partition=7, similarity=None, reason="not scored"))
+    assert first[:5] == ["P1", "0.51", "40", "ammonia,", "catalysis"]
+    assert first[-2:] == ["near", "enough"]
+    assert second[:3] == ["P7", "-", "-"]
+    evidence = Route(partition=1, similarity=None, reason="“A” and 11 more", evidence=12)
+    head, first, second = rows(evidence, Route(partition=7, similarity=0.3, reason="near"))
+    assert head[:2] == ["id", "evidence"]
+    assert first[:3] == ["P1", "12", "40"]
+    assert second[:2] == ["P7", "0.30"]
 
 
 def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +63,10 @@ def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
     shown = written(tables.graphs(stored), capsys).splitlines()
     assert shown[1].split() == ["a", "2", "10", "Paper", "abstract"]
     assert shown[2].split() == ["b", "-", "-", "all", "labels", "-"]
-    covered = Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=10)
+    covered = Coverage(
+        partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=10, texts_read=4,
+        texts_total=8,
+    )  # fmt: skip
     info = SessionInfo(
         id="s",
         graph="a",
@@ -81,7 +76,7 @@ def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
         coverage=covered,
     )
     shown_sessions = " ".join(written(tables.sessions([info]), capsys).split())
-    assert "5 of 10 nodes (50 %;" in shown_sessions
+    assert "5 of 10 nodes, 4 of 8" in shown_sessions  # the rest is on the next line
     assert "2026-01-02 03:04" in shown_sessions
 
 

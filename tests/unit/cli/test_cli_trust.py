@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from pgs_neo4j import PGS, config, local
 from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.errors import DatabaseError, ServerStartError
 from pgs_neo4j.events import Event, Warned
+from tests.fakes.commands import pgs
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.tls_server import TlsServer, tls_server
 
 URI = "bolt://127.0.0.1:{}"
-
-
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +36,8 @@ def listener() -> Iterator[TlsServer]:
 @pytest.mark.parametrize(
     "command",
     [
-        ["graph", "list"],
         ["ask", "--quiet", "--graph", "g", "what?"],
         ["sessions", "list", "--json"],
-        ["repartition", "--graph", "g"],
     ],
 )
 def test_a_password_is_not_sent_where_the_working_directory_points(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.pages import found_page
 from pgs_neo4j.config import Settings
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit, PathReport
+from tests.fakes.commands import StandIn, pgs
 
 
 def found(**changed: Any) -> Found:
@@ -119,77 +115,51 @@ def test_items_have_the_form_of_other_retrievers() -> None:
     }  # fmt: skip
 
 
-ASKED = {
-    "graph": "papers", "mode": "mix", "top_k": 3, "weights": (1.0, 0.5, 0.0), "rerank": "mmr",
-    "max_context_tokens": None,
-}  # fmt: skip
-
-
-class Engine:
-    """Stands in for the engine: remembers what was searched."""
-
-    def __init__(self) -> None:
-        self.asked: list[Any] = []
-        self.context = ""
-        self.settings = Settings(search={})
-
-    async def search(self, question: str, **asked: Any) -> Found:
-        self.asked.append((question, asked))
-        return found(context=self.context)
-
-
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    stand_in = Engine()
-
-    @asynccontextmanager
-    async def opened(*given: Any, **knobs: Any) -> AsyncIterator[Engine]:
-        yield stand_in
-
-    monkeypatch.setattr(connection, "database", opened)
-    return stand_in
+def engine(engine: StandIn) -> StandIn:
+    engine.replies["search"] = found()
+    engine.have({"settings": Settings(search={})})
+    return engine
 
 
-def test_the_command_passes_on_what_it_is_given(engine: Engine) -> None:
+def test_the_command_passes_on_what_it_is_given(engine: StandIn) -> None:
     words = ["--mode", "mix", "--top-k", "3", "--weights", "1", "0.5", "0", "--rerank", "mmr"]
-    done = CliRunner().invoke(app, ["search", "Who trades tea?", "-g", "papers", *words])
+    done = pgs("search", "Who trades tea?", "-g", "papers", *words)
     assert done.exit_code == 0
-    assert engine.asked == [("Who trades tea?", ASKED)]
+    asked = {
+        "graph": "papers", "mode": "mix", "top_k": 3, "weights": (1.0, 0.5, 0.0), "rerank": "mmr",
+    }  # fmt: skip
+    assert engine.asked == [("search", "Who trades tea?", asked)]
     assert "note: words decide alone" in done.stderr
     assert "Tea trade (doi/1)" in done.stdout
 
 
-def test_json_is_one_document(engine: Engine) -> None:
-    done = CliRunner().invoke(app, ["search", "Who", "trades", "tea?", "--json"])
-    document = json.loads(done.stdout)
+def test_json_is_one_document(engine: StandIn) -> None:
+    document = json.loads(pgs("search", "Who", "trades", "tea?", "--json").stdout)
     assert document["mode"] == "hybrid"
     assert [path["name"] for path in document["paths"]] == ["vector", "text", "hops"]
     assert document["warnings"] == ["words decide alone"]
 
 
-def test_the_context_takes_the_place_of_the_list(engine: Engine) -> None:
-    engine.context = "## Nodes\n[n1] Tea trade"
-    words = ["search", "tea", "-g", "papers", "--context", "--max-context-tokens", "900"]
-    done = CliRunner().invoke(app, words)
-    assert done.stdout == "## Nodes\n[n1] Tea trade\n"
-    assert engine.asked[0][1]["max_context_tokens"] == 900
-    document = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
-    assert document["context"] == engine.context
+def test_the_context_takes_the_place_of_the_list_where_it_is_wanted(engine: StandIn) -> None:
+    context = "## Nodes\n[n1] Tea trade"
+    engine.replies["search"] = found(context=context)
+    words = ("search", "tea", "-g", "papers", "--context", "--max-context-tokens", "900")
+    assert pgs(*words).stdout == f"{context}\n"
+    assert engine.asked == [("search", "tea", {"graph": "papers", "max_context_tokens": 900})]
+    document = json.loads(pgs(*words, "--json").stdout)
+    assert document["context"] == context
     assert len(document["items"]) == 2
+    assert "## Nodes" not in pgs("search", "tea").stdout
 
 
 @pytest.mark.parametrize(
-    ("configured", "asked"), [({}, 12_000), ({"max_context_tokens": 700}, None)]
+    ("configured", "asked"),
+    [({}, [{"max_context_tokens": 12_000}]), ({"max_context_tokens": 700}, [])],
 )
 def test_what_no_option_says_is_left_to_the_settings(
-    engine: Engine, configured: dict[str, Any], asked: int | None
+    engine: StandIn, configured: dict[str, Any], asked: list[dict[str, int]]
 ) -> None:
-    engine.settings = Settings(search=configured)
-    CliRunner().invoke(app, ["search", "tea", "--context"])
-    left = dict.fromkeys(("graph", "mode", "top_k", "weights", "rerank"))
-    assert engine.asked == [("tea", {**left, "max_context_tokens": asked})]
-
-
-def test_a_configured_context_is_shown_only_where_it_is_wanted(engine: Engine) -> None:
-    engine.context = "## Nodes"
-    assert "## Nodes" not in CliRunner().invoke(app, ["search", "tea"]).stdout
+    engine.have({"settings": Settings(search=configured)})
+    pgs("search", "tea", "--context")
+    assert engine.asked == [("search", "tea", *asked)]

@@ -10,14 +10,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from pgs_neo4j.cli import connection, json_logs, output
-from pgs_neo4j.cli.app import app
+from pgs_neo4j.cli import json_logs, output
 from pgs_neo4j.cli.commands.operations import serve as command
 from pgs_neo4j.cli.library_logs import catch_library_logs
 from pgs_neo4j.cli.progress.lines import Lines
@@ -27,6 +24,8 @@ from pgs_neo4j.config import load, secrets
 from pgs_neo4j.events import RunStarted, Warned
 from pgs_neo4j.telemetry import redaction
 from pgs_neo4j.telemetry.log_ids import log_ids
+from pgs_neo4j.web import serve as serving
+from tests.fakes.commands import StandIn, pgs
 
 ROOT = Path(__file__).resolve().parents[3]
 REFUSED = "bolt://ann:in-the-address@127.0.0.1:1"
@@ -42,10 +41,6 @@ def text_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def records(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
-
-
-def pgs(*arguments: str) -> Any:
-    return CliRunner().invoke(app, list(arguments))
 
 
 def test_lines_of_commands_are_records(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,20 +155,11 @@ def test_secrets_of_all_settings_are_masked(
     assert {told["message"] for told in records(capsys.readouterr().err)} == {"it was '***'"}
 
 
-def test_a_server_writes_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    from contextlib import asynccontextmanager
-
-    from pgs_neo4j.web import serve as module
-
-    @asynccontextmanager
-    async def engine() -> Any:
-        yield SimpleNamespace()
-
+def test_a_server_writes_no_link(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     async def serve(pgs: object, options: object, ready: Any) -> None:
         ready("http://127.0.0.1:7475/#token=canary")
 
-    monkeypatch.setattr(connection, "engine", engine)
-    monkeypatch.setattr(module, "serve", serve)
+    monkeypatch.setattr(serving, "serve", serve)
     monkeypatch.setattr(command, "find_spec", lambda _: object())
     done = pgs("--log-format", "json", "serve")
     assert [told["message"] for told in records(done.stderr)] == ["serving http://127.0.0.1:7475"]

@@ -12,12 +12,6 @@ from pgs_neo4j import config
 from pgs_neo4j.config.notices import OTHER_VARIABLES, unknown_variables
 
 
-@pytest.fixture(autouse=True)
-def places(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "home")
-
-
 def told(**overrides: object) -> list[str]:
     return list(config.notices(config.load(overrides).settings))
 
@@ -30,32 +24,32 @@ def write(folder: Path, text: str, mode: int = 0o600) -> Path:
     return path
 
 
-def test_nothing_is_told_without_a_reason(tmp_path):
+def test_nothing_is_told_without_a_reason(here):
     assert told() == []
     assert told(neo4j_uri="bolt://localhost", neo4j_password="x") == []
-    write(tmp_path / "home", 'neo4j_uri = "bolt+s://db.org"\nneo4j_password = "x"\n')
+    write(here / "home", 'neo4j_uri = "bolt+s://db.org"\nneo4j_password = "x"\n')
     assert told() == []
 
 
-def test_a_file_of_the_working_directory_is_told_with_its_hosts(tmp_path):
-    path = write(tmp_path, "max_calls = 3\n", 0o644)
+def test_a_file_of_the_working_directory_is_told_with_its_hosts(here):
+    path = write(here, "max_calls = 3\n", 0o644)
     head = f"{path} is in force, because it is in the working directory"
     assert told() == [head]
-    write(tmp_path, 'neo4j_uri = "bolt+s://db.org:7687"\n', 0o644)
+    write(here, 'neo4j_uri = "bolt+s://db.org:7687"\n', 0o644)
     assert told() == [f"{head}; the database is at db.org"]
-    write(tmp_path, 'llm_base_url = "https://u:hidden@models.org/v1?k=hidden"\n', 0o644)
+    write(here, 'llm_base_url = "https://u:hidden@models.org/v1?k=hidden"\n', 0o644)
     assert told() == [f"{head}; text of the graph goes to models.org"]
     assert told(llm_provider="extractive") == [f"{head}; it names models.org for models"]
     assert told(llm_base_url="https://mine.org/v1") == [head]
-    write(tmp_path, 'rerank_base_url = "https://u:hidden@ranks.org/v1"\n', 0o644)
+    write(here, 'rerank_base_url = "https://u:hidden@ranks.org/v1"\n', 0o644)
     assert told() == [f"{head}; the reranker http sends text of the graph to ranks.org"]
     assert told(rerank_base_url="https://mine.org/v1") == [head]
 
 
-def test_a_file_that_only_turns_a_reader_on_tells_who_reads(tmp_path):
-    write(tmp_path, 'embedder = "openai"\n', 0o644)
+def test_a_file_that_only_turns_a_reader_on_tells_who_reads(here):
+    write(here, 'embedder = "openai"\n', 0o644)
     assert told()[0].endswith("; text of the graph goes to api.openai.com")
-    write(tmp_path, 'llm_api_key = "theirs"\n')
+    write(here, 'llm_api_key = "theirs"\n')
     assert told()[0].endswith("; text of the graph goes to api.openai.com")
 
 
@@ -81,8 +75,8 @@ def test_a_secret_over_a_plain_connection_is_told():
 
 
 @pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, True), (0o602, True)])
-def test_a_file_with_secrets_that_others_may_open_is_told(tmp_path, mode, warned):
-    path = write(tmp_path / "home", 'neo4j_password = "hidden"\nllm_api_key = "hidden"\n', mode)
+def test_a_file_with_secrets_that_others_may_open_is_told(here, mode, warned):
+    path = write(here / "home", 'neo4j_password = "hidden"\nllm_api_key = "hidden"\n', mode)
     said = told(neo4j_password="another")  # the file holds it all the same
     assert len(said) == warned
     if warned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from typing import Any
 
 import pytest
 
@@ -25,66 +26,58 @@ cron = "0 4 * * sun"
 
 
 def test_entries_are_read_in_their_order_with_defaults() -> None:
-    first, second = entries(tomllib.loads(WHOLE)["schedule"])
+    read = first, second = entries(tomllib.loads(WHOLE)["schedule"])
     assert first == ScheduleEntry(
         graph="papers", cron="17 3 * * *", max_drift=0.05, keep=2, timezone="Europe/Oslo"
     )
     assert (first.target, second.target) == ("graph papers", "all graphs")
     assert (second.if_changed, second.max_drift, second.keep) == (True, None, None)
-
-
-def test_entries_that_are_read_stay_as_they_are() -> None:
-    read = entries(tomllib.loads(WHOLE)["schedule"])
     assert entries(read) == read
     assert entries([]) == ()
+
+
+EVERY_NIGHT = {"cron": "0 3 * * *"}
+INGEST = {"kind": "ingest", "paths": ["a"]}
+
+
+def with_time(table: Any) -> Any:
+    """A table with a time unless it has one; None stands for none."""
+    if not isinstance(table, dict):
+        return table
+    return {name: value for name, value in (EVERY_NIGHT | table).items() if value is not None}
 
 
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        ({"graph": "papers"}, r"entry 2 \(graph papers\): cron is missing"),
-        ({"cron": "0 3 * * *"}, "entry 2 has neither graph nor all = true"),
-        ({"cron": "0 3 * * *", "graph": "a", "all": True}, r"entry 2 \(graph a\) has both"),
+        ({"graph": "papers", "cron": None}, r"entry 2 \(graph papers\): cron is missing"),
+        ({}, "entry 2 has neither graph nor all = true"),
+        ({"graph": "a", "all": True}, r"entry 2 \(graph a\) has both"),
         ({"cron": "0 3 * *", "graph": "a"}, "cron has 4 fields instead of 5"),
-        (
-            {"cron": "0 3 * * *", "grpah": "a"},
-            "grpah is not one of its keys; the keys are cron",
-        ),
-        ({"cron": "0 3 * * *", "graph": "a", "max_drift": 5}, "max_drift is out of range"),
-        ({"cron": "0 3 * * *", "graph": "a", "keep": 0}, "keep is out of range"),
+        ({"grpah": "a"}, "grpah is not one of its keys; the keys are cron"),
+        ({"graph": "a", "max_drift": 5}, "max_drift is out of range"),
+        ({"graph": "a", "keep": 0}, "keep is out of range"),
         ({"cron": 3, "graph": "a"}, "cron is out of range"),
         (
-            {"cron": "0 3 * * *", "graph": "a", "max_drift": 0.1, "if_changed": False},
+            {"graph": "a", "max_drift": 0.1, "if_changed": False},
             "has a max_drift and if_changed = false",
         ),
         ("0 3 * * *", "entry 2 is not a table"),
+        ({"graph": "a", "kind": "ingest"}, r"entry 2 \(graph a\) has no paths; add some"),
+        ({"all": True, **INGEST}, "has kind = 'ingest' and all, which is a key of 'repartition'"),
         (
-            {"cron": "0 3 * * *", "graph": "a", "kind": "ingest"},
-            r"entry 2 \(graph a\) has no paths; add some",
-        ),
-        (
-            {"cron": "0 3 * * *", "all": True, "kind": "ingest", "paths": ["a"]},
-            "has kind = 'ingest' and all, which is a key of 'repartition'",
-        ),
-        (
-            {"cron": "0 3 * * *", "graph": "a", "paths": ["a"]},
+            {"graph": "a", "paths": ["a"]},
             "has kind = 'repartition' and paths, which is a key of 'ingest'",
         ),
-        (
-            {"cron": "0 3 * * *", "graph": "a", "kind": "ingest", "paths": ["a"], "keep": 3},
-            "kind = 'ingest' and keep",
-        ),
-        ({"cron": "0 3 * * *", "graph": "a", "kind": "delete"}, "kind is out of range"),
-        (
-            {"cron": "0 3 * * *", "graph": "a", "kind": "ingest", "paths": ["a"], "max_cost": 0},
-            "max_cost is out of range",
-        ),
-        ({"cron": "0 3 * * *", "kind": "ingest", "paths": ["a"]}, "has no graph; name the graph"),
+        ({"graph": "a", **INGEST, "keep": 3}, "kind = 'ingest' and keep"),
+        ({"graph": "a", "kind": "delete"}, "kind is out of range"),
+        ({"graph": "a", **INGEST, "max_cost": 0}, "max_cost is out of range"),
+        (INGEST, "has no graph; name the graph"),
     ],
 )
 def test_a_wrong_entry_is_named_in_one_sentence(table: object, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence) as refused:
-        entries([{"cron": "0 3 * * *", "graph": "good"}, table])
+        entries([EVERY_NIGHT | {"graph": "good"}, with_time(table)])
     assert str(refused.value).startswith("schedule entry 2")
     assert "\n" not in str(refused.value)
 

@@ -11,13 +11,6 @@ from pgs_neo4j.config import SEARCH_KEYS, SearchDefaults
 from pgs_neo4j.errors import ConfigError
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "home")
-    return tmp_path
-
-
 def test_without_a_table_a_search_is_as_documented() -> None:
     assert config.load().settings.search == SearchDefaults(
         mode="hybrid", top_k=10, weights=(1.0, 1.0, 1.0), rerank=None, max_context_tokens=None

@@ -18,16 +18,10 @@ PUBLISHED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config.provenance, "user_config_path", lambda _: tmp_path / "nowhere")
-
-
 @pytest.fixture
-def toml(tmp_path):
+def toml(here):
     def write(text):
-        (tmp_path / "pgs.toml").write_text(text, encoding="utf-8")
+        (here / "pgs.toml").write_text(text, encoding="utf-8")
 
     return write
 
@@ -38,19 +32,17 @@ def test_the_published_defaults():
 
 
 def test_default_then_file_then_environment_then_call(toml, monkeypatch):
-    assert config.load().config.max_sweep_partitions == 15
+    def value_and_origin(**overrides):
+        loaded = config.load(overrides)
+        name = "max_sweep_partitions"
+        return getattr(loaded.config, name), loaded.origins[name]
+
+    assert value_and_origin() == (15, "default")
     toml("max_sweep_partitions = 3")
-    loaded = config.load()
-    assert loaded.config.max_sweep_partitions == 3
-    assert loaded.origins["max_sweep_partitions"] == "file"
+    assert value_and_origin() == (3, "file")
     monkeypatch.setenv("PGS_MAX_SWEEP_PARTITIONS", "4")
-    loaded = config.load()
-    assert loaded.config.max_sweep_partitions == 4
-    assert loaded.origins["max_sweep_partitions"] == "environment"
-    loaded = config.load({"max_sweep_partitions": 5})
-    assert loaded.config.max_sweep_partitions == 5
-    assert loaded.origins["max_sweep_partitions"] == "call"
-    assert loaded.origins["random_seed"] == "default"
+    assert value_and_origin() == (4, "environment")
+    assert value_and_origin(max_sweep_partitions=5) == (5, "call")
 
 
 def test_per_call_knobs_override_and_keep_the_rest(monkeypatch):
@@ -111,16 +103,11 @@ def test_a_broken_file_is_named(toml, monkeypatch):
         config.load()
 
 
-def test_none_can_be_said_in_the_environment(monkeypatch):
-    monkeypatch.setenv("PGS_SWEEP_FRACTION", "none")
-    assert config.load().config.sweep_fraction is None
-
-
 @pytest.mark.parametrize(
     "name",
     [
         "sweep_effort", "synthesis_effort", "embedding_dimensions", "max_calls", "max_tokens",
-        "max_cost", "run_timeout_s", "tokens_per_minute", "max_pass_tokens",
+        "max_cost", "run_timeout_s", "tokens_per_minute", "max_pass_tokens", "sweep_fraction",
     ],
 )  # fmt: skip
 def test_what_may_be_none_can_be_said_to_be(name, toml, monkeypatch):
@@ -174,16 +161,13 @@ def test_an_address_is_shown_without_its_secrets(address, shown):
         assert address == shown or address not in text
 
 
-def test_secrets_are_masked_everywhere(toml, monkeypatch):
+def test_secrets_are_masked_everywhere_and_an_invalid_one_is_not_quoted(toml, monkeypatch):
     toml('neo4j_password = "hunter2-file"')
     monkeypatch.setenv("PGS_LLM_API_KEY", "sk-hunter2")
     loaded = config.load()
     assert loaded.settings.neo4j_password.get_secret_value() == "hunter2-file"
     for text in (repr(loaded), str(loaded.settings), loaded.settings.model_dump_json()):
         assert "hunter2" not in text
-
-
-def test_an_invalid_secret_is_not_quoted():
     with pytest.raises(ConfigError) as caught:
         config.load({"neo4j_password": ["hunter2"]})
     assert "hunter2" not in str(caught.value)
@@ -237,4 +221,3 @@ def test_the_lower_limit_of_stored_knobs_and_another_one(
 ) -> None:
     text = config.stored(config.PGSConfig(max_cost=own))
     assert config.lower_limit(text, "max_cost", most) == lower
-    assert config.lower_limit(None, "max_cost", most) == most

@@ -36,7 +36,7 @@ def test_a_version_is_its_leading_numbers(text, expected):
     [
         ("localhost:7687", r"has the scheme \(none\)"),
         ("http://localhost:7474", "has the scheme http"),
-        ("bolt://", "has the scheme bolt"),
+        ("bolt://", r"has the scheme bolt; write it as one of bolt, bolt\+s,"),
         ("bolt://user:word@localhost", "contains credentials; set PGS_NEO4J_USER"),
         ("user:word@bolt://localhost", r"has the scheme \(none\)"),
         ("bolt://localhost:port", "has an invalid host or port"),
@@ -135,12 +135,8 @@ def parse(mode: str, params: str = "") -> queries.Query:
 async def test_a_statement_runs_only_as_its_mode_says(database, method, mode):
     with pytest.raises(ValueError, match=f"test/statement has mode {mode}, and was run as"):
         await getattr(database, method)(parse(mode))
-
-
-async def test_a_stream_only_reads(database):
     with pytest.raises(ValueError, match="has mode write"):
-        async for _ in database.stream(parse("write")):
-            pytest.fail("it streamed")
+        await anext(database.stream(parse("write")))
 
 
 @pytest.mark.parametrize("parameters", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])
@@ -153,15 +149,12 @@ def test_the_address_is_that_of_the_uri(database):
     assert (database.address().host, database.address().port) == ("db.example.org", 7688)
 
 
-def test_the_driver_is_not_printed(database):
-    assert "driver" not in repr(database)
-
-
 async def test_an_address_is_named_without_its_query():
     with pytest.raises(DatabaseUnavailableError) as caught:
         async with connect("neo4j://127.0.0.1:1?region=hidden", "neo4j", "secret"):
             pytest.fail("it connected")
     assert "Neo4j at neo4j://127.0.0.1:1 cannot be reached" in str(caught.value)
+    assert "hidden" not in str(caught.value)
 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+s"])

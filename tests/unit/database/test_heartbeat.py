@@ -85,11 +85,15 @@ async def test_a_body_that_ends_well_despite_a_refusal_has_ended_well() -> None:
     assert not task.cancelling()
 
 
-async def test_a_cancellation_from_outside_stays_one() -> None:
+@pytest.mark.parametrize("refused", [False, True])
+async def test_a_cancellation_from_outside_stays_one(refused: bool) -> None:
     inside = asyncio.Event()
 
     async def work() -> None:
-        async with keep_beating(beat_often, first_s=0.001, close_s=1):
+        async with keep_beating(refuse if refused else beat_often, first_s=0.001, close_s=1):
+            if refused:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(PATIENCE_S)
             inside.set()
             await asyncio.sleep(PATIENCE_S)
 

@@ -85,7 +85,7 @@ def test_a_process_of_another_container_or_boot_is_not_taken_for_dead(
     assert this_place() == here
     if here:  # this system says where its processes are
         assert len(elsewhere - {here}) == 3
-        assert not Holder(this_machine(), ended).has_ended()  # as 0.1.0 stored it
+        assert not Holder(this_machine(), ended).has_ended()  # of a place that did not say
 
 
 def test_a_system_that_does_not_say_where_it_is_judges_by_its_name(

@@ -15,25 +15,15 @@ MATCH (n:$($label)) WHERE n.note <> '$notThis; nor // this' RETURN count(n) AS c
 """
 
 
-def test_a_statement_is_read_with_its_header():
-    query = queries.parse("test/count", GOOD)
-    assert query.name == "test/count"
-    assert query.purpose == "Count nodes of a label."
-    assert query.params == {"label": "str"}
-    assert query.columns == {"count": "int"}
-    assert query.mode == "read"
-
-
-def test_dynamic_label_functions_are_no_parameters():
-    text = GOOD.replace("$($label)", "$any($label)")
-    assert queries.parse("test/count", text).params == {"label": "str"}
-
-
 def test_a_long_header_line_continues():
     text = GOOD.replace("// returns: count: int", "// returns: count: int,\n//   more: list[str?]")
     query = queries.parse("test/count", text)
     assert query.columns == {"count": "int", "more": "list[str?]"}
+    assert query.params == {"label": "str"}
+    assert (query.name, query.mode) == ("test/count", "read")
     assert query.purpose == "Count nodes of a label."
+    dynamic = queries.parse("test/count", GOOD.replace("$($label)", "$any($label)"))
+    assert dynamic.params == {"label": "str"}
 
 
 @pytest.mark.parametrize(
@@ -48,6 +38,11 @@ def test_a_long_header_line_continues():
         (("label: str", "label"), "label has the type '', which is unknown"),
         (("label: str", "label: string"), "label has the type 'string', which is unknown"),
         (("count: int", "count: list[int"), r"count has the type 'list\[int', which is unknown"),
+        (("count: int", "count: list"), "count has the type 'list', which is unknown"),
+        (("count: int", "count: list[]"), r"count has the type 'list\[\]', which is unknown"),
+        (("count: int", "count: list[string]"), r"count has the type 'list\[string\]', which"),
+        (("count: int", "count: int??"), r"count has the type 'int\?\?', which is unknown"),
+        ((GOOD.splitlines()[-1], ""), "no statement"),
         (("// Count nodes of a label.\n", ""), "does not say what"),
         (("// mode: read", "// mode: read\n// mode: write"), "two lines 'mode:'"),
         (("RETURN", "; RETURN"), "more than one statement"),
@@ -62,19 +57,13 @@ def test_a_header_that_does_not_fit_is_refused(change, message):
         queries.parse("test/count", GOOD.replace(*change))
 
 
-def test_a_file_without_a_statement_is_refused():
-    with pytest.raises(ValueError, match="no statement"):
-        queries.parse(
-            "test/none", "// Nothing.\n// params:\n// returns:\n// mode: read\n// language: 5\n"
-        )
-
-
 @pytest.mark.parametrize(
     ("stated", "languages", "first_line"),
     [
         ("5, 25", ("5", "25"), "CYPHER 5"),
         ("5", ("5",), "CYPHER 5"),
         ("any", (), "// Count nodes of a label."),
+        ("5, 25\n// plan: once", ("5", "25"), "CYPHER 5 replan=skip"),
     ],
 )
 def test_the_text_that_is_sent_names_its_language(stated, languages, first_line):
@@ -82,12 +71,6 @@ def test_the_text_that_is_sent_names_its_language(stated, languages, first_line)
     assert query.languages == languages
     assert query.text.splitlines()[0] == first_line
     assert query.text.endswith(GOOD.splitlines()[-1] + "\n")
-    assert query.statement == GOOD.splitlines()[-1]
-
-
-def test_a_statement_that_is_planned_once_says_so_in_its_prefix():
-    query = queries.parse("test/count", GOOD.replace("5, 25\n", "5, 25\n// plan: once\n"))
-    assert query.text.splitlines()[0] == "CYPHER 5 replan=skip"
     assert query.statement == GOOD.splitlines()[-1]
 
 
@@ -140,31 +123,11 @@ def test_a_read_finds_a_current_generation_while_another_becomes_current():
     assert others == ["runs/run_by_id"]  # tells whether a generation is current, and finds none
 
 
-def test_an_unknown_name_is_refused():
-    with pytest.raises(ValueError, match="no statement nope/nothing"):
-        queries.get("nope/nothing")
-
-
-def test_every_file_loads():
+def test_every_file_loads_by_its_name_and_no_other():
     assert len(queries.names()) > 30
     assert all(queries.get(name).name == name for name in queries.names())
-
-
-@pytest.mark.parametrize(
-    ("text", "valid"),
-    [
-        ("str", True),
-        ("str?", True),
-        ("list[int?]?", True),
-        ("list[list[any]]", True),
-        ("list", False),
-        ("list[]", False),
-        ("int??", False),
-        ("string", False),
-    ],
-)
-def test_types_of_headers(text, valid):
-    assert queries.is_type(text) is valid
+    with pytest.raises(ValueError, match="no statement nope/nothing"):
+        queries.get("nope/nothing")
 
 
 # Relationships of the package to nodes of the user.

@@ -12,6 +12,7 @@ from pgs_neo4j.database.schema import (
     ensure_schema,
     read_change_token,
 )
+from pgs_neo4j.errors import DatabaseVersionError
 
 
 class Answers:
@@ -64,17 +65,17 @@ async def test_an_empty_database_gets_constraints_names_and_a_version():
 
 
 async def test_the_version_is_written_last():
-    database = Answers(version=1)
+    database = Answers()
     await ensure_schema(database)
-    *_, migration, last = database.written
-    assert (migration, last) == ("database/migrate_1_to_2", "database/merge_meta")
+    assert [*database.written][-1] == "database/merge_meta"
 
 
-async def test_a_later_schema_needs_no_first_migration():
-    database = Answers(version=2)
-    await ensure_schema(database)
-    assert "database/migrate_1_to_2" not in database.written
-    assert constraints() < set(database.written)
+async def test_a_database_of_a_later_release_is_refused_and_stays_as_it_is():
+    database = Answers(version=SCHEMA_VERSION + 1)
+    stored = f"has schema version {SCHEMA_VERSION + 1} .* upgrade pgs-neo4j"
+    with pytest.raises(DatabaseVersionError, match=stored):
+        await ensure_schema(database)
+    assert database.written == {}
 
 
 async def test_every_label_with_a_constraint_is_a_name_of_the_package():

@@ -1,10 +1,11 @@
-"""Work that runs to its end even if its caller is cancelled."""
+"""Work that runs to its end even if its caller is cancelled, and pauses between questions."""
 
 import asyncio
+from itertools import islice
 
 import pytest
 
-from pgs_neo4j.database.tasks import retrieve_exception, to_the_end
+from pgs_neo4j.database.tasks import LONGEST_S, poll_pauses, retrieve_exception, to_the_end
 
 
 async def test_the_result_and_the_error_pass_through():
@@ -62,3 +63,10 @@ async def test_a_cancelled_future_has_no_exception_to_retrieve():
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     future.cancel()
     assert retrieve_exception(future) is None  # type: ignore[func-returns-value]
+
+
+def test_pauses_grow_to_the_longest():
+    pauses = list(islice(poll_pauses(0.1), 9))
+    assert pauses[:3] == pytest.approx([0.1, 0.16, 0.256])
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == LONGEST_S

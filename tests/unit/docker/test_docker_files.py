@@ -53,19 +53,13 @@ def stages() -> list[list[tuple[str, str]]]:
     return stages_read
 
 
+def manifest(name: str) -> Any:
+    return yaml.safe_load(text(name))
+
+
 @pytest.fixture(scope="module")
 def compose() -> Any:
-    return yaml.safe_load(text("compose.yaml"))
-
-
-@pytest.fixture(scope="module")
-def cronjob() -> Any:
-    return yaml.safe_load(text("kubernetes/cronjob.yaml"))
-
-
-@pytest.fixture(scope="module")
-def scheduler() -> Any:
-    return list(yaml.safe_load_all(text("kubernetes/scheduler.yaml")))
+    return manifest("compose.yaml")
 
 
 def test_every_variable_of_ours_is_a_setting() -> None:
@@ -91,19 +85,23 @@ def test_compose_runs_the_pinned_community_server_with_gds(compose: Any) -> None
     assert set(compose["volumes"]) == {mount.partition(":")[0] for mount in server["volumes"]}
 
 
-def test_compose_publishes_on_loopback_only(compose: Any) -> None:
+def test_compose_publishes_on_loopback_only_and_has_no_password_of_its_own(compose: Any) -> None:
     ports = [port for service in compose["services"].values() for port in service.get("ports", ())]
     assert ports
     assert all(port.startswith("127.0.0.1:") for port in ports)
-
-
-def test_compose_has_no_password_of_its_own(compose: Any) -> None:
     server, job = compose["services"]["neo4j"], compose["services"]["pgs"]
     required = r"\$\{PGS_NEO4J_PASSWORD:\?[^}]+\}"
     assert re.fullmatch(f"neo4j/{required}", server["environment"]["NEO4J_AUTH"])
     assert re.fullmatch(required, job["environment"]["PGS_NEO4J_PASSWORD"])
+    used = set(re.findall(r"(?<!\$)\$\{([A-Z0-9_]+)", text("compose.yaml")))
+    assert used == set(re.findall(r"^([A-Z0-9_]+)=", text(".env.example"), re.MULTILINE))
+
+
+def test_the_environment_files_fit_shell_and_systemd_and_hold_no_password() -> None:
     for name in (".env.example", "pgs.env.example"):
-        assert re.findall(r"^PGS_NEO4J_PASSWORD=(.*)$", text(name), re.MULTILINE) == [""]
+        lines = [line for line in text(name).splitlines() if line and line[0] != "#"]
+        assert all(re.fullmatch(r"[A-Z0-9_]+=\S*", line) for line in lines)
+        assert "PGS_NEO4J_PASSWORD=" in lines
 
 
 def test_the_healthcheck_asks_gds_and_hides_the_password(compose: Any) -> None:
@@ -134,12 +132,6 @@ def test_the_job_waits_for_a_healthy_server(compose: Any) -> None:
     assert job["profiles"] == ["job"]
 
 
-def test_every_variable_of_compose_is_in_the_example() -> None:
-    used = set(re.findall(r"(?<!\$)\$\{([A-Z0-9_]+)", text("compose.yaml")))
-    values = set(re.findall(r"^([A-Z0-9_]+)=", text(".env.example"), re.MULTILINE))
-    assert used == values
-
-
 @pytest.mark.skipif(shutil.which("docker") is None, reason="no docker client is installed")
 def test_docker_itself_accepts_the_compose_file() -> None:
     client = ["docker", "compose", "--file", str(DOCKER / "compose.yaml")]
@@ -155,19 +147,14 @@ def test_docker_itself_accepts_the_compose_file() -> None:
     assert refused.returncode != 0
 
 
-def test_the_image_is_built_from_pinned_tags() -> None:
+def test_the_image_is_built_from_pinned_tags_and_runs_pgs_without_privileges() -> None:
     froms = [rest.split()[0] for name, rest in instructions() if name == "FROM"]
     assert len(froms) == 2
     assert all(re.fullmatch(r"python:3\.1[1-9]\.\d+-slim-\w+", image) for image in froms)
-
-
-def test_the_image_runs_pgs_without_privileges() -> None:
     last = dict(stages()[-1])
     assert json.loads(last["ENTRYPOINT"]) == ["pgs"]
     assert json.loads(last["CMD"]) == ["--help"]
-    user, _, group = last["USER"].partition(":")
-    assert int(user) >= 10000
-    assert int(group) >= 10000
+    assert all(int(number) >= 10000 for number in last["USER"].split(":"))
     names = [name for name, _ in stages()[-1]]
     assert names.index("USER") > max(i for i, name in enumerate(names) if name in ("RUN", "COPY"))
 
@@ -209,7 +196,7 @@ def test_the_crontab_has_one_good_line() -> None:
     assert text("cron/pgs-partition").endswith("\n")  # cron ignores a last line without it
 
 
-def test_the_service_runs_the_job_once_as_its_own_user() -> None:
+def test_a_timer_lets_the_service_run_the_job_once_as_its_own_user() -> None:
     service = unit("pgs-partition.service")["Service"]
     assert (service["Type"], service["User"]) == ("oneshot", "pgs")
     program, *arguments = shlex.split(service["ExecStart"])
@@ -218,16 +205,13 @@ def test_the_service_runs_the_job_once_as_its_own_user() -> None:
     assert service["SuccessExitStatus"] == str(BUSY)
     assert service["EnvironmentFile"] == "/etc/pgs/pgs.env"
     assert service["TimeoutStartSec"] != "infinity"
-
-
-def test_the_timer_belongs_to_the_service() -> None:
     timer = unit("pgs-partition.timer")
     assert re.fullmatch(r"\*-\*-\* [0-2]\d:[0-5]\d:00", timer["Timer"]["OnCalendar"])
     assert timer["Install"]["WantedBy"] == "timers.target"
-    assert (DOCKER / "systemd" / "pgs-partition.service").is_file()
 
 
-def test_the_cronjob_never_overlaps_and_ends(cronjob: Any) -> None:
+def test_the_cronjob_never_overlaps_and_ends() -> None:
+    cronjob = manifest("kubernetes/cronjob.yaml")
     assert (cronjob["apiVersion"], cronjob["kind"]) == ("batch/v1", "CronJob")
     spec, job = cronjob["spec"], cronjob["spec"]["jobTemplate"]["spec"]
     assert spec["concurrencyPolicy"] == "Forbid"
@@ -239,32 +223,28 @@ def test_the_cronjob_never_overlaps_and_ends(cronjob: Any) -> None:
     assert job["template"]["spec"]["restartPolicy"] == "Never"
 
 
-def test_the_cronjob_takes_its_password_from_a_secret(cronjob: Any) -> None:
-    (container,) = cronjob["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+def test_the_cronjob_runs_the_image_as_it_was_built_with_a_password_from_a_secret(
+    compose: Any,
+) -> None:
+    pod = manifest("kubernetes/cronjob.yaml")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
     variables = {variable["name"]: variable for variable in container["env"]}
     assert set(variables["PGS_NEO4J_PASSWORD"]) == {"name", "valueFrom"}
     assert "secretKeyRef" in variables["PGS_NEO4J_PASSWORD"]["valueFrom"]
-    assert container["args"][:3] == JOB
-    assert container["args"][3] == "$(PGS_GRAPH)"
+    assert container["args"][:4] == [*JOB, "$(PGS_GRAPH)"]
     assert "PGS_GRAPH" in variables
     assert container["resources"]["limits"]["memory"]
-
-
-def test_the_cronjob_runs_the_image_as_it_was_built(cronjob: Any, compose: Any) -> None:
-    pod = cronjob["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    (container,) = pod["containers"]
+    assert container["image"] == compose["services"]["pgs"]["image"]
     user = int(dict(stages()[-1])["USER"].partition(":")[0])
     assert (pod["securityContext"]["runAsUser"], pod["securityContext"]["runAsNonRoot"]) == (
-        user,
-        True,
-    )
-    assert container["image"] == compose["services"]["pgs"]["image"]
+        user, True,
+    )  # fmt: skip
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert container["securityContext"]["allowPrivilegeEscalation"] is False
 
 
-def test_the_scheduler_keeps_a_schedule_and_runs_the_image(scheduler: Any, compose: Any) -> None:
-    settings, deployment = scheduler
+def test_the_scheduler_keeps_a_schedule_and_runs_the_image(compose: Any) -> None:
+    settings, deployment = yaml.safe_load_all(text("kubernetes/scheduler.yaml"))
     values = tomllib.loads(settings["data"]["pgs.toml"])
     planned = plan(entries(values.pop("schedule")))
     assert [item.entry.target for item in planned] == ["all graphs", "graph knowledge"]
@@ -282,10 +262,3 @@ def test_the_scheduler_keeps_a_schedule_and_runs_the_image(scheduler: Any, compo
     assert "secretKeyRef" in variables["PGS_NEO4J_PASSWORD"]["valueFrom"]
     (source,) = (item["configMap"] for item in pod["volumes"] if "configMap" in item)
     assert source["name"] == settings["metadata"]["name"]
-
-
-def test_the_environment_file_fits_shell_and_systemd() -> None:
-    for name in (".env.example", "pgs.env.example"):
-        lines = [line for line in text(name).splitlines() if line and line[0] != "#"]
-        assert lines
-        assert all(re.fullmatch(r"[A-Z0-9_]+=\S*", line) for line in lines)

@@ -114,7 +114,7 @@ def test_prometheus_asks_under_a_name_that_is_served(kubernetes: Any) -> None:
     assert set(job["authorization"]) == {"credentials_file"}
 
 
-def test_nginx_takes_bodies_as_large_as_the_server_does() -> None:
+def test_nginx_names_its_clients_and_takes_bodies_as_large_as_the_server_does() -> None:
     written = text("proxy/nginx.conf")
     general, _, uploads = written.partition("location ~ ")
     pattern, _, block = uploads.partition(" {")
@@ -129,11 +129,8 @@ def test_nginx_takes_bodies_as_large_as_the_server_does() -> None:
         assert UPLOADS.fullmatch(path)
     assert not re.search(pattern, "/api/graphs/docs/uploads/x")
     assert written.count("proxy_pass http") == 2
-
-
-def test_a_proxy_names_its_clients() -> None:
     for name, value in (("For", "$remote_addr"), ("Proto", "$scheme")):
-        assert f"proxy_set_header X-Forwarded-{name} {value};" in text("proxy/nginx.conf")
+        assert f"proxy_set_header X-Forwarded-{name} {value};" in written
 
 
 def test_the_service_serves_loopback_to_a_proxy() -> None:

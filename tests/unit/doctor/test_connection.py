@@ -10,13 +10,10 @@ from pgs_neo4j.config import ServerAccess
 from pgs_neo4j.database import connection as door
 from pgs_neo4j.doctor.connection import FIXES, STAGES, connect_in_stages
 from pgs_neo4j.errors import (
-    ConfigError,
-    DatabaseAuthError,
     DatabaseCertificateError,
     DatabaseError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
-    DatabaseVersionError,
 )
 
 ACCESS = ServerAccess(uri="bolt://db:7687", user="me", password=SecretStr("very-secret"))
@@ -42,12 +39,9 @@ def door_raises(monkeypatch):
 @pytest.mark.parametrize(
     ("error", "stage"),
     [
-        (ConfigError("malformed"), "address"),
         (DatabaseUnavailableError("down"), "connection"),
         (DatabaseTimeoutError("slow"), "connection"),
-        (DatabaseAuthError("refused"), "credentials"),
         (DatabaseError("no such database"), "database"),
-        (DatabaseVersionError("old"), "Neo4j version"),
     ],
 )
 async def test_an_error_fails_its_stage_and_skips_the_later_ones(door_raises, error, stage):

@@ -32,23 +32,11 @@ def stub(monkeypatch):
     return state
 
 
-async def test_everything_is_examined_in_order_of_need(stub):
-    local = Check("local server", "ok", "runs")
-    checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"), local=local)
-    assert [check.name for check in checks] == [
-        "configuration",
-        "local server",
-        *stages.STAGES,
-        *server.NAMES,
-        *graphs.NAMES,
-        "embedder",
-        "model",
-    ]
-    assert stub["graphs"] == [("papers", None)]  # hashing is never compared with stored vectors
-
-
 async def test_without_a_server_its_checks_are_skipped_and_the_rest_is_made(stub):
-    checks = {check.name: check for check in await examine(SETTINGS, PGSConfig(), None)}
+    local = Check("local server", "warning", "it does not run", "run 'pgs local start'")
+    found = await examine(SETTINGS, PGSConfig(), None, local=local)
+    assert found[1] == local
+    checks = {check.name: check for check in found}
     for name in (*stages.STAGES, *server.NAMES, *graphs.NAMES):
         assert checks[name].status == "skipped"
     assert checks["embedder"].status == checks["model"].status == "ok"
@@ -74,3 +62,4 @@ async def test_an_examination_never_waits_long_for_one_statement(stub, timeout_s
     config = PGSConfig(query_timeout_s=timeout_s)
     await examine(SETTINGS, config, ServerAccess(uri="bolt://db"))
     assert stub["timeout"] == used
+    assert stub["graphs"] == [("papers", None)]  # hashing is never compared with stored vectors

@@ -71,13 +71,6 @@ async def test_an_empty_catalog_is_well_unless_a_graph_is_configured(world):
     assert (check.status, check.fix) == ("failed", "store it with 'pgs graph add'")
 
 
-async def test_a_configured_graph_that_is_not_stored_is_named_with_the_others(world):
-    world[0].append(PLAIN)
-    check = (await examine("paper"))["graphs"]
-    assert check.detail == "PGS_GRAPH names paper, which is not stored"
-    assert check.fix == "name one of papers"
-
-
 async def test_a_mapping_without_text_is_told_how_it_can_be_asked(world):
     world[0].append(StoredGraph("papers", GraphMapping()))
     check = (await examine())["graph papers"]
@@ -89,15 +82,6 @@ async def test_an_unreadable_catalog_is_one_failure(world):
     world[1]["catalog"] = DatabaseAuthError("refused")
     (check,) = await examine_graphs(None, None, None, 1.0)
     assert (check.name, check.status, check.detail) == ("graphs", "failed", "refused")
-
-
-async def test_a_mapping_that_fits_has_the_state_of_its_partitions(world):
-    partitioned = StoredGraph("done", PLAIN.mapping, "g7", node_count=12345, partition_count=9)
-    world[0].extend([PLAIN, partitioned])
-    checks = await examine()
-    assert checks["graph papers"].detail == "not partitioned yet; the first question will do it"
-    assert checks["graph done"].detail == "generation g7, 9 partitions of 12,345 nodes"
-    assert checks["graphs"].detail == "papers, done"
 
 
 async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world):
@@ -112,19 +96,6 @@ async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world
     db.answer = QueryError("no such property")
     check = (await examine(db=db))["partitions of done"]
     assert (check.status, check.detail) == ("failed", "no such property")
-
-
-async def test_a_mapping_that_no_longer_fits_is_a_warning_and_an_empty_one_a_failure(world):
-    other = StoredGraph("other", GraphMapping(labels=("Nope",)))
-    world[0].extend([StoredGraph("odd", GraphMapping(text=("title",))), other])
-    world[1][("Nope",)] = of()
-    checks = await examine()
-    assert checks["graph odd"].status == "warning"
-    assert "none of 100 sampled nodes has the property title" in checks["graph odd"].detail
-    assert (checks["graph other"].status, checks["graph other"].detail) == (
-        "failed",
-        "its mapping matches no node",
-    )
 
 
 async def test_a_graph_that_cannot_be_read_leaves_the_others(world):
@@ -154,11 +125,6 @@ async def test_embeddings_are_compared_with_the_embedder(world, sizes, dimension
     check = (await examine(dimensions=dimensions))["embeddings of ideas"]
     assert check.status == status
     assert detail in check.detail
-
-
-async def test_a_graph_without_an_embedding_has_no_such_check(world):
-    world[0].append(PLAIN)
-    assert set(await examine(dimensions=8)) == {"graphs", "graph papers", "search of papers"}
 
 
 @pytest.mark.parametrize(("found", "status"), [([], "warning"), (["mine"], "ok")])

@@ -9,6 +9,7 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor import models
 from pgs_neo4j.doctor.models import TIMEOUT_S, examine_embedder, examine_models
 from pgs_neo4j.errors import ConfigError, ModelAuthError
+from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.openai.chat import OpenAILLM, ProbeResult
 
 LISTED = ProbeResult(True, "db.example.org answers and lists m")
@@ -17,8 +18,8 @@ LISTED = ProbeResult(True, "db.example.org answers and lists m")
 class Probed(OpenAILLM):
     """A model whose endpoint is never opened."""
 
-    def __init__(self, name: str, answer: ProbeResult | Exception) -> None:
-        self.name, self.answer, self.closed = name, answer, 0
+    def __init__(self, answer: ProbeResult | Exception) -> None:
+        self.name, self.answer, self.closed = "m", answer, 0
 
     async def probe(self) -> ProbeResult:
         if isinstance(self.answer, Exception):
@@ -30,95 +31,50 @@ class Probed(OpenAILLM):
 
 
 @pytest.fixture
-def readers(monkeypatch):
-    """Use these models, and record the configuration that they get."""
-    from pgs_neo4j.llm.factory import Readers
+def configs(monkeypatch):
+    """The configurations that the models get; each model is the one of the settings."""
+    used = []
 
-    used = SimpleNamespace(config=None)
+    def create(settings, config):
+        used.append(config)
+        return Readers(settings.model, settings.model)
 
-    def choose(sweep: Probed, synthesis: Probed):
-        def create(settings, config):
-            used.config = config
-            return Readers(sweep, synthesis)
-
-        monkeypatch.setattr(models, "create_llms", create)
-        return used
-
-    return choose
+    monkeypatch.setattr(models, "create_llms", create)
+    return used
 
 
 def settings(**changes):
     return Settings(**{"llm_provider": "openai", "embedder": "hashing"} | changes)
 
 
-async def test_one_model_for_both_is_checked_and_closed_once(readers):
-    model = Probed("m", LISTED)
-    readers(model, model)
-    (check,) = await examine_models(settings(), PGSConfig())
-    assert (check.name, check.status, check.detail) == ("model", "ok", LISTED.text)
-    assert model.closed == 1
+async def examined(answer: ProbeResult | Exception, config: PGSConfig | None = None):
+    """The check of a model that is both reader and writer, after it was closed once."""
+    model = Probed(answer)
+    given = SimpleNamespace(provider="openai", model=model)
+    (check,) = await examine_models(given, config or PGSConfig())
+    assert (check.name, model.closed) == ("model", 1)
+    return check
 
 
-async def test_two_models_are_checked_one_by_one(readers):
-    missing = ProbeResult(False, "db.example.org answers and does not list s")
-    readers(Probed("m", LISTED), Probed("s", missing))
-    sweep, synthesis = await examine_models(settings(), PGSConfig())
-    assert (sweep.name, sweep.status) == ("sweep model", "ok")
-    assert (synthesis.name, synthesis.status) == ("synthesis model", "warning")
-    assert synthesis.fix == "set PGS_SYNTHESIS_MODEL to a model that it lists"
-
-
-async def test_a_sweep_model_that_is_not_listed_names_its_variable(readers):
-    model = Probed("m", ProbeResult(False, "x answers and does not list m"))
-    readers(model, model)
-    (check,) = await examine_models(settings(), PGSConfig())
-    assert check.fix.startswith("set PGS_SWEEP_MODEL")
-
-
-async def test_an_endpoint_without_a_list_passes(readers):
-    model = Probed("m", ProbeResult(None, "x answers, but lists no models"))
-    readers(model, model)
-    (check,) = await examine_models(settings(), PGSConfig())
-    assert check.status == "ok"
-
-
-async def test_an_endpoint_that_refuses_fails_and_is_closed(readers):
-    model = Probed("m", ModelAuthError("refused the API key"))
-    readers(model, model)
-    (check,) = await examine_models(settings(), PGSConfig())
-    assert (check.status, check.detail) == ("failed", "refused the API key")
-    assert "PGS_LLM_API_KEY" in check.fix
-    assert model.closed == 1
-
-
-async def test_a_model_that_cannot_be_made_is_one_failure(monkeypatch):
-    def create(settings, config):
-        raise ConfigError("no API key is configured")
-
-    monkeypatch.setattr(models, "create_llms", create)
-    (check,) = await examine_models(settings(), PGSConfig())
-    assert (check.name, check.status) == ("model", "failed")
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (LISTED, "ok"),
+        (ProbeResult(None, "x answers, but lists no models"), "ok"),
+        (ModelAuthError("refused the API key"), "failed"),
+    ],
+)
+@pytest.mark.usefixtures("configs")
+async def test_one_model_for_both_is_checked_and_closed_once(answer, status):
+    check = await examined(answer)
+    assert check.status == status
+    assert check.detail == (answer.text if isinstance(answer, ProbeResult) else str(answer))
 
 
 @pytest.mark.parametrize(("timeout_s", "used_s"), [(5.0, 5.0), (900.0, TIMEOUT_S)])
-async def test_a_probe_never_waits_long(readers, timeout_s, used_s):
-    model = Probed("m", LISTED)
-    used = readers(model, model)
-    await examine_models(settings(), PGSConfig(model_timeout_s=timeout_s))
-    assert used.config.model_timeout_s == used_s
-
-
-@pytest.mark.parametrize("name", [None, "none", "stored"])
-async def test_embedders_that_compute_nothing_have_no_length(name):
-    check, dimensions = await examine_embedder(settings(embedder=name), PGSConfig())
-    assert (check.status, dimensions) == ("ok", None)
-
-
-async def test_vectors_of_hashing_are_never_compared():
-    check, dimensions = await examine_embedder(settings(), PGSConfig())
-    assert check.status == "ok"
-    assert "vectors of " in check.detail
-    assert dimensions is None
+async def test_a_probe_never_waits_long(configs, timeout_s, used_s):
+    await examined(LISTED, PGSConfig(model_timeout_s=timeout_s))
+    assert [config.model_timeout_s for config in configs] == [used_s]
 
 
 async def test_an_endpoint_embeds_one_word_and_is_closed(monkeypatch):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import pgs_neo4j
-from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
@@ -20,12 +19,6 @@ ABOVE = sorted(path for folder in ("cli", "jobs") for path in (PACKAGE / folder)
 VIEWS = (
     "graphs", "partitions", "sessions", "runs", "jobs", "indexes", "survey", "load", "doctor",
     "browse",
-)  # fmt: skip
-METHODS = (
-    "execute", "plan", "resume", "answer", "document", "kept_replies", "clear_cache",
-    "layered_search", "partition", "check", "outlook", "clean_up", "generation", "units",
-    "partitions", "route", "sweep_partition", "synthesize", "add_graph", "graphs", "graph",
-    "remove_graph", "sessions", "coverage", "purge",
 )  # fmt: skip
 
 
@@ -63,11 +56,6 @@ def test_nothing_above_reaches_for_the_database(path: Path) -> None:
     assert not reaches
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_what_could_be_called_can_be_called(name: str) -> None:
-    assert callable(getattr(PGS(core()), name))
-
-
 @pytest.mark.parametrize("name", VIEWS)
 def test_views_are_made_when_asked_for_and_documented(name: str) -> None:
     view = getattr(PGS(core()), name)
@@ -84,19 +72,6 @@ def test_the_views_share_what_is_set_on_the_engine(monkeypatch: pytest.MonkeyPat
     assert shared.sweep_llm is pgs.sweep_llm is other
     monkeypatch.setattr(pgs, "settings", pgs.settings.model_copy(update={"graph": "papers"}))
     assert shared.settings.graph == "papers"
-
-
-async def test_a_method_is_short_for_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-
-    async def kept(db: object) -> Kept:
-        asked.append(db)
-        return Kept(replies=2, size_bytes=10)
-
-    monkeypatch.setattr("pgs_neo4j.calls.replies.kept", kept)
-    shared = core()
-    assert (await PGS(shared).kept_replies()).replies == 2
-    assert asked == [shared.db]
 
 
 def test_every_exported_name_can_be_imported() -> None:

@@ -54,13 +54,9 @@ def test_a_record_leads_to_the_same_files_and_options_from_any_folder(
     assert "label" not in options
 
 
-def test_a_fragment_of_a_url_is_not_kept() -> None:
-    kept = kept_options("https://a.example/b#access_token=secret", {}, CONFIG)
+def test_a_fragment_of_a_url_is_not_kept_and_the_default_schema_is_no_file() -> None:
+    kept = kept_options("https://a.example/b#access_token=secret", {"schema": "default"}, CONFIG)
     assert kept["paths"] == ["https://a.example/b"]
-
-
-def test_the_default_schema_is_no_file() -> None:
-    kept = kept_options("a.md", {"schema": "default"}, CONFIG)
     assert options_of(job_of(kept))[1]["schema"] == "default"
 
 
@@ -170,13 +166,10 @@ async def test_the_record_tells_which_documents_failed_or_wait_and_why() -> None
     assert "unfinished" not in json.loads(ended["figures"])
 
 
-async def test_a_long_reason_is_cut() -> None:
+async def test_a_long_reason_is_cut_and_a_limit_is_the_error_of_the_record() -> None:
     long = DocumentOutcome(id="a.md", state="failed", reason="so " * 500)
-    _, (ended,) = await recorded(Ingested(graph="docs", label="", outcomes=(long,)))
+    stopped = Ingested(graph="docs", label="", outcomes=(long,), stopped="max_calls is reached")
+    _, (ended,) = await recorded(stopped)
     (told,) = json.loads(ended["figures"])["unfinished"]
     assert told["reason"] == "so " * 100
-
-
-async def test_a_limit_is_the_error_of_the_record() -> None:
-    _, (ended,) = await recorded(ingested("waiting", stopped="max_calls is reached"))
     assert ended["error"] == "max_calls is reached"

@@ -12,9 +12,8 @@ from pgs_neo4j.engine.ingestion.order import chunk_rules, make_order
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.text.chunking import ChunkRules
-from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.fakes.database import FakeDatabase
-from tests.unit.engine.test_ingesting import stored_document
+from tests.unit.engine.test_ingesting import stored_row
 
 
 def test_documents_are_divided_as_the_settings_want() -> None:
@@ -37,11 +36,6 @@ async def test_an_unusable_schema_is_told_before_the_database_is_asked(
         await make_order(nobody, tmp_path, "docs", {"schema": schema}, PGSConfig(), FileLoader())
 
 
-def test_the_default_schema_covers_itself_and_tells_all_of_itself() -> None:
-    assert EntitySchema().covers(EntitySchema())
-    assert EntitySchema().signature == EntitySchema().told.signature
-
-
 async def test_a_forgetting_that_nothing_would_do_is_refused(tmp_path: Path) -> None:
     nobody: Any = None
     with pytest.raises(UsageError, match="--forget needs --sync"):
@@ -49,7 +43,7 @@ async def test_a_forgetting_that_nothing_would_do_is_refused(tmp_path: Path) -> 
 
 
 async def test_an_empty_folder_does_not_delete_a_graph(tmp_path: Path) -> None:
-    db: Any = FakeDatabase(read_documents=[stored_document("a.md")])
+    db: Any = FakeDatabase(read_documents=[stored_row("a.md")])
     with pytest.raises(
         UsageError, match="would delete all documents of these folders from graph docs"
     ):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,7 @@ from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
-from pgs_neo4j.model import Prompt
+from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.retrieval.indexes.wanted import WantedIndex
@@ -32,6 +30,7 @@ from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import FakeDatabase, Row
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
+from tests.fakes.ingestion import stored_document
 
 CURIE = "Marie Curie found radium. Marie Curie lived in Paris.\n"
 RECORDS = """entity<|#|>Marie Curie<|#|>Person<|#|>She found radium.<|#|>1-2
@@ -40,20 +39,15 @@ entity<|#|>Atlantis<|#|>Location<|#|>It is nowhere.<|#|>
 """
 
 
-def stored_document(id_: str, label: str = "Notes", **changed: Any) -> Row:
-    given: Row = {
-        "id": id_, "hash": f"hash of {id_}", "rules": "r", "signature": "s", "chunks": 2,
-        "name": id_, "size": 10, "label": label, "schema": "", "told": [],
-        "source": id_, "roots": None,
-    }  # fmt: skip
-    return given | changed
+def stored_row(id_: str, label: str = "Notes") -> Row:
+    return asdict(stored_document(id_, label=label, told=[]))
 
 
 def stored_graph(name: str, *labels: str) -> Row:
     mapping = definition_of(replace(mapping_of("Other"), labels=labels, chunk_labels=()))
     return {
         "name": name, "mapping": mapping, "generation": None, "node_count": None,
-        "partition_count": None, "definition": None, "older": False,
+        "partition_count": None, "definition": None,
     }  # fmt: skip
 
 
@@ -161,24 +155,6 @@ async def test_parts_of_a_call_replace_the_built_in_ones(place: Any, folder: Pat
     assert [job["options"] for job in made.db.params("merge_jobs")] == ["{}"]
 
 
-async def test_a_describer_of_ones_own_is_who_descriptions_wait_for(
-    place: Any, folder: Path
-) -> None:
-    class Describer:
-        signature = "mine"
-
-        async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
-            return f"{kind} {name}: {len(fragments)}"
-
-    waiting = {"id": "entity:Person:CURIE", "name": "Curie", "type": "Person", "fragments": ["a"]}
-    answers = iter([[waiting], []])
-    made = place(read_undescribed=lambda params: next(answers), write_descriptions=[{"written": 1}])
-    done = await made.ingest(folder, "notes", describer=Describer())
-    assert (done.described, made.published()["describer"]) == (1, "mine")
-    (written,) = made.db.params("write_descriptions")
-    assert written["rows"][0]["description"] == "Person Curie: 1"
-
-
 async def test_an_arbiter_needs_a_model_and_is_asked_about_close_names(
     place: Any, folder: Path
 ) -> None:
@@ -227,19 +203,6 @@ async def test_documents_are_divided_by_meaning_in_the_budget_of_the_ingestion(
     assert len(texts) > 4
 
 
-async def test_a_limit_in_dividing_leaves_documents_for_the_next_ingestion(
-    place: Any, folder: Path
-) -> None:
-    (folder / "story.md").write_text(STORY)
-    made = place()
-    made.core.embedder = ScriptedEmbedder()
-    done = await made.ingest(folder, "notes", max_tokens=100, **SEMANTIC)
-    assert "max_tokens" in done.stopped
-    assert {one.id: one.state for one in done.outcomes} == {
-        "curie.md": "added", "story.md": "waiting",
-    }  # fmt: skip
-
-
 async def test_hashing_divides_without_a_call_and_no_embedder_is_refused(
     place: Any, folder: Path
 ) -> None:
@@ -252,38 +215,6 @@ async def test_hashing_divides_without_a_call_and_no_embedder_is_refused(
     made.core.settings = Settings(embedder="none")
     with pytest.raises(ConfigError, match="need an embedder that reads texts"):
         await made.ingest(folder, "notes", **SEMANTIC)
-
-
-async def test_a_model_is_asked_and_what_the_text_lacks_is_dropped(
-    place: Any, folder: Path
-) -> None:
-    llm = ScriptedLLM(lambda prompt: RECORDS)
-    made = place(llm)
-    done = await made.ingest(folder, "notes")
-    assert done.usage.calls == 1
-    assert dict(done.dropped) == {"not in the text": 1}
-    (entity,) = made.published()["entities"]
-    assert (entity["properties"]["name"], entity["properties"]["type"]) == ("Marie Curie", "Person")
-    assert made.published()["chunks"][0]["properties"]["sure"] is True
-
-
-async def test_the_two_readers_leave_different_signatures(place: Any, folder: Path) -> None:
-    signatures = set()
-    for llm in (ExtractiveLLM(), ScriptedLLM(lambda prompt: RECORDS)):
-        made = place(llm)
-        await made.ingest(folder, "notes")
-        signatures.add(made.published()["documents"][0]["signature"])
-    assert len(signatures) == 2
-
-
-async def test_knobs_limit_one_ingestion(place: Any, folder: Path) -> None:
-    # Large enough for a prompt of its own.
-    (folder / "seine.md").write_text("The Seine flows through Paris.\n" * 60)
-    llm = ScriptedLLM(lambda prompt: RECORDS)
-    done = await place(llm).ingest(folder, "notes", max_calls=1)
-    assert done.usage.calls == 1
-    assert "max_calls" in done.stopped
-    assert not done.complete
 
 
 @pytest.mark.parametrize("graph", ["", "my notes", "-x", "n" * 65])
@@ -304,34 +235,15 @@ async def test_a_name_without_room_for_its_entities_is_refused(place: Any, folde
     assert set(made.mappings()) == {"n" * 55, "n" * 55 + ".entities"}
 
 
-async def test_a_missing_path_is_refused_before_the_database_is_asked(
-    place: Any, tmp_path: Path
+@pytest.mark.parametrize(("label", "made_of"), [(None, "MyNotes"), ("Paper", "Paper")])
+async def test_the_label_is_made_from_the_name_or_chosen(
+    place: Any, folder: Path, label: str | None, made_of: str
 ) -> None:
     made = place()
-    with pytest.raises(UsageError, match="there is no"):
-        await made.ingest(tmp_path / "gone", "notes")
-    assert made.db.sent == []
-
-
-@pytest.mark.parametrize("as_text", [True, False])
-async def test_one_path_or_several_may_be_named(place: Any, folder: Path, as_text: bool) -> None:
-    one = str(folder / "curie.md") if as_text else folder / "curie.md"
-    assert (await place().ingest(one, "notes")).count("added") == 1
-    (folder / "b.txt").write_text("Boats cross the Seine.\n")
-    assert (await place().ingest([one, folder / "b.txt"], "notes")).count("added") == 2
-
-
-async def test_the_label_is_made_from_the_name(place: Any, folder: Path) -> None:
-    made = place()
-    assert (await made.ingest(folder, "my-notes")).label == "MyNotes"
-    assert made.published()["labels"] == ["MyNotes", "MyNotesChunk"]
-
-
-async def test_a_label_may_be_chosen(place: Any, folder: Path) -> None:
-    made = place()
-    assert (await made.ingest(folder, "notes", label="Paper")).label == "Paper"
+    assert (await made.ingest(folder, "my-notes", label=label)).label == made_of
+    assert made.published()["labels"] == [made_of, f"{made_of}Chunk"]
     assert {row["label"] for row in made.db.params("read_label_conflicts")} == {
-        "Paper", "PaperChunk", "PaperEntity",
+        made_of, f"{made_of}Chunk", f"{made_of}Entity",
     }  # fmt: skip
 
 
@@ -339,13 +251,13 @@ async def test_a_label_may_be_chosen(place: Any, folder: Path) -> None:
 async def test_the_label_of_the_first_ingestion_is_kept(
     place: Any, folder: Path, label: str | None
 ) -> None:
-    made = place(read_documents=[stored_document("old.md", "Paper")])
+    made = place(read_documents=[stored_row("old.md", "Paper")])
     assert (await made.ingest(folder, "notes", label=label)).label == "Paper"
     assert made.published()["documents"][0]["label"] == "Paper"
 
 
 async def test_another_label_is_refused_and_nothing_is_written(place: Any, folder: Path) -> None:
-    made = place(read_documents=[stored_document("old.md", "Paper")])
+    made = place(read_documents=[stored_row("old.md", "Paper")])
     with pytest.raises(UsageError, match="was ingested with the label Paper; leave out --label"):
         await made.ingest(folder, "notes", label="Note")
     assert set(made.names()) == {"read_documents"}
@@ -383,13 +295,6 @@ async def test_a_name_that_makes_such_a_label_needs_another_one(
     assert (await made.ingest(folder, graph, label="Note")).label == "Note"
 
 
-async def test_a_graph_loaded_from_a_file_of_nodes_is_left_alone(place: Any, folder: Path) -> None:
-    made = place(read_kind=[{"loaded": True, "documents": False}])
-    with pytest.raises(UsageError, match="ingest documents under another name"):
-        await made.ingest(folder, "notes")
-    assert "take_ingest" not in made.names()
-
-
 @pytest.mark.parametrize("name", ["notes", "notes.entities"])
 async def test_a_stored_graph_of_other_nodes_is_left_alone(
     place: Any, folder: Path, name: str
@@ -398,14 +303,6 @@ async def test_a_stored_graph_of_other_nodes_is_left_alone(
     with pytest.raises(GraphExistsError, match=f"graph {name} is stored for other nodes"):
         await made.ingest(folder, "notes")
     assert "take_ingest" not in made.names()
-
-
-async def test_its_own_mappings_may_be_stored_already(place: Any, folder: Path) -> None:
-    graphs = [
-        stored_graph("notes", "NotesChunk", "NotesEntity"),
-        stored_graph("notes.entities", "NotesEntity"),
-    ]
-    assert (await place(read_graphs=graphs).ingest(folder, "notes")).complete
 
 
 async def test_the_graph_and_its_entities_can_be_asked_for(place: Any, folder: Path) -> None:
@@ -419,16 +316,6 @@ async def test_the_graph_and_its_entities_can_be_asked_for(place: Any, folder: P
     assert not entities.get("chunk_labels")
     assert not entities.get("mention_types")
     assert entities["relationship_text"] == whole["relationship_text"] == "fact"
-
-
-async def test_the_texts_are_indexed_after_the_mappings_are_stored(
-    place: Any, folder: Path
-) -> None:
-    made = place()
-    await made.ingest(folder, "notes")
-    (index,) = [one for one in made.indexed if one.entity == "node"]
-    assert set(index.labels) == {"NotesChunk", "NotesEntity"}
-    assert {"text", "description", "name"} <= set(index.properties)
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00broken\x00"])
@@ -446,59 +333,18 @@ async def test_nothing_is_stored_for_a_graph_without_documents(
     assert made.indexed == []
 
 
-async def test_a_document_whose_model_fails_is_not_published(place: Any, folder: Path) -> None:
-    def answer(prompt: Prompt) -> Reply:
-        return "I am sorry."
-
-    done = await place(ScriptedLLM(answer)).ingest(folder, "notes")
-    (outcome,) = done.outcomes
-    assert (outcome.state, bool(outcome.reason)) == ("failed", True)
-
-
 async def test_the_phase_is_told_to_the_listener_of_the_call(place: Any, folder: Path) -> None:
     made, heard = place(), []
     await made.ingest(folder, "notes", on_event=heard.append)
-    assert heard[0] == PhaseStarted("ingest")
-    assert made.events == []
+    assert (heard[0], made.events) == (PhaseStarted("ingest"), [])
     await made.ingest(folder, "notes")
     assert made.events[0] == PhaseStarted("ingest")
 
 
-async def test_without_sync_documents_without_files_stay(place: Any, folder: Path) -> None:
-    made = place(read_documents=[stored_document("old.md")])
-    done = await made.ingest(folder, "notes")
-    assert {one.id: one.state for one in done.outcomes} == {
-        "curie.md": "added", "old.md": "missing",
-    }  # fmt: skip
-    assert made.published()["gone"] == []
-
-
-async def test_with_sync_documents_without_files_go(place: Any, folder: Path) -> None:
-    made = place(read_documents=[stored_document("old.md")])
-    done = await made.ingest(folder, "notes", sync=True)
-    assert done.count("deleted") == 1
-    assert [params["gone"] for params in made.db.params("publish")] == [[], ["old.md"]]
-
-
-async def test_documents_are_listed_as_they_are_stored(place: Any) -> None:
-    made = place(read_documents=[stored_document("a.md", size=70), stored_document("b.md")])
-    first, second = await made.ingest.documents("notes")
-    assert (first.id, first.name, first.chunks, first.size) == ("a.md", "a.md", 2, 70)
-    assert second.id == "b.md"
-    assert await place().ingest.documents("notes") == []
-
-
 async def test_deleting_no_documents_writes_nothing(place: Any) -> None:
-    made = place(read_documents=[stored_document("a.md")])
+    made = place(read_documents=[stored_row("a.md")])
     assert await made.ingest.delete("notes", []) == Deletion()
     assert set(made.names()) == {"read_version", "read_documents"}
-
-
-async def test_an_unknown_document_deletes_none_of_the_others(place: Any) -> None:
-    made = place(read_documents=[stored_document("a.md")])
-    with pytest.raises(UsageError, match=r"notes has no document x\.md; 'pgs documents list'"):
-        await made.ingest.delete("notes", ["a.md", "x.md"])
-    assert "take_ingest" not in made.names()
 
 
 def begun_deletion(*ids: str) -> Row:
@@ -508,14 +354,11 @@ def begun_deletion(*ids: str) -> Row:
     }  # fmt: skip
 
 
-async def test_a_deletion_that_broke_off_is_continued_by_the_same_command(place: Any) -> None:
-    made = place(read_documents=[stored_document("b.md")], read_deletions=[begun_deletion("a.md")])
+async def test_a_deletion_that_broke_off_is_continued_with_others(place: Any) -> None:
+    made = place(read_documents=[stored_row("b.md")], read_deletions=[begun_deletion("a.md")])
     done = await made.ingest.delete("notes", ["a.md", "b.md"])
     assert (done.documents, done.resumed, done.sentences) == (1, 1, 2)
     again = place(read_deletions=[begun_deletion("a.md", "b.md")])
-    done = await again.ingest.delete("notes", ["a.md", "b.md"])
-    assert (done.documents, done.resumed, "publish" in again.names()) == (0, 2, False)
-    assert [sent["uids"] for sent in again.db.params("delete_deletions")] == [["notes/1/0"]]
     with pytest.raises(UsageError, match=r"no document c\.md"):
         await again.ingest.delete("notes", ["a.md", "c.md"])
 
@@ -530,20 +373,15 @@ async def test_with_sync_a_deletion_that_broke_off_is_continued(place: Any, fold
 
 
 async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
-    made = place(read_documents=[stored_document("a.md", "Paper"), stored_document("b.md")])
+    made = place(read_documents=[stored_row("a.md", "Paper"), stored_row("b.md")])
     assert (await made.ingest.delete("notes", ["a.md", "a.md"])).documents == 1
     assert made.published()["gone"] == ["a.md"]
     assert made.published()["labels"] == ["Paper", "PaperChunk"]
 
 
-async def test_deleting_waits_for_nobody_and_gives_its_right_back(place: Any) -> None:
-    documents = [stored_document("a.md")]
-    made = place(read_documents=documents)
-    await made.ingest.delete("notes", ["a.md"])
-    (taken,), (released,) = made.db.params("take_ingest"), made.db.params("release_ingest")
-    assert taken["holder"] == released["holder"]
+async def test_deleting_waits_for_nobody(place: Any) -> None:
     other = [{"taken": False, "holder": "host:7", "expires_at": "later"}]
-    busy = place(read_documents=documents, take_ingest=other)
+    busy = place(read_documents=[stored_row("a.md")], take_ingest=other)
     with pytest.raises(BusyError, match="host:7 is writing the documents of graph notes"):
         await busy.ingest.delete("notes", ["a.md"])
     assert "publish" not in busy.names()

@@ -15,7 +15,6 @@ from pgs_neo4j.errors import (
     DatabaseUnavailableError,
     GDSMemoryError,
     LeaseLostError,
-    PGSError,
     UnknownGraphError,
 )
 from pgs_neo4j.model import Drift
@@ -53,25 +52,24 @@ async def test_a_job_partitions_by_force_and_records_it(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "outcome"),
-    [("cold", "repartitioned"), ("seeded", "seeded"), ("refreshed", "refreshed")],
+    ("origin", "drift", "outcome"),
+    [
+        ("cold", SMALL, "repartitioned"),
+        ("seeded", SMALL, "seeded"),
+        ("refreshed", SMALL, "refreshed"),
+        (None, NONE, "unchanged"),
+    ],
 )
 async def test_the_outcome_says_how_it_came_about(
-    engine: Engine, origin: str, outcome: str
+    engine: Engine, origin: str | None, drift: Drift, outcome: str
 ) -> None:
-    engine.made = generation(origin=origin)
-    engine.drift = SMALL
-    job = await repartition(engine, "papers", if_changed=True)
-    assert engine.calls == [("partition", "papers", False, None)]
-    assert job.outcome == outcome
-    assert job.drift == pytest.approx(4 / 160)
-    assert job.figures["changes"]["nodes_added"] == 4
-
-
-async def test_an_unchanged_graph_is_left_to_its_partitions(engine: Engine) -> None:
-    engine.reused, engine.drift = True, NONE
+    engine.reused, engine.drift = origin is None, drift
+    engine.made = generation(origin=origin) if origin else engine.made
     job = await repartition(engine, None, if_changed=True)
-    assert (job.graph, job.outcome, job.drift) == ("papers", "unchanged", 0.0)
+    assert engine.calls == [("partition", "papers", False, None)]
+    assert (job.graph, job.outcome) == ("papers", outcome)
+    assert job.drift == pytest.approx(drift.nodes_added / 160)
+    assert job.figures["changes"]["nodes_added"] == drift.nodes_added
 
 
 async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Engine) -> None:
@@ -109,47 +107,25 @@ async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Engi
 
 
 @pytest.mark.parametrize(
-    ("error", "outcome"),
+    ("error", "outcome", "said"),
     [
-        (BusyError("another job"), "busy"),
-        (LeaseLostError("taken over"), "failed"),
-        (GDSMemoryError("too large"), "failed"),
+        (BusyError("another job"), "busy", "another job"),
+        (LeaseLostError("taken over"), "failed", "taken over"),
+        (GDSMemoryError("too large"), "failed", "too large"),
+        (ZeroDivisionError("secret"), "failed", "ZeroDivisionError"),
     ],
 )
-async def test_an_error_is_recorded_and_raised_on(
-    engine: Engine, error: PGSError, outcome: str
+async def test_an_error_is_recorded_and_raised_on_and_a_fault_of_ours_by_its_name_alone(
+    engine: Engine, error: Exception, outcome: str, said: str
 ) -> None:
     engine.raising["papers"] = error
     with pytest.raises(type(error)) as raised:
         await repartition(engine, "papers")
     assert raised.value is error
-    assert (only(engine)["outcome"], only(engine)["error"]) == (outcome, str(error))
+    assert (only(engine)["outcome"], only(engine)["error"]) == (outcome, said)
 
 
-async def test_a_fault_of_ours_is_recorded_by_its_name_alone(engine: Engine) -> None:
-    engine.raising["papers"] = ZeroDivisionError("secret")
-    with pytest.raises(ZeroDivisionError):
-        await repartition(engine, "papers")
-    assert (only(engine)["outcome"], only(engine)["error"]) == ("failed", "ZeroDivisionError")
-
-
-async def test_a_cancelled_job_is_interrupted(engine: Engine) -> None:
-    inside = asyncio.Event()
-
-    async def work() -> None:
-        inside.set()
-        await asyncio.sleep(60)
-
-    engine.working = work
-    task = asyncio.create_task(repartition(engine, "papers"))
-    await inside.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert (only(engine)["outcome"], only(engine)["error"]) == ("interrupted", None)
-
-
-async def test_a_second_cancellation_waits_for_the_record(
+async def test_a_cancelled_job_is_interrupted_and_a_second_time_waits_for_the_record(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside, closing = asyncio.Event(), asyncio.Event()
@@ -169,42 +145,29 @@ async def test_a_second_cancellation_waits_for_the_record(
     monkeypatch.setattr(type(engine.db), "write", slow)
     engine.working = work
     task = asyncio.create_task(repartition(engine, "papers"))
-    await inside.wait()
-    task.cancel()
-    await closing.wait()
-    task.cancel()
+    for moment in (inside, closing):
+        await moment.wait()
+        task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert only(engine)["outcome"] == "interrupted"
+    assert (only(engine)["outcome"], only(engine)["error"]) == ("interrupted", None)
 
 
-async def test_a_job_is_told_when_it_begins(engine: Engine) -> None:
+async def test_a_database_that_is_gone_hides_no_result_and_begins_no_job(engine: Engine) -> None:
     begun: list[Job] = []
     ended = await attempt(engine, "papers", JobOrder(), on_begin=begun.append)
     assert isinstance(ended, Job)
     assert [(job.id, job.outcome) for job in begun] == [(ended.id, "running")]
-
-
-async def test_a_database_that_is_gone_at_the_end_hides_no_result(engine: Engine) -> None:
     engine.db.failing["runs/set_job_results"] = DatabaseUnavailableError("gone")
     job = await repartition(engine, "papers")
     assert (job.outcome, job.finished_at) == ("repartitioned", None)
-
-
-async def test_a_database_that_is_gone_at_the_beginning_leaves_no_record(engine: Engine) -> None:
     engine.db.failing["runs/merge_jobs"] = DatabaseUnavailableError("gone")
-    begun: list[Job] = []
+    begun.clear()
     ended = await attempt(engine, "papers", JobOrder(), on_begin=begun.append)
     assert isinstance(ended, FailedJob)
     assert (ended.graph, ended.job, begun) == ("papers", None, [])
     with pytest.raises(DatabaseUnavailableError):
         await repartition(engine, "papers")
-
-
-async def test_an_unknown_graph_has_no_job(engine: Engine) -> None:
-    with pytest.raises(UnknownGraphError):
-        await repartition(engine, "other")
-    assert engine.db.jobs == {}
 
 
 async def test_all_graphs_go_on_after_one_that_fails() -> None:
@@ -218,15 +181,17 @@ async def test_all_graphs_go_on_after_one_that_fails() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
-def test_a_drift_outside_0_to_1_is_refused(wrong: float) -> None:
-    with pytest.raises(ConfigError, match="from 0 to 1"):
-        JobOrder(max_drift=wrong)
-
-
-def test_at_least_one_generation_is_kept() -> None:
+async def test_an_order_that_cannot_be_is_refused_and_an_unknown_graph_has_no_job(
+    engine: Engine,
+) -> None:
+    for wrong in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ConfigError, match="from 0 to 1"):
+            JobOrder(max_drift=wrong)
     with pytest.raises(ConfigError, match="keep is 0"):
         JobOrder(keep=0)
+    with pytest.raises(UnknownGraphError):
+        await repartition(engine, "other")
+    assert engine.db.jobs == {}
 
 
 async def test_a_job_gives_signs_of_life(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -34,6 +34,10 @@ from pgs_neo4j.model import (
     Usage,
 )
 
+COVERAGE = Coverage(
+    partitions_swept=2, partitions_total=4, nodes_read=60, nodes_total=160, texts_read=60,
+    texts_total=160,
+)  # fmt: skip
 TEXT = """\
 ## Thesis
 A claim [P1:n2], two at once [P1:n2, P2:n3], and one that is **wrong** [P9:n4].
@@ -173,9 +177,8 @@ def make_answer(said: str = "toys", text: str = TEXT, **changed: Any) -> Answer:
         "synthesis": Synthesis(text=text, thesis="A claim [P1:n2]", citations=citations),
         "routing": Routing(routes=(), considered=4, note=said),
         "sweeps": sweeps,
-        "coverage": Coverage(
-            partitions_swept=2, partitions_total=4, nodes_read=60, nodes_total=160
-        ),
+        "coverage": COVERAGE,
+        "own_coverage": COVERAGE,
         "usage": Usage(calls=5, input_tokens=1200, output_tokens=80, cached=2),
         "seconds": {"partition": 0.1, "route": 0.01, "sweep": 2.0, "synthesize": 1, "total": 3.2},
         "warnings": (f"P3: 0 of 40 nodes were read; {said}",),
@@ -211,6 +214,18 @@ def make_document(said: str = "toys", text: str = TEXT, **changed: Any) -> Docum
     )  # fmt: skip
     given = {"answer": make_answer(said, text), "areas": areas, "sources": sources}
     return Document(**({"asked_at": "2026-03-17T15:48:10+00:00"} | given | changed))
+
+
+def located(document: Document, element_id: str) -> Document:
+    """The document with an element id for the valid citations of its answer."""
+    answer = document.answer
+    citations = tuple(
+        replace(one, element_id=element_id) if one.valid else one
+        for one in answer.synthesis.citations
+    )
+    return replace(
+        document, answer=replace(answer, synthesis=replace(answer.synthesis, citations=citations))
+    )
 
 
 @dataclass

@@ -27,7 +27,7 @@ SESSION = replace(OWN, partitions_swept=2, nodes_read=70, texts_read=60)
         (40, 39, 160, "40 of 160 nodes, 39 of 160 texts (24 %)"),
         (160, 30, 120, "160 of 160 nodes, 30 of 120 texts (25 %)"),
         (160, 0, 0, "160 of 160 nodes, 0 with text"),
-        (40, None, None, "40 of 160 nodes (25 %; texts not counted)"),
+        (0, None, None, "0 of 160 nodes (0 %; texts not counted)"),
     ],
 )
 def test_coverage_speaks_of_texts(
@@ -37,15 +37,11 @@ def test_coverage_speaks_of_texts(
     assert figures.reading_line(coverage) == line
 
 
-def test_a_graph_without_text_is_never_covered() -> None:
-    assert replace(OWN, nodes_read=160, texts_read=0, texts_total=0).fraction == 0.0
-
-
 @pytest.mark.parametrize(
     ("texts", "note"),
-    [(None, ""), (9, ""), (4, ", 4 of them with text"), (0, ", none of them with text")],
+    [(9, ""), (4, ", 4 of them with text"), (0, ", none of them with text")],
 )
-def test_nodes_without_text_are_told(texts: int | None, note: str) -> None:
+def test_nodes_without_text_are_told(texts: int, note: str) -> None:
     assert texts_note(9, texts) == note
 
 
@@ -63,9 +59,10 @@ def test_the_headline_is_the_coverage_of_this_answer(
     assert data["coverage"]["fraction"] == 0.5
 
 
-def test_a_graph_without_text_is_noted(answer_of: Callable[..., Answer]) -> None:
-    answer = replace(answer_of(), coverage=replace(SESSION, texts_read=0, texts_total=0))
-    assert figures.NO_TEXT in figures.notes(answer)
+def test_a_graph_without_text_is_noted_and_never_covered(answer_of: Callable[..., Answer]) -> None:
+    coverage = replace(SESSION, nodes_read=160, texts_read=0, texts_total=0)
+    assert coverage.fraction == 0.0
+    assert figures.NO_TEXT in figures.notes(replace(answer_of(), coverage=coverage))
 
 
 def test_an_absence_is_told_among_texts() -> None:

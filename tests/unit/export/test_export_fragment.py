@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from pgs_neo4j.export import Document, to_fragment, to_html
+from tests.unit.export.conftest import located
 
 Make = Callable[..., Document]
 Parse = Callable[[str], Any]
-
-
-def located(document: Document, element_id: str) -> Document:
-    """The document with an element id for the valid citations of its answer."""
-    answer = document.answer
-    citations = tuple(
-        replace(one, element_id=element_id) if one.valid else one
-        for one in answer.synthesis.citations
-    )
-    return replace(
-        document, answer=replace(answer, synthesis=replace(answer.synthesis, citations=citations))
-    )
 
 
 def test_a_fragment_is_the_body_of_the_page_without_its_head(
@@ -47,11 +35,3 @@ def test_nodes_that_the_database_has_carry_their_element_id(
     assert len(addressed) == len(valid)
     assert len(addressed) < len(nodes)
     assert "data-node" not in to_html(document)
-
-
-def test_hostile_text_is_only_shown_in_a_fragment(
-    hostile: str, document_of: Make, parsed: Parse
-) -> None:
-    document = located(document_of(hostile, text=f"## Thesis\n{hostile} [P1:n2]"), hostile)
-    fragment = parsed(to_fragment(document))  # the parser refuses what is not inert
-    assert len(fragment.having("div", "answer")) == 1

@@ -12,8 +12,11 @@ from pgs_neo4j.export import Document, to_markdown
 from pgs_neo4j.export.written import inert, inert_blocks
 from pgs_neo4j.text.shown import one_line
 from tests.renderers import Judge, Render, hostile_texts, markdown_it
+from tests.thorough import tries
 
-TEXTS = hostile_texts(1_000)  # tests.bench.renderers judges 6,000 of them, in five renderers
+TEXTS = hostile_texts(
+    tries(200, 1_000)
+)  # tests.bench.renderers judges 6,000 of them, in five renderers
 
 
 def python_markdown() -> Render:

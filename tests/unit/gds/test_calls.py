@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import Any
 
 import pytest
 
-from pgs_neo4j.errors import DatabaseTimeoutError, GDSError, GDSMemoryError, QueryError
+from pgs_neo4j.errors import GDSError, GDSMemoryError, QueryError
 from pgs_neo4j.gds import Owner
 from pgs_neo4j.gds.calls import MEMORY_SIGNS, current_call, run_supervised
 from tests.fakes.database import FakeDatabase
-
-
-async def test_work_runs_outside_of_the_event_loop_and_returns_its_result() -> None:
-    db: Any = FakeDatabase()
-    assert await run_supervised(db, threading.get_ident) != threading.get_ident()
 
 
 async def test_a_statement_of_the_work_carries_the_owner_and_one_tag_per_call() -> None:
@@ -36,11 +29,6 @@ async def test_a_statement_of_the_work_carries_the_owner_and_one_tag_per_call() 
     assert db.metadata[2] == {"pgs_call": tags[2]}
 
 
-async def test_outside_of_a_call_there_is_no_current_one() -> None:
-    with pytest.raises(LookupError):
-        current_call()
-
-
 @pytest.mark.parametrize("sign", MEMORY_SIGNS)
 async def test_a_refusal_for_memory_says_what_to_raise(sign: str) -> None:
     db: Any = FakeDatabase()
@@ -53,41 +41,6 @@ async def test_another_refusal_is_an_error_of_gds() -> None:
     with pytest.raises(GDSError, match="no such property") as caught:
         await run_supervised(db, _raising(QueryError("no such property")))
     assert not isinstance(caught.value, GDSMemoryError)
-
-
-@pytest.mark.parametrize("error", [ValueError, KeyError, TypeError])
-async def test_an_answer_that_the_client_cannot_read_names_the_versions(
-    error: type[Exception],
-) -> None:
-    db: Any = FakeDatabase()
-    with pytest.raises(GDSError, match=f"{error.__name__}.*install compatible releases"):
-        await run_supervised(db, _raising(error("?")))
-
-
-async def test_a_cancellation_ends_the_statements_at_the_server_first() -> None:
-    db: Any = FakeDatabase()
-    leave = threading.Event()
-
-    def end(text: str, params: dict[str, Any]) -> list[dict[str, Any]]:
-        leave.set()
-        return [{"running": 0}]
-
-    db.text_answer = end
-    task = asyncio.create_task(run_supervised(db, lambda: leave.wait(10)))
-    await asyncio.sleep(0.05)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert leave.is_set()
-    assert "TERMINATE TRANSACTIONS" in db.sent[0][0]
-
-
-async def test_a_lost_connection_ends_the_call_before_it_is_raised() -> None:
-    db: Any = FakeDatabase()
-    db.text_answer = lambda text, params: [{"running": 0}]
-    with pytest.raises(DatabaseTimeoutError):
-        await run_supervised(db, _raising(DatabaseTimeoutError("too slow")))
-    assert "TERMINATE TRANSACTIONS" in db.sent[0][0]
 
 
 def _raising(error: Exception) -> Any:

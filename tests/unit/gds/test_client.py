@@ -7,20 +7,15 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.errors import DatabaseVersionError, GDSMissingError, QueryError
-from pgs_neo4j.gds import Owner, installed_version, open_gds
+from pgs_neo4j.gds import Owner, open_gds
 from tests.fakes.database import FakeDatabase
 from tests.unit.gds.conftest import MakeGDS
-
-
-async def test_the_version_is_that_of_the_server() -> None:
-    db: Any = FakeDatabase(read_gds_version=[{"version": "2.13.4"}])
-    assert await installed_version(db) == "2.13.4"
 
 
 async def test_a_server_without_gds_is_told_what_to_install() -> None:
     db: Any = FakeDatabase(read_gds_version=QueryError("unknown function gds.version"))
     with pytest.raises(GDSMissingError, match="install the graph-data-science plugin"):
-        await installed_version(db)
+        await open_gds(db)
 
 
 @pytest.mark.parametrize("version", ["2.12.9", "2.6.0", "1.8.8"])
@@ -36,7 +31,3 @@ def test_an_owner_changes_nothing_else(make_gds: MakeGDS) -> None:
     assert owned.owner == Owner("papers", 3)
     assert (owned.db, owned.client, owned.runner) == (gds.db, gds.client, gds.runner)
     assert gds.owner is None
-
-
-async def test_work_returns_its_result(make_gds: MakeGDS) -> None:
-    assert await make_gds().run(lambda: 6 * 7) == 42

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graphdatascience.call_parameters import CallParameters
 from graphdatascience.query_runner.query_mode import QueryMode
 
 from pgs_neo4j.gds.calls import run_supervised
@@ -17,30 +16,6 @@ def answering(rows: list[dict[str, Any]]) -> tuple[Any, DatabaseRunner]:
     db: Any = FakeDatabase()
     db.text_answer = lambda text, params: rows
     return db, DatabaseRunner(db)
-
-
-@pytest.mark.parametrize(("graph", "matched"), [({"name": "g"}, True), (None, False)])
-async def test_projecting_says_whether_anything_matched(graph: object, matched: bool) -> None:
-    db, runner = answering([{"graph": graph}])
-    assert await run_supervised(db, lambda: runner.project("RETURN 1", {})) is matched
-
-
-async def test_a_procedure_becomes_a_call_with_its_parameters() -> None:
-    db, runner = answering([{"a": 1, "b": 2}])
-    parameters = CallParameters(graph_name="g", config={"k": 1})
-    frame = await run_supervised(
-        db, lambda: runner.call_procedure("gds.x.stats", params=parameters, yields=["a", "b"])
-    )
-    text, params = db.sent[0]
-    assert text == "CYPHER 5\nCALL gds.x.stats($graph_name, $config) YIELD a, b"
-    assert params == {"graph_name": "g", "config": {"k": 1}}
-    assert frame.to_dict("records") == [{"a": 1, "b": 2}]
-
-
-async def test_a_function_returns_its_value() -> None:
-    db, runner = answering([{"value": "2.13.4"}])
-    assert await run_supervised(db, lambda: runner.call_function("gds.version")) == "2.13.4"
-    assert db.sent[0][0] == "CYPHER 5\nRETURN gds.version() AS value"
 
 
 async def test_the_version_is_asked_for_once() -> None:
@@ -64,11 +39,7 @@ async def test_a_retryable_statement_is_sent_once(mode: QueryMode | None) -> Non
 def test_the_connection_is_described_and_cannot_be_changed() -> None:
     db, runner = answering([])
     assert runner.encrypted() is True
-    assert runner.database() is None
     assert runner.read_connection_info() is db.address()
-    assert runner.driver_config() == {}
-    assert runner.bookmarks() is None
-    assert runner.last_bookmarks() is None
     with pytest.raises(ValueError, match="cannot become other"):
         runner.set_database("other")
     with pytest.raises(ValueError, match="no synchronous driver"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError
+from pgs_neo4j.errors import GDSError, GDSMemoryError
 from pgs_neo4j.gds import GDS, Projection, Seeds, project_view, seed_label
 from pgs_neo4j.model import GraphMapping
 from tests.unit.gds.conftest import MakeGDS
@@ -21,8 +21,8 @@ IDS = np.array([3, 5, 8])
 class Server:
     """A client and runner in one: notes both ways, and holds ``count`` nodes."""
 
-    def __init__(self, count: int = 3, error: Exception | None = None, matched: bool = True):
-        self.count, self.error, self.matched = count, error, matched
+    def __init__(self, count: int = 3, error: Exception | None = None):
+        self.count, self.error = count, error
         self.native: list[tuple[Any, ...]] = []
         self.by_statement: list[dict[str, Any]] = []
         project = SimpleNamespace(native=self._native)
@@ -36,7 +36,7 @@ class Server:
 
     def project(self, text: str, params: dict[str, Any]) -> bool:
         self.by_statement.append(params)
-        return self.matched
+        return True
 
 
 def gds_on(make_gds: MakeGDS, server: Server, names: Any = NAMES) -> GDS:
@@ -82,21 +82,17 @@ async def test_seeds_are_projected_along_and_leave_the_types_named(make_gds: Mak
     assert (view.types, view.seeded) == (("HAS", "TIES"), True)
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize(
+    ("count", "error"), [(2, None), (4, None), (3, GDSError("a weight is a string"))]
+)
 async def test_a_view_not_reached_whole_is_projected_by_statement(
-    make_gds: MakeGDS, count: int
+    make_gds: MakeGDS, count: int, error: GDSError | None
 ) -> None:
-    server = Server(count=count)
+    server = Server(count, error)
     view = await view_of(gds_on(make_gds, server), direct=True)
     assert view == Projection("by statement")
     (params,) = server.by_statement
     assert (params["ids"], params["labels"], params["types"]) == ([3, 5, 8], ["Thing"], [])
-
-
-async def test_a_refused_direct_projection_falls_back(make_gds: MakeGDS) -> None:
-    server = Server(error=GDSError("a weight is a string"))
-    view = await view_of(gds_on(make_gds, server), direct=True)
-    assert view == Projection("by statement")
 
 
 async def test_a_lack_of_memory_does_not_fall_back(make_gds: MakeGDS) -> None:
@@ -123,13 +119,3 @@ async def test_a_mapping_without_names_takes_all_in_use(make_gds: MakeGDS) -> No
     await view_of(gds_on(make_gds, server), GraphMapping(), direct=True)
     assert server.native[0][0] == ["Other", "Thing"]
     assert list(server.native[0][1]) == ["HAS", "TIES"]
-
-
-async def test_a_view_without_nodes_is_refused(make_gds: MakeGDS) -> None:
-    with pytest.raises(EmptyGraphError, match="no node left to partition"):
-        await view_of(gds_on(make_gds, Server(matched=False)))
-
-
-def test_seed_labels_differ_by_graph_and_are_valid_names() -> None:
-    assert seed_label("a b") != seed_label("a_b")
-    assert seed_label("a b").isidentifier()

@@ -7,6 +7,7 @@ import pytest
 
 from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.packing.bins import fill_bins, weight_inside
+from tests.thorough import tries
 
 
 def alternating(count: int, bins: int) -> np.ndarray:
@@ -45,15 +46,6 @@ def test_a_community_larger_than_a_bin_is_divided_where_it_is_thin(barbell: Edge
     assert np.unique(bins[20:]).tolist() == [1]
 
 
-def test_every_kind_of_room_is_a_limit() -> None:
-    edges = cliques(4, 6)
-    wide = np.stack((np.ones(24), np.where(np.arange(24) < 12, 9, 1)), axis=1).astype(np.int64)
-    room = np.array([24, 60])
-    bins = fill_bins(edges, wide, room, np.repeat(np.arange(4), 6))
-    for column, most in zip(wide.T, room, strict=True):
-        assert np.bincount(bins, column).max() <= most
-
-
 def test_full_bins_swap_nodes() -> None:
     edges = undirected(4, np.array([0, 1]), np.array([2, 3]))
     bins = fill_bins(edges, one(4), np.array([2]), np.array([0, 0, 1, 1]))
@@ -79,14 +71,13 @@ def test_no_node_and_no_edge_are_no_matter() -> None:
     assert fill_bins(none, nothing.reshape(0, 2), np.array([5, 5]), nothing).size == 0
 
 
-@pytest.mark.timeout(60)
-def test_many_nodes_and_bins_take_seconds() -> None:
-    random = np.random.default_rng(5)
-    source = random.integers(0, 20_000, 60_000)
-    target = (source + random.geometric(0.02, 60_000)) % 20_000
-    place = random.permutation(20_000)
-    edges = undirected(20_000, place[source], place[target])
-    start = np.repeat(np.arange(50), 400)
-    bins = fill_bins(edges, one(20_000), np.array([400]), start)
+def test_many_bins_gain_much() -> None:
+    random, count = np.random.default_rng(5), 400 * tries(10, 50)
+    source = random.integers(0, count, 3 * count)
+    target = (source + random.geometric(0.02, source.size)) % count
+    place = random.permutation(count)
+    edges = undirected(count, place[source], place[target])
+    start = np.repeat(np.arange(count // 400), 400)
+    bins = fill_bins(edges, one(count), np.array([400]), start)
     assert np.bincount(bins).max() <= 400
     assert weight_inside(edges, bins) > 5 * weight_inside(edges, start)

@@ -25,21 +25,23 @@ def test_parallel_edges_add_up_in_rows() -> None:
     assert csr.strengths(edges).tolist() == [3.0, 7.0, 4.0]
 
 
-@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), 1e308])
-def test_weights_that_cannot_be_summed_are_refused(weight: float) -> None:
-    with pytest.raises(ValueError, match="negative, not a number, or too large"):
-        csr.undirected(2, np.array([0, 1]), np.array([1, 0]), np.array([1.0, weight]))
-
-
-@pytest.mark.parametrize("end", [-1, 2])
-def test_an_end_outside_the_graph_is_refused(end: int) -> None:
-    with pytest.raises(ValueError, match="outside the 2 nodes"):
-        csr.undirected(2, np.array([0]), np.array([end]))
-
-
-def test_arrays_of_different_length_are_refused() -> None:
-    with pytest.raises(ValueError, match="of one length"):
-        csr.undirected(2, np.array([0, 1]), np.array([1]))
+@pytest.mark.parametrize(
+    ("target", "weight", "message"),
+    [
+        ([1, 0], -1.0, "negative, not a number, or too large"),
+        ([1, 0], float("nan"), "negative, not a number, or too large"),
+        ([1, 0], float("inf"), "negative, not a number, or too large"),
+        ([1, 0], 1e308, "negative, not a number, or too large"),
+        ([-1, 0], 1.0, "outside the 2 nodes"),
+        ([2, 0], 1.0, "outside the 2 nodes"),
+        ([1], 1.0, "of one length"),
+    ],
+)
+def test_edges_that_fit_no_graph_are_refused(
+    target: list[int], weight: float, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        csr.undirected(2, np.array([0, 1]), np.array(target), np.array([1.0, weight]))
 
 
 def test_sums_do_not_depend_on_the_order_of_edges() -> None:

@@ -29,11 +29,3 @@ def test_load_is_balanced_rather_than_nodes(all_isolated: Edges) -> None:
     load[0] = 3_999.0
     side = halve(all_isolated, np.zeros(4_000, dtype=np.int64), load)
     assert np.count_nonzero(~side) == 1
-
-
-def test_every_group_of_two_has_two_sides(all_isolated: Edges) -> None:
-    group = np.repeat(np.arange(2_000), 2)
-    load = np.where(np.arange(4_000) % 2, 1e-9, 1e9)
-    side = halve(all_isolated, group, load)
-    assert (side[::2] != side[1::2]).all()
-    assert halve(all_isolated, np.arange(4_000), load).tolist() == [False] * 4_000

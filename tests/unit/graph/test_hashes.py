@@ -44,12 +44,6 @@ def test_half_a_character_is_told_from_another_half() -> None:
     assert text_hash("\ud800") != text_hash("\ud801")
 
 
-def test_columns_count_in_their_order() -> None:
-    first = mixed_with(mixed_with(UINTS, UINTS[::-1]), UINTS)
-    other = mixed_with(mixed_with(UINTS, UINTS), UINTS[::-1])
-    assert not (first == other).all()
-
-
 def test_mixing_overflows_without_a_warning() -> None:
     most = np.full(3, 2**64 - 1, dtype=np.uint64)
     with np.errstate(over="raise"):

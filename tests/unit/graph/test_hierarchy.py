@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.graph.csr import Edges, contracted, strengths, totals, undirected
-from pgs_neo4j.graph.hierarchy import ROOTS, SHRINK, hierarchy
+from pgs_neo4j.graph.hierarchy import ROOTS, hierarchy
 from pgs_neo4j.graph.quality import modularity
 
 FACULTIES, FIELDS, GROUPS, SIZE = 3, 5, 4, 20
@@ -49,20 +49,6 @@ def test_communities_that_say_nothing_are_passed_over(
     fields = np.arange(60) // GROUPS
     together = np.unique(np.stack((levels[0], fields)), axis=1).shape[1]
     assert together <= 18
-
-
-def test_every_level_really_shrinks_and_is_numbered_by_its_lowest_unit(university: Edges) -> None:
-    levels = hierarchy(university, NODES // 4, NODES)
-    below = 300
-    for level in levels:
-        assert level.size == below
-        above = int(level.max()) + 1
-        assert 1 < above <= SHRINK * below
-        assert np.unique(level, return_index=True)[1].tolist() == sorted(
-            int(np.flatnonzero(level == unit)[0]) for unit in range(above)
-        )
-        below = above
-    assert below <= ROOTS
 
 
 def test_a_tie_between_communities_goes_to_the_one_with_the_lower_node() -> None:

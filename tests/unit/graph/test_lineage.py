@@ -14,30 +14,27 @@ def labels(*overlaps: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(table[:, 0], table[:, 2]), np.repeat(table[:, 1], table[:, 2])
 
 
-def heirs(*overlaps: tuple[int, int, int]) -> list[int]:
-    """The heirs when no node came or went."""
+@pytest.mark.parametrize(
+    ("overlaps", "expected"),
+    [
+        # The same partitions under other numbers.
+        ([(0, 2, 30), (1, 0, 40), (2, 1, 50)], [1, 2, 0]),
+        # Of two pieces, and of two that merged, the larger carries on, or else the first.
+        ([(0, 0, 40), (0, 1, 60)], [-1, 0]),
+        ([(0, 0, 50), (0, 1, 50)], [0, -1]),
+        ([(0, 0, 40), (1, 0, 60)], [1]),
+        ([(0, 0, 50), (1, 0, 50)], [0]),
+        # Old 0 overlaps new 0 most, but then old 1 and new 1 would both be left with nothing.
+        ([(0, 0, 60), (0, 1, 50), (1, 0, 50)], [1, 0]),
+        ([(0, 0, 60), (0, 1, 29), (1, 0, 29)], [0, -1]),
+    ],
+)
+def test_names_pass_on_for_the_best_total(
+    overlaps: list[tuple[int, int, int]], expected: list[int]
+) -> None:
+    """No node came or went."""
     old, new = labels(*overlaps)
-    return list(inherited(old, new, np.bincount(old), np.bincount(new)).tolist())
-
-
-def test_the_same_partitions_under_other_numbers() -> None:
-    assert heirs((0, 2, 30), (1, 0, 40), (2, 1, 50)) == [1, 2, 0]
-
-
-def test_of_two_pieces_the_larger_carries_on() -> None:
-    assert heirs((0, 0, 40), (0, 1, 60)) == [-1, 0]
-    assert heirs((0, 0, 50), (0, 1, 50)) == [0, -1]
-
-
-def test_of_two_that_merged_the_larger_carries_on() -> None:
-    assert heirs((0, 0, 40), (1, 0, 60)) == [1]
-    assert heirs((0, 0, 50), (1, 0, 50)) == [0]
-
-
-def test_the_total_counts_and_not_who_comes_first() -> None:
-    """Old 0 overlaps new 0 most, but then old 1 and new 1 would both be left with nothing."""
-    assert heirs((0, 0, 60), (0, 1, 50), (1, 0, 50)) == [1, 0]
-    assert heirs((0, 0, 60), (0, 1, 29), (1, 0, 29)) == [0, -1]
+    assert inherited(old, new, np.bincount(old), np.bincount(new)).tolist() == expected
 
 
 def test_less_than_half_of_both_is_no_match() -> None:

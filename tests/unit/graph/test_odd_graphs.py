@@ -48,10 +48,10 @@ def test_a_star_of_ten_thousand_leaves() -> None:
 
 @pytest.mark.parametrize("weight", [1.0, 0.0])
 def test_a_clique_has_no_seam_and_one_half_fills_up(weight: float) -> None:
-    source, target = np.triu_indices(1_000, 1)
-    edges = undirected(1_000, source, target, np.full(source.size, weight))
-    result = limited(edges, starts(1_000)[0], limits=replace(LIMITS, max_nodes=720))
-    assert np.bincount(result.labels).tolist() == [720, 280]
+    source, target = np.triu_indices(300, 1)
+    edges = undirected(300, source, target, np.full(source.size, weight))
+    result = limited(edges, starts(300)[0], limits=replace(LIMITS, max_nodes=216))
+    assert np.bincount(result.labels).tolist() == [216, 84]
     assert (result.split, result.merged, result.pooled_nodes) == (1, 0, 0)
 
 
@@ -116,18 +116,3 @@ def test_a_hundred_thousand_tiny_components_stay_whole_in_full_pools() -> None:
         assert result.partition_count == 140
         assert np.ptp(np.bincount(result.labels)) <= 3
         assert np.array_equal(result.labels, result.labels[first][component])
-
-
-def test_the_order_of_rows_changes_none_of_it() -> None:
-    random = np.random.default_rng(5)
-    hub = np.zeros(2_000, dtype=np.int64), np.arange(1, 2_001)
-    path = np.arange(2_001, 5_000), np.arange(2_002, 5_001)
-    source, target = np.append(hub[0], path[0]), np.append(hub[1], path[1])
-    expected = [limited(undirected(6_000, source, target), labels) for labels in starts(6_000)]
-    order = random.permutation(source.size)
-    shuffled = undirected(6_000, target[order], source[order])
-    for before, labels in zip(expected, starts(6_000), strict=True):
-        after = limited(shuffled, labels[::-1].copy() if labels.any() else labels)
-        assert after.labels.tolist() == before.labels.tolist()
-        assert after.pool.tolist() == before.pool.tolist()
-        assert before.pool.any()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.graph.csr import Edges, strengths, undirected, within
-from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.recluster import RESOLUTION, recluster
 
 
@@ -29,19 +28,6 @@ def test_planted_blocks_are_found_and_isolates_stay_alone(giant_component: Edges
 
 def test_a_clique_is_not_torn(clique: Edges) -> None:
     assert recluster(clique, whole(clique)).max() == 0
-
-
-def test_a_path_falls_into_stretches(path: Edges) -> None:
-    labels = recluster(path, whole(path))
-    assert np.count_nonzero(np.diff(labels)) == labels.max()
-    assert modularity(path, labels) > 0.95
-
-
-def test_communities_never_cross_groups(giant_component: Edges) -> None:
-    group = np.arange(giant_component.node_count) % 3
-    edges = within(giant_component, group, np.ones(3, dtype=np.bool_))
-    labels = recluster(edges, group)
-    assert np.unique(np.stack((labels, group)), axis=1).shape[1] == labels.max() + 1
 
 
 def test_each_group_is_clustered_as_if_it_were_alone(barbell: Edges) -> None:

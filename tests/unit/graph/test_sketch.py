@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.graph.sketch import BUCKETS, LEVELS, difference, sketch
+from tests.thorough import tries
 
 
 def hashes(count: int, seed: int = 1) -> np.ndarray:
@@ -17,12 +18,6 @@ def test_a_summary_is_a_flat_list_of_signed_integers() -> None:
     assert numbers.shape == (LEVELS * BUCKETS,) == (8_192,)
     assert numbers.dtype == np.int64
     assert sketch(hashes(0)).tolist() == [0] * 8_192
-
-
-def test_the_order_of_hashes_does_not_matter() -> None:
-    some = hashes(50_000)
-    assert np.array_equal(sketch(some), sketch(np.sort(some)))
-    assert difference(sketch(some), sketch(some[::-1])) == 0
 
 
 def test_equal_hashes_do_not_cancel() -> None:
@@ -44,7 +39,7 @@ def test_small_numbers_are_told_apart() -> None:
     ("true", "off"),
     [(1, 0.0), (10, 0.3), (100, 0.15), (1_000, 0.2), (10_000, 0.2), (100_000, 0.2), (10**6, 0.2)],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(tries(1, 3)))
 def test_the_estimate_is_near_on_top_of_what_both_share(true: int, off: float, seed: int) -> None:
     shared, removed = hashes(200_000, 9), hashes(true // 3, seed)
     added = hashes(true - true // 3, seed)

@@ -20,34 +20,25 @@ def parts(labels: IntArray) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in np.unique(labels)}
 
 
-def test_what_fits_stays_whole_wherever_it_was_before() -> None:
-    labels, before = np.repeat([3, 8], 10), np.arange(20) % 5
-    found = steadied(labels, before, np.zeros(20, dtype=np.int64), LIMITS)
-    assert parts(found) == {frozenset(range(10)), frozenset(range(10, 20))}
-
-
-def test_what_is_too_large_is_cut_along_the_partitions_before() -> None:
-    before = np.repeat([4, 2, 4], [8, 8, 4])
-    found = steadied(np.zeros(20, dtype=np.int64), before, np.ones(20, dtype=np.int64), LIMITS)
-    assert parts(found) == {frozenset([*range(8), *range(16, 20)]), frozenset(range(8, 16))}
-
-
-def test_too_much_text_counts_as_too_large() -> None:
-    tokens = np.full(8, 200)
-    found = steadied(np.zeros(8, dtype=np.int64), np.repeat([0, 1], 4), tokens, LIMITS)
-    assert parts(found) == {frozenset(range(4)), frozenset(range(4, 8))}
-
-
-def test_a_node_without_a_partition_stands_alone() -> None:
-    before = np.array([0] * 6 + [-1] * 2 + [1] * 6)
-    found = steadied(np.zeros(14, dtype=np.int64), before, np.zeros(14, dtype=np.int64), LIMITS)
-    expected = {frozenset(range(6)), frozenset([6]), frozenset([7]), frozenset(range(8, 14))}
-    assert parts(found) == expected
-
-
-def test_nothing_at_all() -> None:
-    none = np.zeros(0, dtype=np.int64)
-    assert steadied(none, none, none, LIMITS).size == 0
+@pytest.mark.parametrize(
+    ("labels", "before", "tokens", "expected"),
+    [
+        # What fits stays whole wherever it was, and what is too large is cut along what was.
+        ([3] * 10 + [8] * 10, [0, 1, 2, 3, 4] * 4, 0, [[*range(10)], [*range(10, 20)]]),
+        ([0] * 20, [4] * 8 + [2] * 8 + [4] * 4, 1, [[*range(8), *range(16, 20)], [*range(8, 16)]]),
+        # Too much text counts as too large.
+        ([0] * 8, [0] * 4 + [1] * 4, 200, [[*range(4)], [*range(4, 8)]]),
+        # A node without a partition stands alone.
+        ([0] * 14, [0] * 6 + [-1] * 2 + [1] * 6, 0, [[*range(6)], [6], [7], [*range(8, 14)]]),
+        ([], [], 0, []),
+    ],
+)
+def test_communities_are_cut_along_the_partitions_before(
+    labels: list[int], before: list[int], tokens: int, expected: list[list[int]]
+) -> None:
+    old, now = np.array(before, dtype=np.int64), np.array(labels, dtype=np.int64)
+    found = steadied(now, old, np.full(now.size, tokens), LIMITS)
+    assert parts(found) == {frozenset(nodes) for nodes in expected}
 
 
 def test_old_nodes_stay_and_new_ones_join_most_of_their_community() -> None:

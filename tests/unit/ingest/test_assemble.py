@@ -41,14 +41,6 @@ async def assembled(
     return await assemble(db, "docs", documents, held), db
 
 
-async def test_a_new_document_only_adds() -> None:
-    document = new_document("a", {"one": said("Alpha"), "two": said("Alpha", "Beta")})
-    what, _ = await assembled([document], [])
-    assert (what.gone, what.documents) == ([], [document])
-    assert sorted(row.chunk for row in what.change.mentions) == ["a#one", "a#two", "a#two"]
-    assert what.change.entities["entity:Concept:ALPHA"].mentions == 2
-
-
 async def test_chunks_that_say_the_same_are_left_alone() -> None:
     before = new_document("a", {"one": said("Alpha"), "two": said("Beta")})
     after = new_document("a", {"two": said("Beta"), "one": said("Alpha")})
@@ -76,32 +68,6 @@ async def test_a_chunk_that_another_extractor_is_sure_of_is_counted_again() -> N
     assert what.change.unbound == ("a#one",)
     assert [row.mention.sure for row in what.change.mentions] == [not chunk.sure]
     assert what.change.entities["entity:Concept:ALPHA"].viewed is not chunk.sure
-
-
-async def test_chunks_that_left_a_document_go_with_what_only_they_said() -> None:
-    before = new_document("a", {"one": said("Alpha"), "two": said("Beta")})
-    after = new_document("a", {"one": said("Alpha")})
-    what, _ = await assembled([after], [before])
-    assert (what.gone, what.change.unbound) == (["a#two"], ())
-    assert what.change.vanished == ("entity:Concept:BETA",)
-    assert what.change.mentions == ()
-
-
-async def test_a_document_that_goes_takes_its_chunks_along() -> None:
-    before = new_document("a", {"one": said("Alpha"), "two": said()})
-    what, _ = await assembled([], [before])
-    assert what.gone == ["a", "a#one", "a#two"]
-    assert (what.documents, what.change.vanished) == ([], ("entity:Concept:ALPHA",))
-
-
-async def test_a_moved_document_is_written_as_new_and_the_former_one_goes() -> None:
-    former = new_document("old", {"one": said("Alpha")})
-    moved = new_document("new", {"one": said("Alpha")})
-    what, _ = await assembled([moved], [former])
-    assert what.gone == ["old", "old#one"]
-    assert [row.chunk for row in what.change.mentions] == ["new#one"]
-    assert what.change.vanished == ()
-    assert what.change.entities["entity:Concept:ALPHA"].mentions == 1
 
 
 async def test_a_document_without_chunks_goes_all_the_same() -> None:

@@ -13,8 +13,8 @@ from pgs_neo4j.ingest import stored
 from pgs_neo4j.ingest.fold.rows import RelationPlace, RelationRow
 from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
 from pgs_neo4j.ingest.names.moving import MovedMentions
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
-from tests.documents import random_extraction, random_judgments, random_rulings
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import random_extraction, random_judgments, random_rulings, relation_of
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
 SEINE_PARIS: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
@@ -28,16 +28,7 @@ def named(name: str = "Paris", kind: str = "Location", text: str = "") -> Said:
 def related(fact: str, weight: float = 1.0, *, keyword: str = "a", kind: str = "Location") -> Said:
     """A chunk that says how the Seine and Paris are related."""
     ends = GroundedEntity(name="Seine", type="River"), GroundedEntity(name="Paris", type=kind)
-    stated = GroundedRelation(
-        source="Seine",
-        source_type="River",
-        target="Paris",
-        target_type=kind,
-        type="CROSSES",
-        fact=fact,
-        keywords=(keyword,),
-        weight=weight,
-    )
+    stated = relation_of(*ends, type="CROSSES", fact=fact, keywords=(keyword,), weight=weight)
     return GroundedExtraction(ends, (stated,)), True
 
 
@@ -103,19 +94,6 @@ async def test_a_stray_type_joins_and_parts_again_when_chunks_come_and_go() -> N
     assert_whole(graph)
 
 
-async def test_a_stray_type_that_becomes_common_parts_from_the_main_entity() -> None:
-    cities = {f"city{number}": named() for number in range(9)}
-    graph = await graph_of(p1=named(kind="Person"), p2=named(kind="Person"), **cities)
-    assert graph.entities.keys() == {"entity:Location:PARIS"}
-    change = await graph.write(p3=named(kind="Person"))
-    assert change.unbound == ()
-    ends = "entity:Location:PARIS", "entity:Person:PARIS"
-    assert change.moved == (MovedMentions(*ends, "Person", ["Paris"]),)
-    assert graph.entities["entity:Person:PARIS"].mentions == 3
-    assert graph.entities["entity:Location:PARIS"].mentions == 9
-    assert_whole(graph)
-
-
 async def test_the_main_type_of_a_name_changes_hands() -> None:
     cities = {f"city{number}": named() for number in range(3)}
     graph = await graph_of(stray=named(kind="Person"), **cities)
@@ -140,35 +118,10 @@ async def test_a_relation_moves_with_the_stray_type_at_its_end() -> None:
     assert_whole(graph)
 
 
-async def test_statements_of_two_types_in_one_chunk_count_once_when_the_types_join() -> None:
-    one, other = related("As a city.")[0], related("As a hero.", 0.4, kind="Person")[0]
-    both = GroundedExtraction(
-        (*one.entities, other.entities[1]), (*one.relations, *other.relations)
-    )
-    graph = await graph_of(both=(both, True))
-    assert len(graph.relations) == 2
-    await graph.write(a=named(), b=named(), c=named())
-    assert (crossing(graph).fact, crossing(graph).mentions) == ("As a city.", 1)
-    assert crossing(graph).weight == 1.0
-    assert_whole(graph)
-
-
-async def test_a_relation_that_loses_its_spokesman_takes_the_next_best() -> None:
-    graph = await graph_of(
-        best=related("Surely.", 0.9), next=related("Likely.", 0.6), last=related("Perhaps.", 0.2)
-    )
-    assert (crossing(graph).fact, crossing(graph).weight) == ("Surely.", 1.7)
-    await graph.write(["best"])
-    assert (crossing(graph).fact, crossing(graph).fact_weight) == ("Likely.", 0.6)
-    assert (crossing(graph).weight, crossing(graph).mentions) == (0.8, 2)
-    assert_whole(graph)
-    await graph.write(next=named())
-    assert (crossing(graph).fact, crossing(graph).mentions) == ("Perhaps.", 1)
-    assert_whole(graph)
-    change = await graph.write(["last"])
-    assert change.dropped == (SEINE_PARIS,)
-    assert change.vanished == ("entity:River:SEINE",)
-    assert graph.relations == {}
+async def test_a_chunk_that_is_written_again_keeps_a_relation_that_another_one_loses() -> None:
+    graph = await graph_of(a=related("So."), b=related("So."), c=related("So."))
+    await graph.write(a=named(), b=related("So."))
+    assert crossing(graph).mentions == 2
     assert_whole(graph)
 
 
@@ -196,21 +149,6 @@ async def test_a_relation_that_only_grows_is_added_to_what_stands() -> None:
     assert_whole(graph)
 
 
-async def test_a_tie_of_keywords_is_decided_alike_in_any_order() -> None:
-    said = {"x": related("So.", keyword="b"), "y": related("So.", keyword="a")}
-    together = await graph_of(**said)
-    apart = await graph_of(x=said["x"])
-    await apart.write(y=said["y"])
-    reverse = await graph_of(y=said["y"])
-    await reverse.write(x=said["x"])
-    for graph in (together, apart, reverse):
-        assert crossing(graph).keywords == ("a",)
-        assert_whole(graph)
-    await reverse.write(["y"])
-    assert crossing(reverse).keywords == ("b",)
-    assert_whole(reverse)
-
-
 async def test_a_relation_names_another_chunk_when_its_lowest_goes() -> None:
     ids = sorted((f"c{number}" for number in range(MOST_CHUNKS + 3)), key=text_hash)
     graph = await graph_of(**{id_: related("So.") for id_ in ids})
@@ -235,32 +173,4 @@ async def test_a_hub_with_many_descriptions_is_described_as_if_made_at_once() ->
     hub = graph.entities["entity:Location:PARIS"]
     assert hub.description.splitlines()[:2] == texts[1:3]
     assert {row["most"] for row in graph.database.params("read_names")} == {MOST_FRAGMENTS}
-    assert_whole(graph)
-
-
-async def test_a_description_that_two_chunks_share_stays_with_the_other() -> None:
-    graph = await graph_of(a=named(text="Old."), b=named(text="Old."))
-    await graph.write(["a"])
-    assert graph.entities["entity:Location:PARIS"].description == "Old."
-    await graph.write(b=named())
-    assert graph.entities["entity:Location:PARIS"].description == ""
-    assert_whole(graph)
-
-
-async def test_the_commonest_spelling_names_the_entity() -> None:
-    graph = await graph_of(a=named("Paris"), b=named("PARIS"), c=named("PARIS"))
-    assert graph.entities["entity:Location:PARIS"].name == "PARIS"
-    await graph.write(["c"], d=named("Paris"))
-    assert graph.entities["entity:Location:PARIS"].name == "Paris"
-    assert_whole(graph)
-
-
-async def test_a_term_leaves_the_view_when_one_unsure_chunk_is_left() -> None:
-    extraction, _ = named()
-    graph = await graph_of(a=(extraction, False), b=(extraction, False))
-    assert graph.entities["entity:Location:PARIS"].viewed
-    await graph.write(["a"])
-    assert not graph.entities["entity:Location:PARIS"].viewed
-    await graph.write(b=(extraction, True))
-    assert graph.entities["entity:Location:PARIS"].viewed
     assert_whole(graph)

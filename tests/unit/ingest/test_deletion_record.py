@@ -10,7 +10,6 @@ from pgs_neo4j.errors import DatabaseError, LeaseLostError
 from pgs_neo4j.ingest.deletion import record
 from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.deletion.record import end_deletions, read_begun
-from pgs_neo4j.model.deletion import TextHolder
 from tests.fakes.database import Row
 from tests.unit.ingest.test_deletion import OTHER, SECRET, WRITER, database, node, stored, text_row
 
@@ -58,41 +57,12 @@ async def break_off(kept: Kept, *ids: str, **answers: Any) -> Any:
     return db
 
 
-async def test_what_is_looked_for_is_kept_before_anything_is_deleted() -> None:
-    kept = Kept()
-    db = await break_off(kept)
-    names = [name for name, _ in db.sent]
-    assert names.index("keep_deletion") < names.index("scan_remade") < names.index("publish")
-    (row,) = kept.rows.values()
-    assert (row["sentences"], row["short"], row["label"], row["sizes"]) == (2, 0, "Docs", [6])
-
-
 async def test_what_is_kept_has_no_word_of_the_text_and_no_id() -> None:
     kept = Kept()
     await break_off(kept)
     (row,) = kept.rows.values()
     told = repr(row).lower() + row["runs"].decode("latin-1").lower()
     assert [word for word in [*WORDS, "a.md"] if len(word) > 3 and word in told] == []
-
-
-async def test_the_next_deletion_continues_the_search_and_ends_it() -> None:
-    kept = Kept()
-    await break_off(kept)
-    db = kept.database(scan_nodes=HELD)
-    done = await delete_documents(db, WRITER, [])
-    assert (done.documents, done.resumed, done.sentences, done.proven) == (0, 1, 2, False)
-    assert done.holders == (TextHolder(kind="Note", id="id 7", place="text"),)
-    assert (kept.rows, db.params("publish")) == ({}, [])
-    again = await delete_documents(kept.database(scan_nodes=HELD), WRITER, [])
-    assert (again.resumed, again.scanned) == (0, 0)
-
-
-async def test_a_deletion_without_holders_is_proven_when_it_is_continued() -> None:
-    kept = Kept()
-    await break_off(kept)
-    db = kept.database(scan_nodes=[node("8", "Note", text=OTHER)])
-    done = await delete_documents(db, WRITER, [])
-    assert (done.resumed, done.scanned, done.proven) == (1, len(OTHER), True)
 
 
 async def test_documents_that_are_still_there_are_counted_once() -> None:

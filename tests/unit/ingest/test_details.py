@@ -14,31 +14,25 @@ from pgs_neo4j.ingest.documents import rules_of
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredDocument
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.documents import relation_of
 from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.ingestion import stored_document
 
 SCHEMA = EntitySchema()
 NARROW = EntitySchema(types={"Person": "someone"}, mode="strict")
 SCHEMAS = {one.signature: one for one in (SCHEMA, NARROW)}
-STORED = StoredDocument(
-    id="a/curie.md", hash="h", rules=rules_of(ChunkRules(), FileLoader()),
-    signature=TermExtractor().signature, chunks=2, name="Curie", size=70, label="Notes",
-    schema=SCHEMA.signature, told=(), source="a/curie.md", roots=None,
+STORED = stored_document(
+    "a/curie.md", rules=rules_of(ChunkRules(), FileLoader()), name="Curie",
+    signature=TermExtractor().signature, schema=SCHEMA.signature,
 )  # fmt: skip
-FOUND = GroundedRelation(
-    source="Marie Curie", source_type="Person", target="radium", target_type="Concept",
-    type="FOUND", fact="She found radium.",
-)  # fmt: skip
-EXTRACTED = GroundedExtraction(
-    entities=(
-        GroundedEntity(name="Marie Curie", type="Person"),
-        GroundedEntity(name="radium", type="Concept"),
-    ),
-    relations=(FOUND,),
-    dropped={"end": 2},
+ENDS = (
+    GroundedEntity(name="Marie Curie", type="Person"),
+    GroundedEntity(name="radium", type="Concept"),
 )
+EXTRACTED = GroundedExtraction(ENDS, (relation_of(*ENDS),), dropped={"end": 2})
 
 
 def chunk(index: int, extraction: GroundedExtraction, **changed: Any) -> Row:
@@ -97,12 +91,6 @@ def test_a_document_has_its_chunks_counts_and_source() -> None:
     first, second = shown.chunks
     assert (first.page, first.path, first.characters) == (3, ("Life",), 33)
     assert (second.entities, second.relations, second.dropped) == (2, 1, {"end": 1, "type": 5})
-
-
-def test_what_the_first_releases_did_not_store_is_empty() -> None:
-    own = dict.fromkeys(("source", "loader", "media_type", "ingested_at"))
-    shown = read(replace(STORED, schema="gone"), {"document": own, "chunks": [], "entities": 0})
-    assert (shown.source, shown.ingested_at, shown.types, shown.chunks) == ("", "", (), ())
 
 
 def test_a_document_that_is_gone_by_now_is_refused() -> None:

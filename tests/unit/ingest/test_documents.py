@@ -37,6 +37,7 @@ from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.extractors import WordExtractor
+from tests.fakes.ingestion import stored_document
 
 RIVER, CITY = "The Seine flows.\n", "Paris is a city.\n"
 LOADER = FileLoader()
@@ -60,12 +61,11 @@ def rules(divided: ChunkRules = WHOLE) -> str:
 
 def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
     """A document as it stands after its file had this text."""
-    one = StoredDocument(
-        id=f"{name}.md", hash=digest(text), rules=rules(), signature="s1",
-        chunks=1, name=f"{name}.md", size=len(text), label="Docs",
-        schema="", told=(), source=f"{name}.md", roots=None,
-    )  # fmt: skip
-    return {one.id: replace(one, **given)}
+    one = stored_document(
+        f"{name}.md",
+        **{"hash": digest(text), "rules": rules(), "size": len(text)} | given,
+    )
+    return {one.id: one}
 
 
 def file_of(folder: Path, text: str, name: str) -> dict[str, StoredDocument]:
@@ -91,76 +91,46 @@ def states(comparison: Compared) -> dict[str, str]:
     return {one.id: one.state for one in comparison.outcomes}
 
 
-async def test_a_file_as_its_document_is_unchanged_and_not_divided(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    stored = stored_of(RIVER, "river", chunks=3)
-    comparison, wanted = await compared(order_of(tmp_path), stored)
-    (outcome,) = comparison.outcomes
-    assert (outcome.id, outcome.state, outcome.chunks) == ("river.md", "unchanged", 3)
-    assert (outcome.extracted, wanted, comparison.missing) == (0, [], {})
-
-
-async def test_a_new_file_is_added_with_its_size_and_hash(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    comparison, (one,) = await compared(order_of(tmp_path), {})
-    assert (one.id, one.state, one.former) == ("river.md", "added", ("river.md",))
-    assert (one.size, one.hash) == (len(RIVER), digest(RIVER))
-    assert [chunk.chunk.text for chunk in one.chunks] == [RIVER]
-    assert comparison.outcomes == []
-
-
-async def test_a_file_with_another_text_is_changed(tmp_path: Path) -> None:
-    write(tmp_path, river=CITY)
-    _, (one,) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
-    assert (one.state, one.former, one.hash) == ("changed", ("river.md",), digest(CITY))
-
-
-async def test_another_line_ending_changes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "river.md").write_bytes(RIVER.replace("\n", "\r\n").encode())
-    comparison, wanted = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
-    assert (states(comparison), wanted) == ({"river.md": "unchanged"}, [])
-
-
-async def test_a_file_with_the_text_of_one_that_is_gone_is_moved(tmp_path: Path) -> None:
-    write(tmp_path, stream=RIVER)
-    comparison, (one,) = await compared(order_of(tmp_path), file_of(tmp_path, RIVER, "river"))
-    assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
-    assert (one.outcome(()).former, one.roots) == ("river.md", root_hashes(tmp_path))
-    assert (comparison.missing, comparison.elsewhere) == ({}, [])
-
-
-async def test_a_copy_of_a_file_that_is_still_there_is_added(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER, copy=RIVER)
-    comparison, (one,) = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
-    assert (one.id, one.state, one.former) == ("copy.md", "added", ("copy.md",))
-    assert states(comparison) == {"river.md": "unchanged"}
-
-
-async def test_a_document_moves_to_one_of_two_equal_files(tmp_path: Path) -> None:
-    write(tmp_path, first=RIVER, second=RIVER)
-    stored = file_of(tmp_path, RIVER, "river")
-    _, (first, second) = await compared(order_of(tmp_path), stored)
-    assert (first.state, first.former) == ("moved", ("first.md", "river.md"))
-    assert (second.state, second.former) == ("added", ("second.md",))
-    assert second.outcome(()).former == ""
-
-
-async def test_two_equal_documents_move_in_the_order_of_their_ids(tmp_path: Path) -> None:
-    write(tmp_path, x=RIVER, y=RIVER)
+@pytest.mark.parametrize(
+    ("files", "held", "wanted", "missing"),
+    [
+        ({"river": RIVER}, {"river": RIVER}, {}, ""),
+        ({"river": "The Seine flows.\r\n"}, {"river": RIVER}, {}, ""),
+        ({"river": RIVER}, {}, {"river": "added"}, ""),
+        ({"river": CITY}, {"river": RIVER}, {"river": "changed"}, ""),
+        ({"stream": RIVER}, {"river": RIVER}, {"stream": "moved river"}, ""),
+        ({"copy": RIVER, "river": RIVER}, {"river": RIVER}, {"copy": "added"}, ""),
+        ({"x": RIVER, "y": RIVER}, {"river": RIVER}, {"x": "moved river", "y": "added"}, ""),
+        (
+            {"x": RIVER, "y": RIVER},
+            dict.fromkeys("bac", RIVER),
+            {"x": "moved a", "y": "moved b"},
+            "c",
+        ),
+        ({"city": RIVER}, {"city": CITY, "river": RIVER}, {"city": "changed"}, "river"),
+    ],
+)
+async def test_a_file_is_compared_with_all_documents_by_id_and_text(
+    tmp_path: Path,
+    files: dict[str, str],
+    held: dict[str, str],
+    wanted: dict[str, str],
+    missing: str,
+) -> None:
+    write(tmp_path, **files)
     stored: dict[str, StoredDocument] = {}
-    for name in "bac":
-        stored |= file_of(tmp_path, RIVER, name)
-    comparison, wanted = await compared(order_of(tmp_path), stored)
-    assert [one.former for one in wanted] == [("x.md", "a.md"), ("y.md", "b.md")]
-    assert [*comparison.missing] == ["c.md"]
-
-
-async def test_a_changed_file_does_not_take_over_a_document_that_is_gone(tmp_path: Path) -> None:
-    write(tmp_path, city=RIVER)
-    stored = file_of(tmp_path, CITY, "city") | file_of(tmp_path, RIVER, "river")
-    comparison, (one,) = await compared(order_of(tmp_path), stored)
-    assert (one.state, one.former) == ("changed", ("city.md",))
-    assert [*comparison.missing] == ["river.md"]
+    for name, text in held.items():
+        stored |= file_of(tmp_path, text, name)
+    comparison, found = await compared(order_of(tmp_path), stored)
+    told = {one.name[:-3]: f"{one.state} {one.outcome(()).former[:-3]}".strip() for one in found}
+    assert told == wanted
+    for one in found:
+        text = files[one.name[:-3]]
+        assert (one.size, one.hash, one.roots) == (len(text), digest(text), root_hashes(tmp_path))
+        assert "".join(chunk.chunk.text for chunk in one.chunks) == text
+        assert one.former == (one.id, *filter(None, [one.outcome(()).former]))
+    assert states(comparison) == {f"{id_}.md": "unchanged" for id_ in files if id_ not in wanted}
+    assert ([*comparison.missing], comparison.elsewhere) == ([f"{missing}.md"][: len(missing)], [])
 
 
 async def test_a_copy_of_a_file_of_another_folder_is_added_and_both_stay(tmp_path: Path) -> None:
@@ -191,15 +161,9 @@ async def test_a_document_moves_between_two_folders_that_are_both_read(tmp_path:
     assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
 
 
-async def test_a_document_without_a_folder_moves_only_instead_of_being_deleted(
-    tmp_path: Path,
-) -> None:
+async def test_a_document_without_a_folder_is_never_moved_or_missing(tmp_path: Path) -> None:
     write(tmp_path, stream=RIVER)
-    earlier, upload = stored_of(RIVER, "river"), stored_of(RIVER, "river", roots=())
-    comparison, (one,) = await compared(order_of(tmp_path), earlier)
-    assert (one.state, [*comparison.missing]) == ("added", ["river.md"])
-    comparison, (one,) = await compared(order_of(tmp_path, sync=True), earlier)
-    assert (one.state, comparison.missing) == ("moved", {})
+    upload = stored_of(RIVER, "river")
     comparison, (one,) = await compared(order_of(tmp_path, sync=True), upload)
     assert (one.state, comparison.elsewhere) == ("added", ["river.md"])
 
@@ -207,11 +171,11 @@ async def test_a_document_without_a_folder_moves_only_instead_of_being_deleted(
 async def test_files_and_patterns_leave_alone_what_they_do_not_read(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER, city=CITY)
     (tmp_path / "a.txt").write_text("Text.")
-    held = file_of(tmp_path, RIVER, "gone") | stored_of(RIVER, "earlier")
+    held = file_of(tmp_path, RIVER, "gone") | stored_of(RIVER, "upload")
     held |= file_of(tmp_path, "Text.", "gone.txt") | file_of(tmp_path, CITY, "city")
     expected: dict[str, list[str]] = {
         "river.md": [], "*.txt": [], "*.md": ["gone.md", "gone.txt.md"],
-        ".": ["gone.md", "earlier.md", "gone.txt.md"],
+        ".": ["gone.md", "gone.txt.md"],
     }  # fmt: skip
     for path, missing in expected.items():
         sources = find_sources([tmp_path / path], LOADER.takes)
@@ -231,26 +195,16 @@ async def test_a_document_that_stays_learns_of_which_folder_it_is(tmp_path: Path
     write(tmp_path, river=RIVER)
     roots, upload = root_hashes(tmp_path), DocumentSource(id="river.md", data=RIVER)
     sent = Sources((upload,), {})
-    for stored, learned, lost in (
-        (None, {"river.md": roots}, {"river.md": ()}),
-        ((), {"river.md": roots}, {}),
-        (("moved",), {"river.md": roots}, {}),
-        (roots, {}, {}),
+    for stored, learned in (
+        ((), {"river.md": roots}),
+        (("moved",), {"river.md": roots}),
+        (roots, {}),
     ):
         held = stored_of(RIVER, "river", roots=stored)
         comparison, wanted = await compared(order_of(tmp_path), held)
         assert (comparison.rooted, wanted) == (learned, [])
         comparison, _ = await compared(replace(order_of(tmp_path), sources=sent), held)
-        assert comparison.rooted == lost
-
-
-async def test_what_another_model_extracted_is_stale_until_it_is_refreshed(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    stored = stored_of(RIVER, "river")
-    comparison, wanted = await compared(order_of(tmp_path), stored, "s2")
-    assert (states(comparison), wanted) == ({"river.md": "stale"}, [])
-    comparison, (one,) = await compared(order_of(tmp_path, refresh=True), stored, "s2")
-    assert (one.state, comparison.outcomes) == ("changed", [])
+        assert comparison.rooted == {}
 
 
 NARROW = EntitySchema(types={"Person": DEFAULT_TYPES["Person"]}, mode="strict")
@@ -271,31 +225,32 @@ async def test_a_narrower_schema_writes_a_document_again_from_what_is_known(tmp_
     assert one.chunks[0].extraction_key != first.chunks[0].extraction_key
 
 
-@pytest.mark.parametrize("known", [KNOWN, {}])
-async def test_a_wider_schema_makes_a_document_stale_until_it_is_refreshed(
-    tmp_path: Path, known: dict[str, EntitySchema]
+UNDER_NARROW = {"schema": NARROW.signature, "told": (NARROW.told.signature,)}
+
+
+@pytest.mark.parametrize(
+    ("stored", "given", "extractor", "state"),
+    [
+        ({}, {}, "s2", "stale"),
+        ({}, {"refresh": True}, "s2", "changed"),
+        ({}, {"refresh": True}, "s1", "unchanged"),
+        (UNDER_NARROW, {}, EntitySchema(), "stale"),
+        (UNDER_NARROW, {"schemas": KNOWN}, EntitySchema(), "stale"),
+        (UNDER_NARROW, {"schemas": KNOWN, "refresh": True}, EntitySchema(), "changed"),
+        (UNDER_NARROW, {"refresh": True}, EntitySchema(), "changed"),
+        (UNDER_NARROW, {"schema": NARROW}, NARROW, "unchanged"),  # even if it was purged
+    ],
+)
+async def test_what_another_model_or_a_narrower_schema_left_is_stale_until_it_is_refreshed(
+    tmp_path: Path, stored: Any, given: Any, extractor: str | EntitySchema, state: str
 ) -> None:
     write(tmp_path, river=RIVER)
-    told = NARROW.told.signature
-    stored = stored_of(RIVER, "river", schema=NARROW.signature, told=(told,))
-    comparison, wanted = await compared(order_of(tmp_path, schemas=known), stored, EntitySchema())
-    assert (states(comparison), wanted) == ({"river.md": "stale"}, [])
-    order = order_of(tmp_path, schemas=known, refresh=True)
-    _, (one,) = await compared(order, stored, EntitySchema())
-    assert [len(chunk.bases) for chunk in one.chunks] == [1]
-
-
-async def test_the_same_schema_is_unchanged_even_if_it_was_purged(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    stored = stored_of(RIVER, "river", schema=NARROW.signature, told=(NARROW.told.signature,))
-    comparison, _ = await compared(order_of(tmp_path, schema=NARROW), stored, NARROW)
-    assert states(comparison) == {"river.md": "unchanged"}
-
-
-async def test_a_refresh_leaves_alone_what_the_same_model_extracted(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    comparison, wanted = await compared(order_of(tmp_path, refresh=True), stored_of(RIVER, "river"))
-    assert (states(comparison), wanted) == ({"river.md": "unchanged"}, [])
+    held = stored_of(RIVER, "river", chunks=3, **stored)
+    comparison, wanted = await compared(order_of(tmp_path, **given), held, extractor)
+    told = [(one.id, one.state, one.chunks, one.extracted) for one in comparison.outcomes]
+    assert told == ([] if wanted else [("river.md", state, 3, 0)])
+    assert [one.state for one in wanted] == ["changed"] * (state == "changed")
+    assert {len(chunk.bases) for one in wanted for chunk in one.chunks} <= {1}
 
 
 async def test_other_rules_divide_a_document_again(tmp_path: Path) -> None:
@@ -404,13 +359,6 @@ async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_pat
     assert comparison.missing == {}
 
 
-async def test_documents_without_a_file_are_missing_before_any_file_is_read(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    comparison, _ = compare(order_of(tmp_path), LOADER, stored_of(CITY, "city"), WordExtractor())
-    assert [*comparison.missing] == ["city.md"]
-    assert comparison.outcomes == []
-
-
 async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:
     write(tmp_path, a=RIVER, b=CITY)
     _, wanted = compare(order_of(tmp_path), LOADER, {}, WordExtractor())
@@ -487,7 +435,8 @@ async def test_nothing_of_a_folder_that_cannot_be_read_is_missing(tmp_path: Path
     write(tmp_path, river=RIVER)
     order = order_of(tmp_path, sync=True)
     order = replace(order, sources=replace(order.sources, closed={"shut/": "it cannot be read"}))
-    held = stored_of(RIVER, "shut/river") | stored_of(CITY, "shutter") | stored_of(CITY, "a/shut/b")
+    held = file_of(tmp_path, RIVER, "shut/river") | file_of(tmp_path, CITY, "shutter")
+    held |= file_of(tmp_path, CITY, "a/shut/b")
     comparison, (added,) = await compared(order, held)
     assert (added.id, added.former) == ("river.md", ("river.md",))
     assert comparison.missing.keys() == {"shutter.md", "a/shut/b.md"}

@@ -26,7 +26,6 @@ from tests.fakes.extractors import WordExtractor
 from tests.fakes.ingestion import Documents, ingestion
 from tests.unit.ingest.test_pipeline import write
 
-READS = {"read_documents", "read_chunks", "read_extractions"}
 LLM = ScriptedLLM(lambda prompt: "")
 PRICED = {LLM.name: ModelEntry(input_price=1.0, output_price=10.0)}
 
@@ -36,15 +35,6 @@ async def plan(
 ) -> IngestPlan:
     order, tools = ingestion(documents, extractor, folder, **given)
     return await plan_ingest(order, tools, LLM)
-
-
-async def test_a_plan_writes_nothing_and_asks_for_nothing(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha", "Beta")
-    documents, extractor = Documents(), WordExtractor()
-    planned = await plan(documents, extractor, tmp_path)
-    assert planned.calls == 2
-    assert extractor.prompts == 0
-    assert {name for name, _ in documents.database.sent} <= READS
 
 
 @pytest.mark.parametrize("shares", [False, True])

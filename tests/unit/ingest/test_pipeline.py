@@ -15,7 +15,6 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import (
-    BusyError,
     DatabaseError,
     DatabaseMemoryError,
     ModelOutputError,
@@ -25,16 +24,12 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.ingest import pipeline
 from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
-from pgs_neo4j.ingest.deletion import delete as deletion
-from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.pipeline import (
     group_documents,
     ingest,
 )
-from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.transactions import parts
 from pgs_neo4j.ingest.wanted import WantedDocument
-from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.ingest import Ingested
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import Row
@@ -99,53 +94,6 @@ async def test_a_group_is_given_before_later_files_are_read() -> None:
     assert [one.id async for one in documents] == [str(GROUP_DOCUMENTS + 1)]
 
 
-async def test_new_files_are_published_and_cost_nothing_again(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha", "Beta")
-    documents, extractor = Documents(), WordExtractor()
-    done = await run(documents, extractor, tmp_path)
-    assert [(one.id, one.state, one.chunks, one.extracted) for one in done.outcomes] == [
-        ("alpha.md", "added", 1, 1), ("beta.md", "added", 1, 1),
-    ]  # fmt: skip
-    assert (done.graph, done.label, done.complete) == ("docs", "Docs", True)
-    assert done.dropped == {"not in the text": 2}
-    again = await run(documents, extractor, tmp_path)
-    assert states(again) == {"alpha.md": "unchanged", "beta.md": "unchanged"}
-    assert (sorted(extractor.asked), len(documents.published)) == (["Alpha", "Beta"], 1)
-
-
-async def test_a_published_document_has_the_properties_it_is_compared_by(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    documents = Documents()
-    await run(documents, WordExtractor(signature="model"), tmp_path)
-    row = documents.documents["alpha.md"]
-    assert (row["name"], row["signature"], row["label"]) == ("alpha.md", "model", "Docs")
-    assert (row["chunks"], row["size"]) == (1, len("Alpha is a word.\n"))
-
-
-async def test_a_document_that_fails_leaves_the_others_of_its_group(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha", "Bad", "Beta")
-    documents = Documents()
-    extractor = WordExtractor(errors={"Bad": ModelOutputError("no records")})
-    done = await run(documents, extractor, tmp_path)
-    assert states(done) == {"alpha.md": "added", "bad.md": "failed", "beta.md": "added"}
-    assert [one.reason for one in done.outcomes if one.state == "failed"] == ["no records"]
-    assert documents.published == [["alpha.md", "beta.md"]]
-    assert not done.complete
-    assert documents.kept == {}
-
-
-async def test_a_changed_document_that_fails_stays_as_it_was(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    documents, extractor = Documents(), WordExtractor()
-    await run(documents, extractor, tmp_path)
-    before = dict(documents.documents), dict(documents.chunks)
-    (tmp_path / "alpha.md").write_text("Bad is a word.\n")
-    extractor.errors["Bad"] = ModelOutputError("no records")
-    done = await run(documents, extractor, tmp_path)
-    assert states(done) == {"alpha.md": "failed"}
-    assert (documents.documents, documents.chunks) == before
-
-
 async def test_a_moved_document_that_fails_is_not_deleted(tmp_path: Path) -> None:
     write(tmp_path, "Alpha")
     documents, extractor = Documents(), WordExtractor()
@@ -156,17 +104,6 @@ async def test_a_moved_document_that_fails_is_not_deleted(tmp_path: Path) -> Non
     done = await run(documents, extractor, tmp_path, sync=True)
     assert states(done) == {"omega.md": "failed"}
     assert [*documents.documents] == ["alpha.md"]
-
-
-async def test_a_moved_document_is_not_extracted_again(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    documents, extractor = Documents(), WordExtractor()
-    await run(documents, extractor, tmp_path)
-    (tmp_path / "alpha.md").rename(tmp_path / "omega.md")
-    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
-    assert (outcome.id, outcome.state, outcome.extracted) == ("omega.md", "moved", 0)
-    assert ([*documents.documents], extractor.asked) == (["omega.md"], ["Alpha"])
-    assert [row["document"] for row in documents.chunks.values()] == ["omega.md"]
 
 
 async def test_a_stop_publishes_what_is_whole_and_ends_the_groups(
@@ -183,16 +120,6 @@ async def test_a_stop_publishes_what_is_whole_and_ends_the_groups(
     }  # fmt: skip
     assert documents.published == [["a.md"]]
     assert {*extractor.asked} == {"A", "B"}
-
-
-async def test_a_text_that_two_documents_have_is_extracted_once(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    (tmp_path / "twin.md").write_text("Alpha is a word.\n")
-    documents, extractor = Documents(), WordExtractor()
-    done = await run(documents, extractor, tmp_path)
-    assert states(done) == {"alpha.md": "added", "twin.md": "added"}
-    assert extractor.asked == ["Alpha"]
-    assert documents.kept == {}
 
 
 async def test_a_failure_ends_no_call_that_is_paid_for(tmp_path: Path) -> None:
@@ -247,30 +174,6 @@ async def test_a_limit_in_dividing_ends_the_ingestion_and_deletes_nothing(tmp_pa
     assert "apple.md" in documents.documents
 
 
-async def test_missing_documents_stay_without_sync(tmp_path: Path) -> None:
-    write(tmp_path, "Old")
-    documents = Documents()
-    await run(documents, WordExtractor(), tmp_path)
-    (tmp_path / "old.md").unlink()
-    done = await run(documents, WordExtractor(), tmp_path)
-    assert (states(done), [*documents.documents]) == ({"old.md": "missing"}, ["old.md"])
-
-
-async def test_an_extraction_is_kept_when_its_publication_fails_and_bought_once(
-    tmp_path: Path,
-) -> None:
-    write(tmp_path, "Alpha")
-    documents, extractor = Documents(), WordExtractor()
-    documents.database.answers["publish"] = DatabaseError("the connection was lost")
-    with pytest.raises(DatabaseError, match="connection was lost"):
-        await run(documents, extractor, tmp_path)
-    assert len(documents.kept) == 1
-    documents.database.answers["publish"] = documents.publish
-    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
-    assert (outcome.state, outcome.extracted, extractor.asked) == ("added", 0, ["Alpha"])
-    assert documents.kept == {}
-
-
 def refuse(documents: Documents, *ids: str, error: DatabaseError) -> None:
     """Let the database refuse some documents."""
 
@@ -311,25 +214,6 @@ async def test_a_database_that_refuses_every_document_ends_the_ingestion(tmp_pat
     assert len(documents.kept) == 2
 
 
-async def test_an_extraction_is_kept_before_it_is_published(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    documents = Documents()
-    await run(documents, WordExtractor(), tmp_path)
-    names = [name for name, _ in documents.database.sent]
-    assert names.index("keep_extractions") < names.index("publish")
-    assert names.index("publish") < names.index("delete_extractions")
-    assert names[-1] == "release_ingest"
-
-
-async def test_a_free_extractor_keeps_nothing(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    documents = Documents()
-    done = await run(documents, WordExtractor(free=True, sure=False), tmp_path)
-    assert done.count("added") == 1
-    assert documents.database.params("keep_extractions") == []
-    assert [row["sure"] for row in documents.chunks.values()] == [False]
-
-
 async def test_progress_counts_all_files_that_are_settled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,36 +226,6 @@ async def test_progress_counts_all_files_that_are_settled(
     events: list[Any] = []
     await run(documents, extractor, tmp_path, events)
     assert events == [Progressed("ingest", done, 3, "documents") for done in (2, 3, 3)]
-
-
-async def test_while_another_process_writes_no_file_is_read(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha")
-    documents, extractor = Documents(), WordExtractor()
-    taken = {"taken": False, "holder": "worker, pid 9", "expires_at": ""}
-    documents.database.answers["take_ingest"] = [taken]
-    with pytest.raises(BusyError, match="worker, pid 9"):
-        await run(documents, extractor, tmp_path)
-    assert (extractor.asked, documents.published) == ([], [])
-
-
-async def test_documents_are_deleted_in_groups_with_their_chunks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, "A", "B", "C")
-    documents = Documents()
-    await run(documents, WordExtractor(), tmp_path)
-    monkeypatch.setattr(deletion, "GROUP_DOCUMENTS", 2)
-    documents.database.sent.clear()
-    writer = Writer(graph="docs", holder="me", label="Docs")
-    stored = await read_documents(documents.database, "docs")
-    done = await delete_documents(documents.database, writer, [*stored.values()])
-    assert (done.documents, done.chunks, done.proven) == (3, 3, True)
-    gone = [
-        {id_.partition("#")[0] for id_ in one["gone"]}
-        for one in documents.database.params("publish")
-    ]
-    assert gone == [{"a.md", "b.md"}, {"c.md"}]
-    assert (documents.documents, documents.chunks) == ({}, {})
 
 
 async def test_a_crash_loses_no_more_replies_than_calls_may_be_in_flight(tmp_path: Path) -> None:
@@ -478,35 +332,6 @@ async def test_a_large_document_that_cannot_be_extracted_stays_as_it_was(tmp_pat
     extractor.asked.clear()
     assert states(await run(documents, extractor, tmp_path)) == {"large.md": "added"}
     assert extractor.asked == [last]
-
-
-@pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("memory", [True, False])
-async def test_a_large_document_is_continued_after_a_failure_between_its_parts(
-    tmp_path: Path, *, memory: bool
-) -> None:
-    """Nothing of it is in the graph, unless a database without memory took it part by part."""
-    write_large(tmp_path, *WORDS)
-    documents, extractor = Documents(), WordExtractor()
-    faults: list[Exception | None] = [None, DatabaseError("the connection was lost")]
-    if not memory:
-        faults = [None, DatabaseMemoryError("too large"), *faults]
-
-    def fail(sent: Row) -> list[Row]:
-        if faults and (error := faults.pop(0)):
-            raise error
-        return documents.publish(sent)
-
-    documents.database.answers["publish"] = fail
-    with pytest.raises(DatabaseError, match="connection was lost"):
-        await run(documents, extractor, tmp_path)
-    assert [row["hash"] for row in documents.documents.values()] == ([] if memory else [""])
-    asked = len(extractor.asked)
-    (outcome,) = (await run(documents, extractor, tmp_path)).outcomes
-    assert outcome.state == ("added" if memory else "changed")
-    assert (outcome.extracted, len(extractor.asked)) == (0, asked)
-    assert all(row["hash"] for row in documents.documents.values())
-    assert documents.kept == {}
 
 
 @pytest.mark.usefixtures("small_parts")

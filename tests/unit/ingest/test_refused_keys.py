@@ -17,7 +17,6 @@ from pgs_neo4j.errors import (
     Retry,
     UnknownModelError,
 )
-from pgs_neo4j.ingest import pipeline
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.pipeline import ingest
 from pgs_neo4j.ingest.transactions import parts
@@ -74,40 +73,6 @@ async def test_a_failure_that_may_pass_concerns_one_document(
 
     done = await run(Documents(), ScriptedLLM(answer), tmp_path)
     assert [one.state for one in done.outcomes] == ["added", "failed", "added"]
-
-
-async def test_what_is_whole_is_published_and_the_next_ingestion_continues(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 5)
-    write(tmp_path, 20)
-
-    def refuse(prompt: Prompt) -> Reply:
-        refused = any(f"Document {number}." in prompt.user for number in range(7, 20))
-        return LASTING[0] if refused else "<|COMPLETE|>"
-
-    documents, llm = Documents(), ScriptedLLM(refuse)
-    with pytest.raises(ModelAuthError):
-        await run(documents, llm, tmp_path)
-    published = len(documents.documents)
-    assert 5 <= published <= 7
-    assert len(llm.prompts) <= 7 + 4
-    again = ScriptedLLM(lambda prompt: "<|COMPLETE|>")
-    done = await run(documents, again, tmp_path)
-    assert (done.count("unchanged"), done.count("added")) == (published, 20 - published)
-    assert len(again.prompts) == 13
-    assert documents.kept == {}
-
-
-async def test_nothing_is_deleted_after_it(tmp_path: Path) -> None:
-    write(tmp_path, 3)
-    documents = Documents()
-    await run(documents, ScriptedLLM(lambda prompt: "<|COMPLETE|>"), tmp_path)
-    (tmp_path / "000.txt").unlink()
-    write(tmp_path, 1, first=9)
-    with pytest.raises(ModelAuthError):
-        await run(documents, ScriptedLLM(lambda prompt: LASTING[0]), tmp_path, sync=True)
-    assert sorted(documents.documents) == ["000.txt", "001.txt", "002.txt"]
 
 
 async def test_a_large_document_ends_at_its_first_part(

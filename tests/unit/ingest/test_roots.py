@@ -78,23 +78,3 @@ def test_a_name_in_another_case_is_lost(tmp_path: Path) -> None:
     (tmp_path / "river.md").write_text("text")
     (tmp_path / "River.md").symlink_to(tmp_path / "river.md")
     assert lost(tmp_path, "River.md")
-
-
-def test_a_pattern_speaks_only_for_what_it_matches(tmp_path: Path) -> None:
-    assert lost(tmp_path, "a.md", "*.md")
-    assert lost(tmp_path, "x/y/a.md", "**", "*.md")
-    assert not lost(tmp_path, "x/a.md", "*.md")
-    assert not lost(tmp_path, "a.txt", "**", "*.md")
-
-
-def test_a_folder_speaks_only_for_its_own_files(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x.md").write_text("text")
-    one = find_sources([tmp_path / "a"], TAKES)
-    assert one.have_lost("b.md", root_hashes(tmp_path / "a"))
-    assert one.have_lost("b.md", None)
-    assert not one.have_lost("b.md", root_hashes(tmp_path))
-    assert not one.have_lost("b.md", ())
-    mixed = find_sources([tmp_path / "a", "https://docs.test/a"], TAKES)
-    assert mixed.have_lost("b.md", root_hashes(tmp_path / "a"))
-    assert not mixed.have_lost("b.md", None)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pgs_neo4j.errors import InputFileError, UsageError
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.schemas import (
     LARGEST_FILE,
     by_hash,
     in_use,
-    keep_schemas,
     read_schema_file,
-    read_schemas,
     schema_in_force,
 )
 from pgs_neo4j.ingest.stored import StoredDocument
-from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.text.extraction.schema import EntitySchema
-from tests.fakes.database import FakeDatabase
+from tests.fakes.ingestion import stored_document
 
 STARS = EntitySchema(types={"Star": "it shines", "Planet": ""}, mode="strict")
 TOML = """
@@ -33,10 +29,7 @@ Planet = ""
 
 
 def document(schema: str, *told: str) -> StoredDocument:
-    return StoredDocument(
-        id="a", hash="h", rules="r", signature="s", chunks=1, name="a", size=1, label="Docs",
-        schema=schema, told=told, source="a", roots=None,
-    )  # fmt: skip
+    return stored_document(schema=schema, told=told)
 
 
 @pytest.mark.parametrize(
@@ -72,21 +65,6 @@ def test_what_is_no_schema_is_told_in_one_sentence(
     path.write_bytes(data)
     with pytest.raises(UsageError, match=told):
         read_schema_file(path)
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputFileError, match="cannot be read: No such file"):
-        read_schema_file(tmp_path / "none.toml")
-
-
-async def test_schemas_are_kept_and_read_with_the_default_one() -> None:
-    db: Any = FakeDatabase()
-    writer = Writer(graph="docs", holder="me", label="Docs")
-    await keep_schemas(db, writer, [STARS, STARS])
-    (kept,) = db.params("keep_schemas")
-    assert kept["schemas"] == [json.dumps(STARS.as_data())]
-    read: Any = FakeDatabase(read_schemas=[{"schemas": kept["schemas"]}])
-    assert await read_schemas(read, "docs") == by_hash([EntitySchema(), STARS])
 
 
 def test_the_schema_in_force_is_that_of_the_documents() -> None:

@@ -54,22 +54,9 @@ def test_a_folder_gives_its_texts_by_path_and_counts_the_others(tmp_path: Path) 
         (tmp_path / name).write_text("text")
     found = find_sources([tmp_path])
     assert [source.id for source in found.listed] == ["a.TXT", "b/z.md"]
+    assert {(one.path, one.root) for one in found.listed[-1:]} == {(tmp_path / "b/z.md", tmp_path)}
     assert found.skipped == {".png": 1, "without ending": 1}
     assert [source.id for source in find_sources([tmp_path / "b" / "z.md"]).listed] == ["z.md"]
-
-
-def test_sources_are_a_sequence_of_files_below_their_folders(tmp_path):
-    for name in ("a.md", "b/c.md", "d.md"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(name)
-    found = find_sources([tmp_path]).listed
-    assert [one.path for one in found] == [tmp_path / one.id for one in found]
-    assert {one.root for one in found} == {tmp_path}
-    assert (len(found), found[-1].id, [one.id for one in found[1:]]) == (
-        3,
-        "d.md",
-        ["b/c.md", "d.md"],
-    )
 
 
 def test_a_path_that_is_not_there_and_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -244,14 +231,6 @@ async def test_a_long_line_in_any_script_is_divided_without_loss(text: str) -> N
     pieces = [chunk.text for chunk in chunk_document(loaded.text)]
     assert "".join(pieces) == loaded.text.text
     assert max(map(len, pieces)) < 10_000
-
-
-async def test_a_line_of_ten_megabytes_is_read() -> None:
-    (loaded,) = [
-        one async for one in FileLoader().load(DocumentSource(id="a.txt", data="x" * 10_000_000))
-    ]
-    assert isinstance(loaded, LoadedDocument)
-    assert (loaded.size, len(loaded.text.text)) == (10_000_000, 10_000_000)
 
 
 async def test_a_file_that_may_not_be_read_is_told_and_the_next_one_is_read(

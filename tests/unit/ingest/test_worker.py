@@ -37,7 +37,7 @@ async def process_of(worker: ParseWorker, text: str = "a") -> int:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("hang", "reading it took more than 6 seconds"),
+        pytest.param("hang", "took more than 6 seconds", marks=pytest.mark.thorough),
         ("crash", r"its parser crashed \(signal 11\)"),
         ("grow", "reading it takes more than 1,536 MB of memory"),
         ("lie", "its parser replied with something else than a text"),
@@ -69,11 +69,12 @@ async def test_one_process_reads_many_documents_even_after_it_refused_one(
     assert {*await asyncio.gather(*reads)} == {first}
 
 
-async def test_endless_work_ends_by_its_own_time(worker: ParseWorker) -> None:
+@pytest.mark.parametrize("kind", ["spin", "hang"])
+async def test_endless_work_and_endless_waiting_end(worker: ParseWorker, kind: str) -> None:
     worker.seconds = 0
     await worker.close()
     with pytest.raises(InputFileError, match="reading it took more than 0 seconds"):
-        await worker.parse("spin", b"x", MOST)
+        await worker.parse(kind, b"x", MOST)
 
 
 async def test_no_secret_reaches_the_process(

@@ -39,39 +39,6 @@ class Right:
         return []
 
 
-async def test_the_right_is_held_in_the_name_of_this_process_and_given_up() -> None:
-    right = Right()
-    async with hold_documents(right.database, "docs", "Docs") as held:
-        assert (held.graph, held.label, held.holder) == ("docs", "Docs", right.holder)
-        assert Holder.parse(held.holder) is not None
-    assert right.holder == ""
-    assert right.database.sent == [
-        (
-            "take_ingest",
-            {"graph": "docs", "holder": held.holder, "former": "", "seconds": HELD_S},
-        ),
-        ("release_ingest", {"graph": "docs", "holder": held.holder}),
-    ]
-
-
-async def test_while_another_process_writes_it_is_named_and_keeps_its_right() -> None:
-    right = Right("worker, pid 9")
-    with pytest.raises(BusyError, match="worker, pid 9 is writing the documents of graph docs"):
-        async with hold_documents(right.database, "docs", "Docs"):
-            pytest.fail("the body ran")
-    assert right.holder == "worker, pid 9"
-    assert right.database.params("release_ingest") == []
-
-
-async def test_two_writers_of_one_process_are_two() -> None:
-    right = Right()
-    async with hold_documents(right.database, "docs", "Docs") as first:
-        with pytest.raises(BusyError):
-            async with hold_documents(right.database, "docs", "Docs"):
-                pytest.fail("the body ran")
-        assert right.holder == first.holder
-
-
 async def test_what_a_body_of_this_process_could_not_give_up_is_taken_at_once() -> None:
     right = Right()
     with pytest.raises(DatabaseUnavailableError):

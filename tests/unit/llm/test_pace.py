@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.openai.limits import parse_rate_limits
+from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
 from pgs_neo4j.llm.pace import Bucket, Pace
 from pgs_neo4j.model import Left
 from tests.timeless import timeless
@@ -115,6 +115,17 @@ def test_durations_are_read_as_endpoints_write_them(value, seconds):
         {"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": value}
     )
     assert found == Left(tokens=7, tokens_reset_s=seconds)
+
+
+def test_only_limits_that_are_used_up_count_as_a_wait():
+    headers = {
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "2s",
+        "x-ratelimit-remaining-tokens": "70",
+        "x-ratelimit-reset-tokens": "9h",
+    }
+    assert reset_s(parse_rate_limits(headers)) == 2.0
+    assert reset_s(None) is None
 
 
 def test_without_such_headers_nothing_is_known():

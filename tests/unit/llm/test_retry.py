@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 import stamina
@@ -10,14 +9,8 @@ from pgs_neo4j.errors import ModelRateLimitError, ModelTimeoutError, ModelUnavai
 from pgs_neo4j.llm.retry import retry_after_s, with_retries
 from tests.timeless import timeless
 
+pytestmark = pytest.mark.usefixtures("no_waits")
 TIMED_OUT = ModelTimeoutError("too late")
-
-
-@pytest.fixture(autouse=True)
-def no_waits() -> Iterator[None]:
-    stamina.set_testing(True, attempts=50)
-    yield
-    stamina.set_testing(False)
 
 
 class Flaky:
@@ -72,50 +65,40 @@ async def test_transient_failures_are_tried_again() -> None:
     assert call.calls == 3
 
 
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [
+        (ModelUnavailableError("down", retry=Retry(tries=4)), 4),
+        (ModelUnavailableError("for good"), 1),
+        (ZeroDivisionError(), 1),
+        (ModelRateLimitError("wait beyond the deadline", retry=Retry(wait_s=60.0)), 1),
+    ],
+)
 @timeless
-async def test_the_last_error_is_raised_after_its_number_of_tries() -> None:
-    error = ModelUnavailableError("down", retry=Retry(tries=4))
+async def test_an_error_is_raised_after_its_number_of_tries(error: Exception, calls: int) -> None:
     call = Flaky(last=error)
-    with pytest.raises(ModelUnavailableError, match="down") as caught:
+    with pytest.raises(type(error)) as caught:
         await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
     assert caught.value is error
-    assert call.calls == 4
+    assert call.calls == calls
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError(), ModelUnavailableError("for good")])
+@pytest.mark.parametrize("failures", [0, 1])
 @timeless
-async def test_other_errors_pass_at_once(error: Exception) -> None:
-    call = Flaky(last=error)
-    with pytest.raises(type(error)):
-        await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
-    assert call.calls == 1
-
-
-@timeless
-async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
-    call = Flaky(last=ModelRateLimitError("slow down", retry=Retry(wait_s=60.0)))
-    with pytest.raises(ModelRateLimitError):
-        await with_retries(call, deadline=soon(), timeout_error=TIMED_OUT)
-    assert call.calls == 1
-
-
-@timeless
-async def test_the_deadline_ends_a_first_try_with_the_timeout_error() -> None:
-    with pytest.raises(ModelTimeoutError, match="too late"):
-        await with_retries(asyncio.Event().wait, deadline=soon(0.01), timeout_error=TIMED_OUT)
-
-
-@timeless
-async def test_the_deadline_ends_a_later_try_with_what_failed_before() -> None:
-    failed = Flaky(ModelUnavailableError("down", retry=Retry()))
+async def test_the_deadline_ends_a_try_with_what_failed_before_or_the_timeout(
+    failures: int,
+) -> None:
+    down = ModelUnavailableError("down", retry=Retry())
+    before = Flaky(*[down] * failures)
 
     async def call() -> str:
-        await failed()
+        await before()
         await asyncio.Event().wait()
         return "never"
 
-    with pytest.raises(ModelUnavailableError, match="down"):
+    with pytest.raises(type(down) if failures else ModelTimeoutError) as caught:
         await with_retries(call, deadline=soon(0.2), timeout_error=TIMED_OUT)
+    assert caught.value is (down if failures else TIMED_OUT)
 
 
 @timeless

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from pgs_neo4j.errors import ModelUnavailableError
-from pgs_neo4j.llm.local_reply import split_reply
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import (
@@ -83,10 +82,3 @@ def test_contract_reply_stands_empty_prompts() -> None:
     for task in ("sweep", "synthesis", "search"):
         prompt = Prompt(task=task, system="", user="", question="")  # type: ignore[arg-type]
         assert "[" not in contract_reply(prompt)
-
-
-def test_pieces_are_small_and_complete() -> None:
-    text = "a few words " * 40
-    assert "".join(split_reply(text)) == text
-    assert max(map(len, split_reply(text))) < 60
-    assert split_reply("") == []

@@ -3,7 +3,8 @@ import re
 import pytest
 
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.local import lockfile, relock
+from pgs_neo4j.local import lockfile
+from tests.tools import relock
 
 LOCKS = [(name, lockfile.load(name)) for name in lockfile.RELEASES]
 

@@ -27,16 +27,11 @@ def test_every_topic_is_a_page_and_every_page_a_topic():
 
 
 @pytest.mark.parametrize("topic", manual.TOPICS)
-def test_a_page_begins_with_its_title(topic):
-    assert manual.read_page(topic).startswith("# ")
-
-
-@pytest.mark.parametrize("topic", manual.TOPICS)
-def test_a_page_links_to_pages_that_exist(topic):
-    targets = LINK.findall(manual.read_page(topic))
-    assert {target for target in targets if not target.startswith("https://")} <= {
-        f"{name}.md" for name in manual.TOPICS
-    }
+def test_a_page_has_a_title_and_links_to_pages_that_exist(topic):
+    page = manual.read_page(topic)
+    assert page.startswith("# ")
+    targets = {target for target in LINK.findall(page) if not target.startswith("https://")}
+    assert targets <= {f"{name}.md" for name in manual.TOPICS}
 
 
 def test_an_unknown_topic_is_refused_with_a_suggestion():
@@ -46,11 +41,7 @@ def test_an_unknown_topic_is_refused_with_a_suggestion():
         manual.read_page("zzz")
 
 
-def test_the_page_of_commands_names_every_command():
+def test_the_page_of_commands_names_every_command_and_no_other():
     page = manual.read_page("commands")
     assert {name for name in commands() if f"pgs {name}" not in page} == set()
-
-
-def test_the_page_of_commands_names_no_other_command():
-    named = set(re.findall(r"`pgs ([a-z]+)", manual.read_page("commands")))
-    assert named <= commands()
+    assert set(re.findall(r"`pgs ([a-z]+)", page)) <= commands()

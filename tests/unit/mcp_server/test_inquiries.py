@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -112,11 +113,14 @@ async def test_one_more_than_the_most_is_refused_until_one_ends() -> None:
     await inquiries.close()
 
 
+async def report_nothing(advance: Advance) -> None: ...
+
+
 async def test_canceling_what_has_ended_changes_nothing() -> None:
     inquiries = Inquiries()
     inquiry, work = await started(inquiries)
     work.end.set()
-    await asyncio.sleep(0.01)
+    await inquiries.wait(inquiry, 20, report_nothing)
     await inquiries.cancel(inquiry)
     assert (inquiry.answer, inquiry.cancelled, work.cancelled) == (ANSWER, False, False)
 
@@ -138,26 +142,16 @@ async def test_a_server_that_ends_cancels_the_questions_in_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its client leaves at once: stdin is at its end."""
-    made: list[Inquiries] = []
-
-    async def no_lines(descriptor: int) -> AsyncIterator[str]:
-        made.append(Inquiries())
-        return
-        yield ""
-
-    class Stdin:
-        def fileno(self) -> int:
-            return 0
-
-    closed: list[bool] = []
+    closed: list[Inquiries] = []
 
     async def close(self: Inquiries) -> None:
-        closed.append(True)
+        closed.append(self)
 
-    monkeypatch.setattr(server, "read_lines", no_lines)
-    monkeypatch.setattr("sys.stdin", Stdin())
+    reading, writing = os.pipe()
+    os.close(writing)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: reading))
     monkeypatch.setattr(Inquiries, "close", close)
     anything: Any = FakeEngine()
     await server.serve_stdio(anything, read_only=True)
-    assert closed == [True]
-    assert len(made) == 1
+    os.close(reading)
+    assert len(closed) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,9 +53,11 @@ def test_a_piece_comes_with_its_own_citations_only() -> None:
     assert [one.name for one in part.from_model.citations] == ["P2:n2"]
 
 
-def test_beyond_the_end_there_is_nothing_to_show() -> None:
+def test_beyond_the_end_there_is_nothing_to_show_and_invisible_characters_are_dropped() -> None:
     shown = reply(offset=9999).from_model
     assert (shown.text, shown.offset, shown.next_offset) == ("", shown.characters, None)
+    hostile = reply("Owls\u202e hunt\x1b[31m red\U000e0041.")
+    assert hostile.from_model.text == "Owls hunt red."
 
 
 @pytest.mark.parametrize(
@@ -84,11 +85,6 @@ def test_warnings_are_few_and_short() -> None:
     assert all(len(warning) <= 300 for warning in shown.warnings)
 
 
-def test_invisible_characters_of_an_answer_are_dropped() -> None:
-    shown = reply("Owls\u202e hunt\x1b[31m red\U000e0041.")
-    assert shown.from_model.text == "Owls hunt red."
-
-
 async def test_a_stored_answer_is_fetched_again() -> None:
     stored = stored_run("birds", "ann / one", **ANSWERED)
     opened = desk(FakeEngine(stored={"r9": stored}, answers={"r9": answer()}), Tenant())
@@ -109,40 +105,30 @@ async def test_a_run_of_another_process_is_awaited_while_it_lives(silent: bool, 
     assert note in shown["note"]
 
 
-async def test_a_run_is_resumed_in_its_own_graph_and_session() -> None:
-    stored = stored_run("birds", "ann / one")
-    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
-    resumed = await call(desk(engine, Tenant()), "continue_reading", run="r9", max_cost=1)
+@pytest.mark.parametrize(
+    ("stored", "wanted", "given"),
+    [
+        ({}, {"max_cost": 1}, {"max_cost": 1.0}),
+        ({"max_cost": 0.5}, {"max_cost": 9}, {"max_cost": 0.5}),
+        ({"max_cost": 0.5}, {"max_cost": 0.25}, {"max_cost": 0.25}),
+        ({"max_cost": 0.5}, {}, {"max_cost": 0.5}),
+        ({"max_sweep_partitions": 2}, {"max_partitions": 9}, {"max_sweep_partitions": 2}),
+        ({"max_sweep_partitions": 2}, {"max_partitions": 1}, {"max_sweep_partitions": 1}),
+        ({"max_sweep_partitions": 2}, {}, {"max_sweep_partitions": 2}),
+        ({"max_sweep_partitions": None}, {"max_partitions": 9}, {"max_sweep_partitions": 9}),
+        ({"max_sweep_partitions": None}, {}, {}),
+    ],
+)
+async def test_a_run_is_resumed_in_its_graph_and_session_and_no_limit_is_raised(
+    stored: dict[str, Any], wanted: dict[str, Any], given: dict[str, Any]
+) -> None:
+    engine = FakeEngine(
+        stored={"r9": stored_run("birds", "ann / one", limits=stored)}, answers={"r9": answer()}
+    )
+    resumed = await call(desk(engine, Tenant()), "continue_reading", run="r9", **wanted)
     shown = resumed.structured_content
     assert (shown["run"], shown["session"], shown["question"]) == ("r9", "one", "Why?")
-    assert engine.asked == [("r9", {"max_cost": 1.0})]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "given"), [({"max_cost": 9}, 0.5), ({"max_cost": 0.25}, 0.25), ({}, 0.5)]
-)
-async def test_the_limit_of_a_run_that_is_resumed_is_not_raised(
-    wanted: dict[str, float], given: float
-) -> None:
-    config = json.dumps({"values": {"max_cost": 0.5}, "set": ["max_cost"]})
-    stored = stored_run("birds", "ann / one", config=config)
-    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
-    await call(desk(engine, Tenant()), "continue_reading", run="r9", **wanted)
-    assert engine.asked == [("r9", {"max_cost": given})]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "own", "given"),
-    [(9, 2, 2), (1, 2, 1), (None, 2, 2), (9, None, 9), (None, None, None)],
-)
-async def test_a_run_that_is_resumed_reads_no_more_partitions_than_it_was_to(
-    wanted: int | None, own: int | None, given: int | None
-) -> None:
-    config = json.dumps({"values": {"max_sweep_partitions": own}, "set": []})
-    stored = stored_run("birds", "ann / one", config=config)
-    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
-    await call(desk(engine, Tenant()), "continue_reading", run="r9", max_partitions=wanted)
-    assert engine.asked == [("r9", {"max_sweep_partitions": given} if given else {})]
+    assert engine.asked == [("r9", given)]
 
 
 async def test_further_reading_takes_the_last_question_of_the_session() -> None:
@@ -163,39 +149,32 @@ async def test_further_reading_takes_the_last_question_of_the_session() -> None:
     assert (stopped["state"], stopped["run"]) == ("interrupted", "r1")
 
 
-async def test_a_question_that_ended_before_its_run_tells_why() -> None:
-    opened = desk(FakeEngine(), Tenant())
-
-    async def fail(hear: Any, max_cost: float | None) -> Any:
-        raise DeadlineError("the time is up")
-
-    async def crash(hear: Any, max_cost: float | None) -> Any:
-        raise ZeroDivisionError("secret")
-
-    async def report(advance: Any) -> None: ...
-
-    for work, error in ((fail, "the time is up"), (crash, "unexpected error in pgs_neo4j (Zero")):
-        inquiry = await opened.inquiries.start(asked("r7"), Tenant(), work)
-        await opened.inquiries.wait(inquiry, 5, report)
-        shown = await inquiry_reply(opened, Tenant(), inquiry, 0)
-        assert (shown.state, shown.run, shown.from_model) == ("failed", "r7", None)
-        assert shown.error.startswith(error)
-        assert "secret" not in shown.error
-
-
-async def test_a_failed_run_is_reported_as_it_was_stored() -> None:
+@pytest.mark.parametrize(
+    ("raised", "run", "state", "error"),
+    [
+        (DeadlineError("the time is up"), "r7", "failed", "the time is up"),
+        (ZeroDivisionError("secret"), "r7", "failed", "unexpected error in pgs_neo4j (Zero"),
+        # Its run is on record, as it ended.
+        (DeadlineError("the time is up"), "r9", "interrupted", "the time is up"),
+    ],
+)
+async def test_a_question_that_failed_tells_why(
+    raised: Exception, run: str, state: str, error: str
+) -> None:
     opened = desk(FakeEngine(stored={"r9": stored_run("birds", "ann / one")}), Tenant())
 
     async def fail(hear: Any, max_cost: float | None) -> Any:
-        raise DeadlineError("the time is up")
+        raise raised
 
     async def report(advance: Any) -> None: ...
 
-    inquiry = await opened.inquiries.start(asked("r9"), Tenant(), fail)
-    inquiry.advance.run = "r9"
+    inquiry = await opened.inquiries.start(asked(run), Tenant(), fail)
+    inquiry.advance.run = run
     await opened.inquiries.wait(inquiry, 5, report)
     shown = await inquiry_reply(opened, Tenant(), inquiry, 0)
-    assert (shown.run, shown.state, shown.error) == ("r9", "interrupted", "the time is up")
+    assert (shown.state, shown.run, shown.from_model) == (state, run, None)
+    assert shown.error.startswith(error)
+    assert "secret" not in shown.error
 
 
 def test_a_plan_that_is_too_long_says_so() -> None:

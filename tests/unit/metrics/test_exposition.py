@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
 import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-import pgs_neo4j
 from pgs_neo4j.metrics import names
 from pgs_neo4j.metrics.exposition import exposition
 from pgs_neo4j.metrics.figures import MetricFigures
@@ -77,9 +73,6 @@ def test_what_a_program_registers_stays_apart() -> None:
     figures.set(names.STREAMS, 1)
     assert set(samples(exposition(figures))) == {("pgs_streams", ())}
     assert {family.name for family in REGISTRY.collect()} == before
-
-
-def test_nothing_is_empty_text() -> None:
     assert exposition(MetricFigures()) == ""
 
 
@@ -95,12 +88,3 @@ def test_a_metric_has_a_name_and_labels_that_prometheus_allows(metric: Metric) -
     assert bool(metric.bounds) == (metric.kind == "histogram")
     assert list(metric.bounds) == sorted(metric.bounds)
     assert len({one.name for one in ALL}) == len(ALL)
-
-
-def test_names_of_metrics_stand_in_one_module() -> None:
-    home = Path(names.__file__)
-    for path in Path(pgs_neo4j.__file__).parent.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        strings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-        if path != home:
-            assert not strings & {metric.name for metric in ALL}, path

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgs_neo4j.model.documents import GroundedEntity
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
-from pgs_neo4j.text.json_data import plain_data
 
 STATES: tuple[DocumentState, ...] = get_args(DocumentState)
 
@@ -23,27 +22,21 @@ def ingested(*states: DocumentState, stopped: str = "") -> Ingested:
 
 
 @given(st.lists(st.sampled_from(STATES)))
-def test_every_document_is_counted_once(states: list[DocumentState]) -> None:
+def test_every_document_is_counted_once_and_states_are_counted_together(
+    states: list[DocumentState],
+) -> None:
     done = ingested(*states)
     assert sum(done.count(state) for state in STATES) == len(states)
     assert done.count(*STATES) == len(states)
     assert done.count() == 0
+    assert done.count("added", "failed") == states.count("added") + states.count("failed")
 
 
-def test_several_states_are_counted_together() -> None:
-    done = ingested("added", "added", "changed", "failed")
-    assert done.count("added", "changed") == 3
-    assert done.count("moved") == 0
-
-
-@pytest.mark.parametrize("state", [state for state in STATES if state != "failed"])
-def test_a_document_that_did_not_fail_leaves_it_complete(state: DocumentState) -> None:
-    assert ingested(state).complete
-
-
-def test_one_failed_document_or_a_limit_makes_it_incomplete() -> None:
-    assert not ingested("added", "failed").complete
-    assert not ingested("added", stopped="max_calls was reached").complete
+@pytest.mark.parametrize("state", STATES)
+def test_a_failed_document_or_a_limit_makes_it_incomplete(state: DocumentState) -> None:
+    assert ingested("added", state).complete is (state != "failed")
+    assert not ingested(state, stopped="max_calls was reached").complete
+    assert ingested().complete
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -55,20 +48,6 @@ def test_a_graph_is_known_to_have_documents_that_neither_failed_nor_went(
     assert not ingested().has_documents
 
 
-def test_nothing_to_ingest_is_complete_and_cost_nothing() -> None:
-    done = ingested()
-    assert done.complete
-    assert (done.usage.calls, done.cost, done.dropped, done.skipped) == (0, None, {}, {})
-
-
-def test_results_are_read_only_and_share_no_counts() -> None:
-    done = ingested("added")
-    with pytest.raises(FrozenInstanceError):
-        done.stopped = "later"  # type: ignore[misc]
-    assert done.skipped is not ingested().skipped
-
-
-def test_a_result_is_plain_data_in_the_order_of_the_documents() -> None:
-    data = plain_data(ingested("failed", "added"))
-    assert [one["id"] for one in data["outcomes"]] == ["0.md", "1.md"]
-    assert [one["state"] for one in data["outcomes"]] == ["failed", "added"]
+def test_an_entity_without_places_is_implicit() -> None:
+    assert GroundedEntity(name="Ada", type="Person", sentences=(1,)).implicit
+    assert not GroundedEntity(name="Ada", type="Person", spans=((0, 3),)).implicit

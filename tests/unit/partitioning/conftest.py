@@ -61,7 +61,6 @@ def generation_of_sizes(*sizes: int, **parts: Any) -> Generation:
         "pooled_nodes": 0,
         "embedder": None,
         "dimensions": None,
-        "indexed": True,
     }
     return Generation(**(columns | parts))
 
@@ -96,7 +95,6 @@ def build_order(
 # The text index is written as ordered.
 INDEXING: dict[str, Answer] = {
     "write_postings": lambda params: [{"written": len(params["cells"])}],
-    "read_unindexed": [{"uids": []}],
     "read_segment_sizes": [],
     "read_segments": [],
     "read_titles": [{"ids": [], "titles": [], "texts": [], "keys": []}],

@@ -33,10 +33,6 @@ from tests.unit.partitioning.conftest import (
 )
 
 
-def communities(ids: list[int], labels: list[int]) -> Communities:
-    return Communities(ints(*ids), ints(*labels), 0.5)
-
-
 def limited(labels: list[int], *pools: int) -> Limited:
     pool = np.zeros(max(labels) + 1, dtype=np.bool_)
     pool[list(pools)] = True
@@ -53,21 +49,22 @@ def previous_of(labels: list[int], *pools: int, touched: tuple[int, ...] = ()) -
     return Predecessor(generation_of_sizes(*sizes.tolist()), parts, comparison)
 
 
-def test_a_community_goes_to_the_place_of_its_node() -> None:
-    placed = place_communities(ints(2, 5, 9), communities([2, 5, 9], [7, 7, 3]))
-    assert placed.tolist() == [7, 7, 3]
-
-
-def test_a_node_gone_before_the_projection_gets_a_community_of_its_own() -> None:
-    placed = place_communities(ints(2, 5, 9), communities([2, 9], [4, 4]))
-    assert placed[0] == placed[2] == 4
-    assert placed[1] != 4
-    assert len(set(place_communities(ints(2, 5, 9), communities([], [])).tolist())) == 3
-
-
-def test_a_node_that_came_after_the_scan_is_left_to_the_next_generation() -> None:
-    placed = place_communities(ints(2, 5), communities([1, 2, 5, 11], [0, 1, 1, 0]))
-    assert placed.tolist() == [1, 1]
+@pytest.mark.parametrize(
+    ("ids", "labels", "placed"),
+    [
+        ([2, 5, 9], [7, 7, 3], [7, 7, 3]),
+        # A node gone before the projection gets a community of its own.
+        ([2, 9], [4, 4], [4, 6, 4]),
+        ([], [], [1, 2, 3]),
+        # One that came after the scan is left to the next generation.
+        ([1, 2, 5, 9, 11], [0, 1, 1, 0, 0], [1, 1, 0]),
+    ],
+)
+def test_a_community_goes_to_the_place_of_its_node(
+    ids: list[int], labels: list[int], placed: list[int]
+) -> None:
+    found = place_communities(ints(2, 5, 9), Communities(ints(*ids), ints(*labels), 0.5))
+    assert found.tolist() == placed
 
 
 def test_the_maximum_of_nodes_caps_the_minimum() -> None:
@@ -77,36 +74,30 @@ def test_the_maximum_of_nodes_caps_the_minimum() -> None:
     assert (limits.min_nodes, limits.max_nodes) == (3, 10)
 
 
-def test_equal_partitions_keep_their_ids_and_are_shared() -> None:
-    division = share_unchanged(limited([1, 1, 0, 0, 0]), previous_of([0, 0, 1, 1, 1]))
-    assert division.limited.labels.tolist() == [0, 0, 1, 1, 1]
-    assert division.shared == {1, 2}
-
-
-def test_a_partition_that_gained_a_node_is_not_shared() -> None:
-    division = share_unchanged(limited([0, 0, 0, 1, 1]), previous_of([0, 0, -1, 1, 1]))
-    assert division.shared == {2}
-    assert division.limited.labels.tolist() == [0, 0, 0, 1, 1]
-
-
-def test_a_touched_partition_is_written_again() -> None:
-    previous = previous_of([0, 0, 1, 1], touched=(2,))
-    assert share_unchanged(limited([0, 0, 1, 1]), previous).shared == {1}
-
-
-def test_a_partition_that_became_a_pool_is_written_again() -> None:
-    previous = previous_of([0, 0, 1, 1], 0)
-    assert share_unchanged(limited([0, 0, 1, 1], 0), previous).shared == {1, 2}
-    assert share_unchanged(limited([0, 0, 1, 1]), previous).shared == {2}
-    assert share_unchanged(limited([0, 0, 1, 1], 0, 1), previous).shared == {1}
-
-
-def test_an_id_beyond_the_new_count_cannot_be_kept() -> None:
-    # Partition 3 stays whole, and there are only two partitions now.
-    previous = previous_of([0, 1, 2, 2])
-    division = share_unchanged(limited([0, 0, 1, 1]), previous)
-    assert division.shared == frozenset()
-    assert sorted(set(division.limited.labels.tolist())) == [0, 1]
+@pytest.mark.parametrize(
+    ("found", "previous", "shared"),
+    [
+        pytest.param(limited([1, 1, 0, 0, 0]), previous_of([0, 0, 1, 1, 1]), {1, 2}, id="equal"),
+        pytest.param(limited([0, 0, 0, 1, 1]), previous_of([0, 0, -1, 1, 1]), {2}, id="one more"),
+        pytest.param(
+            limited([0, 0, 1, 1]), previous_of([0, 0, 1, 1], touched=(2,)), {1}, id="touched"
+        ),
+        pytest.param(limited([0, 0, 1, 1], 0), previous_of([0, 0, 1, 1], 0), {1, 2}, id="pool"),
+        pytest.param(limited([0, 0, 1, 1]), previous_of([0, 0, 1, 1], 0), {2}, id="no pool now"),
+        pytest.param(limited([0, 0, 1, 1], 0, 1), previous_of([0, 0, 1, 1], 0), {1}, id="a pool"),
+        # Partition 3 stays whole, and there are only two partitions now.
+        pytest.param(limited([0, 0, 1, 1]), previous_of([0, 1, 2, 2]), set(), id="beyond"),
+    ],
+)
+def test_only_equal_partitions_keep_their_ids_and_are_shared(
+    found: Limited, previous: Predecessor, shared: set[int]
+) -> None:
+    division = share_unchanged(found, previous)
+    assert division.shared == shared
+    labels, before = division.limited.labels, previous.labels
+    assert set(labels.tolist()) == set(found.labels.tolist())
+    for place in shared:
+        assert ((labels == place - 1) == (before == place - 1)).all()
 
 
 async def test_a_single_pool_needs_no_order_of_nodes() -> None:
@@ -119,23 +110,6 @@ async def test_a_single_pool_needs_no_order_of_nodes() -> None:
     assert division.shared == frozenset()
     db: Any = tools.db
     assert db.sent == []
-
-
-async def test_several_pools_are_divided_by_likeness() -> None:
-    texts = ["apples and pears", "iron and steel"] * 20
-
-    def features(params: dict[str, Any]) -> list[dict[str, Any]]:
-        ids = params["ids"]
-        return [{"ids": ids, "vectors": [[]] * len(ids), "texts": [[texts[i]] for i in ids]}]
-
-    view = view_of(list(range(40)))
-    order = build_order(PGSConfig(min_community_size=2, target_partition_max=25))
-    tools = build_tools(read_features=features)
-    edges = undirected(40, view.source, view.target)
-    division = await divide_communities(order, tools, view, edges, np.arange(40), None)
-    labels = division.limited.labels
-    assert division.limited.pool.tolist() == [True, True]
-    assert len(set(labels[::2].tolist())) == len(set(labels[1::2].tolist())) == 1
 
 
 @pytest.mark.parametrize("changed", [True, False])
@@ -153,13 +127,12 @@ async def test_partitions_stay_as_long_as_that_is_about_as_good(changed: bool) -
 
 
 @pytest.mark.parametrize("length", [20, 100, 150, 200, 300, 600, 2000, 20_000])
-@pytest.mark.parametrize("title", [30, 100])
-def test_a_partition_of_the_default_limit_is_one_pass(length: int, title: int) -> None:
+def test_a_partition_of_the_default_limit_is_one_pass(length: int) -> None:
     config, text = PGSConfig(), ("word " * (length // 5 + 1))[:length]
     (tokens,) = prompt_tokens(np.array([estimate(text)])).tolist()
     count = min(config.target_partition_max, config.max_partition_tokens // tokens)
     nodes = [
-        Node(rank=i, element_id="e", key="k", title="T" * title, text=text, labels=("Comment",))
+        Node(rank=i, element_id="e", key="k", title="T" * 100, text=text, labels=("Comment",))
         for i in range(count)
     ]
     links = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.membership import (
     Membership,
-    count_members,
     delete_members,
     join_members,
     members_of,
@@ -52,10 +52,8 @@ def test_without_weights_members_rank_by_degree() -> None:
 )
 def test_members_are_chosen_by_positions_mask_or_slice(chosen: Any) -> None:
     some = MEMBERS.of(chosen)
-    assert some.nodes.tolist() == [2, 4]
-    assert some.partition_ids.tolist() == [2, 2]
-    assert some.hash.tolist() == [20, 40]
-    assert some.facts.tolist() == [1, 3]
+    columns = [getattr(some, field.name).tolist() for field in fields(Membership)]
+    assert columns == [[2, 4], [2, 2], [1, 2], [20, 40], [1, 3]]
 
 
 async def test_members_are_written_by_partition_heaviest_first() -> None:
@@ -88,12 +86,6 @@ async def test_an_abandoned_generation_ends_the_writing() -> None:
         await write_members(db, "papers", "g2", ["a", "b"], MEMBERS, lambda event: None)
 
 
-async def test_nothing_is_written_without_members() -> None:
-    db: Any = FakeDatabase()
-    await write_members(db, "papers", "g2", [], MEMBERS.of(slice(0)), lambda event: None)
-    assert db.sent == []
-
-
 async def test_members_are_read_in_portions_and_sorted_by_id(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -109,11 +101,14 @@ async def test_members_are_read_in_portions_and_sorted_by_id(
     db: Any = FakeDatabase(read_membership=rows)
     members = await read_members(db, generation_of_sizes(2, 2, 2))
     assert [params["partitions"] for params in db.params("read_membership")] == [[1], [2], [3]]
-    assert members.nodes.tolist() == [1, 2, 3, 6, 7, 8]
-    assert members.partition_ids.tolist() == [1, 2, 3, 3, 2, 1]
-    assert members.rank.tolist() == [1, 1, 1, 0, 0, 0]
-    assert members.hash.tolist() == [-1, -2, -3, 3, 2, 1]
-    assert members.facts.tolist() == [6, 6, 6, 5, 5, 5]
+    columns = [getattr(members, field.name).tolist() for field in fields(Membership)]
+    assert columns == [
+        [1, 2, 3, 6, 7, 8],
+        [1, 2, 3, 3, 2, 1],
+        [1, 1, 1, 0, 0, 0],
+        [-1, -2, -3, 3, 2, 1],
+        [6, 6, 6, 5, 5, 5],
+    ]
 
 
 def test_no_rows_are_no_members_of_the_right_type() -> None:
@@ -122,12 +117,6 @@ def test_no_rows_are_no_members_of_the_right_type() -> None:
     assert nothing.partition_ids.dtype == np.int64
     empty = members_of({"partition": 3, "ids": [], "ranks": [], "hashes": [], "facts": []})
     assert len(join_members([empty, empty]).facts) == 0
-
-
-async def test_the_count_is_that_of_the_database() -> None:
-    db: Any = FakeDatabase(read_member_count=[{"members": 12}])
-    assert await count_members(db, "g1") == 12
-    assert db.params("read_member_count") == [{"generation": "g1"}]
 
 
 async def test_members_are_detached_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,6 @@ from tests.unit.partitioning.conftest import generation_of_sizes, ints, partitio
 PARTS = (partition(1, 2), partition(2, 3, pool=True), partition(3, 1))
 
 
-def test_labels_are_those_of_the_comparison() -> None:
-    comparison = Comparison(Drift(committed=True), ints(0, 1, -1, 2))
-    previous = Predecessor(generation_of_sizes(2, 3, 1), PARTS, comparison)
-    assert previous.labels is comparison.labels
-
-
 def test_nothing_binds_the_nodes_of_a_pool() -> None:
     comparison = Comparison(Drift(committed=True), ints(0, 1, -1, 2, 1, 0))
     previous = Predecessor(generation_of_sizes(2, 3, 1), PARTS, comparison)

@@ -43,29 +43,12 @@ def database(current: Generation | None = CURRENT, partitions: int = 2) -> Any:
     )
 
 
-async def test_the_current_generation_comes_with_its_partitions() -> None:
-    result = await read_current(database(), "papers")
-    assert result is not None
-    assert result.generation == CURRENT
-    assert [part.id for part in result.partitions] == [1, 2]
-    assert (result.reused, result.seconds, result.steps, result.drift) == (True, 0.0, {}, None)
-
-
-async def test_before_the_first_there_is_none() -> None:
-    assert await read_current(database(None), "papers") is None
-
-
 @pytest.mark.parametrize("partitions", [0, 1, 3])
-async def test_partitions_that_do_not_add_up_are_refused(partitions: int) -> None:
+async def test_partitions_that_do_not_add_up_are_refused_and_not_kept(partitions: int) -> None:
+    known = KnownGenerations()
     with pytest.raises(DatabaseError, match="graph papers were deleted"):
-        await read_current(database(partitions=partitions), "papers")
-
-
-async def test_a_generation_is_read_by_id_with_its_graph() -> None:
-    db = database()
-    result = await read_generation(db, "g1")
-    assert result.generation.graph == "papers"
-    assert db.params("generation_by_id") == [{"generation": "g1"}]
+        await read_current(database(partitions=partitions), "papers", centroids=False, known=known)
+    assert known.partitions.find("g1") is None
 
 
 async def test_a_generation_that_is_gone_is_refused() -> None:
@@ -73,16 +56,6 @@ async def test_a_generation_that_is_gone_is_refused() -> None:
         await read_generation(database(None), "g9")
     with pytest.raises(DatabaseError, match="graph papers"):
         await read_partitions_of(database(), "papers", None)
-
-
-async def test_centroids_are_left_out_on_request() -> None:
-    db = database()
-    await read_current(db, "papers")
-    await read_current(db, "papers", centroids=False)
-    await read_generation(db, "g1")
-    await read_generation(db, "g1", centroids=False)
-    sent = [params["centroids"] for params in db.params("read_partitions")]
-    assert sent == [True, False, True, False]
 
 
 async def test_centroids_are_added_by_uid() -> None:
@@ -108,10 +81,13 @@ async def test_an_engine_reads_the_partitions_of_a_generation_once() -> None:
     first = await read_current(db, "papers", centroids=False, known=known)
     again = await read_generation(db, "g1", centroids=False, known=known)
     assert first is not None
+    assert (first.generation, first.reused) == (CURRENT, True)
     assert again.partitions is first.partitions
     assert len(db.params("read_partitions")) == 1
     await read_current(db, "papers", known=known)  # with centroids, they are others
-    assert len(db.params("read_partitions")) == 2
+    await read_generation(db, "g1")
+    sent = [params["centroids"] for params in db.params("read_partitions")]
+    assert sent == [False, True, True]
 
 
 async def test_known_partitions_of_a_deleted_generation_are_not_used() -> None:
@@ -120,10 +96,3 @@ async def test_known_partitions_of_a_deleted_generation_are_not_used() -> None:
     assert await read_current(database(None), "papers", centroids=False, known=known) is None
     with pytest.raises(DatabaseError, match="were deleted"):
         await read_generation(database(None), "g1", centroids=False, known=known)
-
-
-async def test_partitions_that_do_not_add_up_are_not_kept() -> None:
-    known = KnownGenerations()
-    with pytest.raises(DatabaseError, match="were deleted"):
-        await read_current(database(partitions=1), "papers", centroids=False, known=known)
-    assert known.partitions.find("g1") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,6 @@ from pgs_neo4j.partitioning.rows import (
     generation_properties,
     partition_of,
     partition_row,
-    uid,
     unit_of,
     unit_row,
 )
@@ -49,7 +49,8 @@ def stored(**more: Any) -> StoredGeneration:
 
 
 def test_a_generation_is_read_back_equal() -> None:
-    assert generation_of("papers", stored()) == GENERATION
+    assert "sketch" in stored(sketch=[1, 2])
+    assert generation_of("papers", stored(sketch=[1, 2])) == GENERATION
 
 
 def test_a_generation_is_stored_in_types_that_the_database_has() -> None:
@@ -58,22 +59,9 @@ def test_a_generation_is_stored_in_types_that_the_database_has() -> None:
     assert json.loads(stored()["issues"]) == GENERATION.issues
 
 
-def test_what_else_is_stored_does_not_disturb_reading() -> None:
-    assert "sketch" in stored(sketch=[1, 2])
-    assert generation_of("papers", stored(sketch=[1, 2])) == GENERATION
-
-
 def test_seconds_are_rounded_to_milliseconds() -> None:
     long = generation_of_sizes(1, seconds={"scan": 1.23456})
     assert json.loads(generation_properties(long)["seconds"]) == {"scan": 1.235}
-
-
-def test_a_generation_of_an_older_release_has_defaults() -> None:
-    newer = ("origin", "conductance", "levels", "seconds", "token", "settings", "common", "grown")
-    old: Any = {name: value for name, value in stored().items() if name not in newer}
-    read = generation_of("papers", old)
-    assert (read.origin, read.conductance, read.levels, read.seconds) == ("cold", 0.0, (), {})
-    assert (read.token, read.settings, read.common, read.grown) == (None, "", (), 0.0)
 
 
 @pytest.mark.parametrize("centroid", [None, np.array([0.5, -0.25], dtype=np.float32)])
@@ -88,10 +76,7 @@ def test_a_partition_is_read_back_equal(centroid: Any) -> None:
         "parent": 2,
     }
     read = partition_of(row)
-    assert read.adjacent == links
-    assert read.parent == 2
-    assert (read.id, read.uid, read.lineage, read.size) == (4, "g1:4", "g0:4", 40)
-    assert (read.keywords, read.summary, read.pool, read.tokens) == (("ice",), "Ice.", True, 40)
+    assert replace(read, centroid=None) == replace(written, centroid=None, parent=2)
     if centroid is None:
         assert read.centroid is None
     else:
@@ -115,9 +100,3 @@ def test_a_unit_is_read_back_equal_and_has_a_key_of_its_level() -> None:
     assert written["uid"] == "g1:2:3"
     row: Any = {"unit": written, "parent": 1}
     assert unit_of(row) == unit
-
-
-def test_keys_of_partitions_and_units_never_collide() -> None:
-    keys = [uid("g1", number, level) for number in (1, 2, 11) for level in (0, 1, 2, 11)]
-    assert len(set(keys)) == len(keys)
-    assert uid("g1", 2) == "g1:2"

@@ -30,6 +30,7 @@ def partitions(*cosines, sizes=None):
 
 
 QUESTION = np.array([1.0, 0.0], dtype=np.float32)
+FOUR = (0.9, 0.8, 0.7, 0.6)
 
 
 def chosen(routing):
@@ -46,33 +47,48 @@ def test_relevant_partitions_come_best_first_with_a_reason():
     assert not routing.broad
 
 
-def test_a_similarity_equal_to_the_threshold_is_relevant():
-    routing = route("why", QUESTION, partitions(1.0), PGSConfig(partition_relevance_threshold=1.0))
-    assert chosen(routing) == [1]
+@pytest.mark.parametrize(
+    ("cosines", "knobs", "asked", "expected"),
+    [
+        # As similar as the threshold is relevant.
+        ((1.0, 0.9), {"partition_relevance_threshold": 1.0}, {}, [1]),
+        ((0.5, 0.6, 0.7), {"max_sweep_partitions": 2}, {}, [3, 2]),
+        # A minimum is filled with the nearest, and wins over the cap.
+        ((0.9, 0.1, 0.2, 0.0), {"min_sweep_partitions": 3}, {}, [1, 3, 2]),
+        (FOUR, {"min_sweep_partitions": 3, "max_sweep_partitions": 1}, {}, [1, 2, 3]),
+        # A fraction replaces the cap, and is rounded up.
+        (FOUR, {"sweep_fraction": 0.5, "max_sweep_partitions": 1}, {}, [1, 2]),
+        (FOUR, {"sweep_fraction": 0.1, "max_sweep_partitions": 1}, {}, [1]),
+        (FOUR, {"sweep_fraction": 1.0, "max_sweep_partitions": 1}, {}, [1, 2, 3, 4]),
+        (FOUR, {"sweep_fraction": 0.26, "max_sweep_partitions": 1}, {}, [1, 2]),
+        # Partitions without a centroid are passed over; if none has one, size decides.
+        ((None, 0.9), {}, {}, [2]),
+        ((None, None), {}, {}, [1, 2]),
+        # To continue, also what is irrelevant or not scored.
+        ((0.1, None, 0.2), {}, {"everything_unread": True}, [3, 1, 2]),
+    ],
+)
+def test_relevance_cap_minimum_and_fraction_decide(cosines, knobs, asked, expected):
+    routing = route("why", QUESTION, partitions(*cosines), PGSConfig(**knobs), **asked)
+    assert chosen(routing) == expected
     assert not routing.fallback
+    for one in routing.routes:
+        cosine = cosines[one.partition - 1]
+        assert one.similarity == (None if cosine is None else pytest.approx(cosine, abs=1e-6))
+        if cosine is not None and cosine < 0.25 and not asked:
+            assert "to reach the minimum of 3" in one.reason
 
 
-def test_the_cap_holds():
-    config = PGSConfig(max_sweep_partitions=2)
-    assert chosen(route("why", QUESTION, partitions(0.5, 0.6, 0.7), config)) == [3, 2]
+def test_a_full_sweep_takes_everything_whatever_the_cap():
+    config = PGSConfig(max_sweep_partitions=1)
+    routing = route("why", QUESTION, partitions(0.0, 0.1, 0.2), config, full_sweep=True)
+    assert chosen(routing) == [1, 2, 3]
 
 
-def test_the_minimum_is_filled_with_the_nearest():
-    config = PGSConfig(min_sweep_partitions=3)
-    routing = route("why", QUESTION, partitions(0.9, 0.1, 0.2, 0.0), config)
-    assert chosen(routing) == [1, 3, 2]
-    assert "to reach the minimum of 3" in routing.routes[1].reason
-
-
-def test_a_minimum_above_the_cap_wins():
-    config = PGSConfig(min_sweep_partitions=3, max_sweep_partitions=1)
-    assert len(route("why", QUESTION, partitions(0.9, 0.8, 0.7, 0.6), config).routes) == 3
-
-
-@pytest.mark.parametrize(("fraction", "count"), [(0.5, 2), (0.1, 1), (1.0, 4), (0.26, 2)])
-def test_a_fraction_replaces_the_cap(fraction, count):
-    config = PGSConfig(sweep_fraction=fraction, max_sweep_partitions=1)
-    assert len(route("why", QUESTION, partitions(0.9, 0.8, 0.7, 0.6), config).routes) == count
+def test_centroids_of_another_length_are_not_compared():
+    vector = np.array([1.0, 0.0, 0.0], dtype=np.float32)
+    routing = route("why", vector, partitions(0.9, 0.1), PGSConfig())
+    assert all(r.similarity is None for r in routing.routes)
 
 
 def test_nothing_relevant_is_said_plainly_and_falls_back_to_the_nearest():
@@ -90,33 +106,6 @@ def test_without_a_vector_the_largest_are_taken_up_to_the_cap():
     assert chosen(routing) == [2, 3]
     assert routing.routes[0].similarity is None
     assert routing.note == "no embedder"
-
-
-def test_partitions_without_a_centroid_do_not_break_scoring():
-    assert chosen(route("why", QUESTION, partitions(None, 0.9), PGSConfig())) == [2]
-
-
-def test_without_any_centroid_routing_falls_back_to_size():
-    assert chosen(route("why", QUESTION, partitions(None, None), PGSConfig())) == [1, 2]
-
-
-def test_centroids_of_another_length_are_not_compared():
-    vector = np.array([1.0, 0.0, 0.0], dtype=np.float32)
-    routing = route("why", vector, partitions(0.9, 0.1), PGSConfig())
-    assert all(r.similarity is None for r in routing.routes)
-
-
-def test_a_full_sweep_takes_everything_whatever_the_cap():
-    config = PGSConfig(max_sweep_partitions=1)
-    routing = route("why", QUESTION, partitions(0.0, 0.1, 0.2), config, full_sweep=True)
-    assert len(routing.routes) == 3
-
-
-def test_continue_takes_the_rest_irrelevant_or_not_scored_or_not():
-    found = partitions(0.1, None, 0.2)
-    routing = route("why", QUESTION, found, PGSConfig(), everything_unread=True)
-    assert chosen(routing) == [3, 1, 2]
-    assert routing.routes[2].similarity is None
 
 
 def test_centering_tells_apart_what_is_close_to_everything():
@@ -150,18 +139,15 @@ def test_broad_questions_bypass_relevance_largest_first(question):
     assert routing.broad
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_focused_questions_are_not_broad():
+    for question in (
         "How does asyncio cancel a task?",
         "How does asyncio cancel a task, and what is missing?",
         "Which catalyst has the highest yield?",
         "Why was the missing mass problem settled?",
         "Who reviewed the main paper?",
-    ],
-)
-def test_focused_questions_are_not_broad(question):
-    assert not is_broad(question)
+    ):
+        assert not is_broad(question), question
 
 
 def ranked(*pairs):
@@ -179,54 +165,40 @@ def test_partitions_with_most_of_the_best_evidence_are_read():
     assert all(one.similarity is None for one in routing.routes)
 
 
-def test_a_reason_names_the_best_node_and_counts_the_others():
+def test_a_route_has_the_best_node_the_number_of_others_and_their_ranks():
     found = ranked((1, 9.0), (1, 8.0), (2, 8.8), (3, 8.7))
     routing = route_by_evidence(
         found, partitions(0.1, 0.2, 0.3), PGSConfig(), titles={1: "Chelsea", 2: "Arsenal"}
     )
-    assert [one.reason for one in routing.routes] == [
-        "“Chelsea” and 1 more of the best-matching nodes",
-        "“Arsenal” matches the question",
-        "1 node matches the question",
+    assert [(one.reason, one.matches) for one in routing.routes] == [
+        ("“Chelsea” and 1 more of the best-matching nodes", (0, 1)),
+        ("“Arsenal” matches the question", (2,)),
+        ("1 node matches the question", (3,)),
     ]
-
-
-def test_the_cap_and_the_fraction_limit_evidence():
-    found = ranked((1, 5.0), (2, 5.0), (3, 5.0), (4, 5.0))
-    parts = partitions(0.1, 0.2, 0.3, 0.4)
-    assert chosen(route_by_evidence(found, parts, PGSConfig(max_sweep_partitions=2))) == [1, 2]
-    assert chosen(route_by_evidence(found, parts, PGSConfig(sweep_fraction=0.7))) == [1, 2, 3]
-
-
-def test_the_minimum_is_filled_by_weaker_evidence_then_by_the_nearest():
-    found = ranked((2, 10.0), (3, 1.0))
-    nearest = route("why", QUESTION, partitions(0.9, 0.8, 0.7, 0.6), PGSConfig()).routes
-    config = PGSConfig(min_sweep_partitions=3)
-    routing = route_by_evidence(found, partitions(0.9, 0.8, 0.7, 0.6), config, nearest=nearest)
-    assert chosen(routing) == [2, 3, 1]
-    assert "reaches" in routing.routes[2].reason
-
-
-def test_what_is_unread_is_taken_up_to_the_cap():
-    found = ranked((3, 10.0))
-    parts = partitions(0.9, 0.8, 0.7, 0.6)
-    nearest = route("why", QUESTION, parts, PGSConfig(), everything_unread=True).routes
-    routing = route_by_evidence(
-        found,
-        parts,
-        PGSConfig(max_sweep_partitions=3),
-        nearest=nearest,
-        everything_unread=True,
-    )
-    assert chosen(routing) == [3, 1, 2]
-
-
-def test_a_route_names_the_ranks_of_its_best_nodes():
-    found = ranked((1, 9.0), (2, 8.9), (1, 8.0))
-    routing = route_by_evidence(found, partitions(0.1, 0.2), PGSConfig())
-    assert [one.matches for one in routing.routes] == [(0, 2), (1,)]
     many = ranked(*[(1, 9.0)] * 50)
     assert len(route_by_evidence(many, partitions(0.1), PGSConfig()).routes[0].matches) == 20
+
+
+@pytest.mark.parametrize(
+    ("pairs", "knobs", "everything", "expected"),
+    [
+        ([(1, 5.0), (2, 5.0), (3, 5.0), (4, 5.0)], {"max_sweep_partitions": 2}, False, [1, 2]),
+        ([(1, 5.0), (2, 5.0), (3, 5.0), (4, 5.0)], {"sweep_fraction": 0.7}, False, [1, 2, 3]),
+        # A minimum is filled by weaker evidence, then by the nearest.
+        ([(2, 10.0), (3, 1.0)], {"min_sweep_partitions": 3}, False, [2, 3, 1]),
+        # What is unread is taken up to the cap.
+        ([(3, 10.0)], {"max_sweep_partitions": 3}, True, [3, 1, 2]),
+        # A minimum above the cap wins.
+        ([(3, 10.0)], {"max_sweep_partitions": 1, "min_sweep_partitions": 3}, True, [3, 1, 2]),
+    ],
+)
+def test_cap_fraction_and_minimum_hold_for_evidence(pairs, knobs, everything, expected):
+    parts, asked = partitions(*FOUR), {"everything_unread": everything}
+    nearest = route("why", QUESTION, parts, PGSConfig(), **asked).routes
+    routing = route_by_evidence(ranked(*pairs), parts, PGSConfig(**knobs), nearest=nearest, **asked)
+    assert chosen(routing) == expected
+    if len(pairs) == 2:
+        assert "reaches" in routing.routes[2].reason
 
 
 def test_words_that_no_text_holds_are_noted():

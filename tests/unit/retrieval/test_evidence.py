@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.recent import Recent
-from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval import evidence
 from pgs_neo4j.retrieval.evidence import (
@@ -24,34 +22,17 @@ from pgs_neo4j.retrieval.evidence import (
     list_words,
     vote,
 )
-from pgs_neo4j.retrieval.paths import members
 from pgs_neo4j.retrieval.paths.own_index import score_nodes
-from pgs_neo4j.retrieval.places import Place, read_placed
+from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.retrieval.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
-from pgs_neo4j.text.terms.postings import FULL, K1, B, SegmentBuilder, terms_of
+from pgs_neo4j.text.terms.postings import FULL, K1, B, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
+from tests.unit.retrieval.conftest import TYPICAL, stored
 
 FIRST = ["ice melts", "ice", "courts decide", "of the"]
 SECOND = ["ice and courts", "nothing else"]
-TYPICAL = 10_000.0  # so that lengths make no difference
 Stored = tuple[list[SegmentRow], dict[str, bytes]]
-
-
-def stored(
-    name: str, texts: list[str], partitions: list[tuple[int, int, int]]
-) -> tuple[SegmentRow, dict[str, bytes]]:
-    """A segment as the database has it."""
-    builder = SegmentBuilder(TYPICAL)
-    builder.add(texts)
-    segment = builder.build()
-    row: SegmentRow = {
-        "id": name,
-        "size": segment.size,
-        "bits": segment.bits,
-        "partitions": partitions,
-    }
-    return row, {f"{name}:{bucket}": data for bucket, data in segment.cells.items()}
 
 
 @pytest.fixture
@@ -102,6 +83,8 @@ def database(segments: Stored, **answers: Any) -> Any:
 def test_nodes_are_found_in_all_segments_best_first(segments: Stored) -> None:
     found = scored(segments, "ice in courts", [1, 2, 3])
     assert list(found) == [(3, 0), (2, 0), (1, 0), (1, 1)]
+    assert list(scored(segments, "ice", [1])) == [(1, 0), (1, 1)]  # only wanted partitions
+    assert scored(segments, "ice", [2]) == {}
 
 
 def test_the_score_is_bm25(segments: Stored) -> None:
@@ -118,11 +101,6 @@ def test_a_long_text_with_every_word_outweighs_a_short_one_with_some() -> None:
     row, cells = stored("a", [long, short, *rest], [(1, 0, 53)])
     found = scored(([row], cells), "granite lantern of Oslo", [1])
     assert next(iter(found)) == (1, 0)
-
-
-def test_only_wanted_partitions_count(segments: Stored) -> None:
-    assert list(scored(segments, "ice", [2])) == []
-    assert list(scored(segments, "ice", [1])) == [(1, 0), (1, 1)]
 
 
 def test_texts_of_another_generation_count_for_nothing() -> None:
@@ -144,9 +122,13 @@ def test_words_that_no_text_holds_are_named(segments: Stored) -> None:
     assert find_unknown(index_of(empty, "ice"), ["ice"]) == ("ice",)
 
 
-def test_the_best_nodes_are_kept(segments: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MOST_NODES", 2)
-    assert list(scored(segments, "ice in courts", [1, 2, 3])) == [(3, 0), (2, 0)]
+def test_the_best_nodes_are_kept(segments: Stored) -> None:
+    terms = terms_of("ice in courts")
+    best = score_nodes(index_of(segments, "ice in courts"), terms, [1, 2, 3], 2)
+    assert list(best) == [(3, 0), (2, 0)]
+    row, cells = stored("c", ["ice"] * 3, [(1, 0, 3)])
+    alike = score_nodes(index_of(([row], cells), "ice"), terms_of("ice"), [1], 2)
+    assert list(alike) == [(1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -164,14 +146,6 @@ def test_a_question_is_as_many_words_as_the_index_can_hold(
     assert list_words(question) == listed
 
 
-async def test_a_question_of_a_number_alone_is_answered_by_its_texts() -> None:
-    row, cells = stored("a", ["status 404", "status 200"], [(1, 0, 2)])
-    found = await find_evidence(database(([row], cells)), order("What about 404?", 2))
-    assert found is not None
-    assert [node.place for node in found.nodes] == [(1, 0)]
-    assert (found.unknown, found.word_count) == ((), 1)
-
-
 async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> None:
     db = database(segments)
     found = await find_evidence(db, order("ice or zymurgy?", 2, 2, 2))
@@ -183,22 +157,23 @@ async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> N
 
 
 async def test_a_partition_without_an_index_leaves_no_evidence(segments: Stored) -> None:
-    db: Any = FakeDatabase(read_segments=segments[0], read_postings=[])
-    assert await find_evidence(db, order("ice?", 2, 2, 2, 2)) is None
+    assert await find_evidence(database(segments), order("ice?", 2, 2, 2, 2)) is None
+
+
+MERGED = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
 
 
 @pytest.mark.parametrize("losses", [1, REREADS])
 async def test_an_index_that_is_merged_while_it_is_read_is_read_again(
     segments: Stored, losses: int
 ) -> None:
-    row, cells = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
+    row, cells = MERGED
     old, old_cells = segments
     rows = [*[old] * losses, [row]]
-    in_use = [*[1] * losses, 1]
     db = database(
         (old, cells | {uid: data for uid, data in old_cells.items() if uid.startswith("a")}),
         read_segments=lambda params: rows.pop(0),
-        count_segments=lambda params: [{"in_use": in_use.pop(0)}],
+        count_segments=[{"in_use": 1}],
     )
     found = await find_evidence(db, order("courts?", 2, 2, 2))
     assert found is not None
@@ -219,7 +194,7 @@ async def test_the_places_of_texts_are_read_once(segments: Stored) -> None:
 
 
 async def test_known_places_of_segments_that_are_gone_are_read_again(segments: Stored) -> None:
-    row, cells = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
+    row, cells = MERGED
     known: KnownTexts = Recent(1)
     known.keep("g1", TextTable.of(segments[0]))
     in_use = [0, 1]
@@ -258,88 +233,6 @@ async def test_embeddings_speak_where_no_word_does(segments: Stored) -> None:
     found = await find_evidence(db, order("zymurgy", 2, 2, 2, vector=VECTOR))
     assert found is not None
     assert [node.place for node in found.nodes] == [(2, 1)]
-
-
-class TestManyEmbeddings:
-    """Beyond the bound, only an index finds the nearest."""
-
-    INDEX: ClassVar[dict[str, Any]] = {
-        "name": "mine",
-        "kind": "vector",
-        "entity": "node",
-        "labels": ["Doc"],
-        "properties": ["v"],
-        "dimensions": 2,
-        "similarity": "COSINE",
-        "analyzer": None,
-        "state": "ONLINE",
-        "population": 100.0,
-        "failure": None,
-    }
-
-    @pytest.fixture(autouse=True)
-    def bound(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Nothing is compared with every embedding."""
-        monkeypatch.setattr(members, "QUICK", 0)
-
-    async def found(self, segments: Stored, **answers: Any) -> Evidence:
-        asked = replace(
-            order("melting", 2, 2, 2, vector=VECTOR),
-            mapping=GraphMapping(labels=("Doc",), embedding="v"),
-        )
-        evidence = await find_evidence(database(segments, **answers), asked)
-        assert evidence is not None
-        return evidence
-
-    async def test_an_index_is_asked(self, segments: Stored) -> None:
-        found = await self.found(
-            segments,
-            read_search_indexes=[self.INDEX],
-            nearest_members_by_index=[{"partition": 2, "rank": 1, "score": 0.5}],
-        )
-        assert found.method == "text index and vector index mine"
-        assert len(found.nodes) == 2
-
-    @pytest.mark.parametrize(
-        "other",
-        [{"state": "POPULATING"}, {"state": "FAILED"}, {"dimensions": 3}, {"properties": ["w"]}],
-    )
-    async def test_an_index_that_cannot_answer_is_not_asked(
-        self, segments: Stored, other: dict[str, Any]
-    ) -> None:
-        found = await self.found(segments, read_search_indexes=[self.INDEX | other])
-        assert (found.method, found.best_cosine) == ("text index", None)
-        assert "'pgs index create' makes one" in found.advice
-
-    async def test_an_index_that_was_just_dropped_leaves_the_words(self, segments: Stored) -> None:
-        found = await self.found(
-            segments,
-            read_search_indexes=[self.INDEX],
-            nearest_members_by_index=QueryError("there is no such index"),
-        )
-        assert found.method == "text index"
-        assert len(found.nodes) == 1
-
-
-async def test_nodes_are_read_by_their_places() -> None:
-    row = {
-        "partition": 2,
-        "rank": 5,
-        "element_id": "4:x:5",
-        "labels": ["Paper"],
-        "text": ["Long text"],
-        "title": "A title",
-        "key": None,
-    }
-    db: Any = FakeDatabase(read_placed=[row])
-    partitions = [Partition(id=n, uid=f"g:{n}", size=9, tokens=1) for n in (1, 2)]
-    places = [Place(2, 5), Place(2, 1), Place(1, 0)]
-    placed = await read_placed(db, GraphMapping(), partitions, places)
-    assert {place: one.node.title for place, one in placed.items()} == {Place(2, 5): "A title"}
-    assert db.params("read_placed")[0]["places"] == [
-        {"partition": "g:2", "ranks": [1, 5]},
-        {"partition": "g:1", "ranks": [0]},
-    ]
 
 
 def test_one_node_that_answers_outweighs_many_that_share_a_word() -> None:

@@ -17,17 +17,15 @@ from tests.fakes.database import FakeDatabase
 ORDER = LookupOrder(
     mapping=GraphMapping(labels=("Note",), text=("text", "more"), title="text"),
     generation="g1",
-    partitions=tuple(Partition(id=n, uid=f"g1:{n}", size=10, tokens=100) for n in (1, 2, 3)),
+    partitions=tuple(
+        Partition(id=n, uid=f"g1:{n}", size=10, tokens=100, texts=10) for n in (1, 2, 3)
+    ),
     first=frozenset({3}),
 )
 
 
 def test_an_order_is_read_back_equal_from_a_pickle() -> None:
     assert pickle.loads(pickle.dumps(ORDER)) == ORDER
-
-
-def test_partitions_to_be_read_first_come_first_then_by_id() -> None:
-    assert [partition.id for partition in ORDER.sequence] == [3, 1, 2]
 
 
 def test_a_property_that_is_text_and_title_is_searched_once() -> None:
@@ -57,4 +55,5 @@ async def test_nothing_to_search_reads_nothing() -> None:
     assert await look_up(db, ORDER, asked) == dict.fromkeys(asked, SearchResult())
     textless, search = replace(ORDER, mapping=GraphMapping()), SearchTerms(("ammonia",), 1)
     assert await look_up(db, textless, [search]) == {search: SearchResult()}
+    assert await look_up(db, ORDER, []) == {}
     assert db.sent == []

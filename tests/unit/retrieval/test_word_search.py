@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.retrieval.places import Place
-from pgs_neo4j.retrieval.text_index import SegmentRow, TextIndex, TextTable
+from pgs_neo4j.retrieval.text_index import TextIndex, TextTable
 from pgs_neo4j.retrieval.word_search import answerable, find_places, index_terms
 from pgs_neo4j.text.matching import SearchTerms
-from pgs_neo4j.text.terms.postings import SegmentBuilder
+from tests.unit.retrieval.conftest import stored
 
 TEXTS = ["ice melts", "ice", "courts", "ice in courts", "melting ice"]
 PARTITIONS = [(7, 0, 2), (3, 2, 2), (5, 4, 1)]
@@ -16,16 +16,7 @@ PARTITIONS = [(7, 0, 2), (3, 2, 2), (5, 4, 1)]
 
 def places(search: SearchTerms, order: dict[int, int], most: int = 9) -> tuple[list[Place], int]:
     """The places of a search among ``TEXTS``."""
-    builder = SegmentBuilder(10)
-    builder.add(TEXTS)
-    segment = builder.build()
-    row: SegmentRow = {
-        "id": "a",
-        "size": segment.size,
-        "bits": segment.bits,
-        "partitions": PARTITIONS,
-    }
-    cells = {f"a:{bucket}": data for bucket, data in segment.cells.items()}
+    row, cells = stored("a", TEXTS, PARTITIONS)
     sought = answerable([search])
     index = TextIndex.of(TextTable.of([row]), cells, sorted(index_terms(sought)))
     return find_places(index, search, sought[search], order, most)
@@ -43,9 +34,3 @@ def test_partitions_that_are_not_in_the_order_are_left_out() -> None:
     assert places(search, {7: 0}) == ([Place(7, 0), Place(7, 1)], 2)
     assert places(search, {90: 0}) == ([], 0)
     assert places(search, {}) == ([], 0)
-
-
-def test_a_text_needs_as_many_terms_as_the_search_does() -> None:
-    order = {3: 0, 5: 1, 7: 2}
-    assert places(SearchTerms(("ice", "melt"), 2), order) == ([Place(5, 0), Place(7, 0)], 2)
-    assert places(SearchTerms(("zymurgy",), 1), order) == ([], 0)

@@ -1,4 +1,4 @@
-"""The ids that runs store: readers of earlier databases rely on each form."""
+"""The ids that runs store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import re
 from pgs_neo4j.runs import keys
 
 
-def test_ids_keep_the_forms_that_stored_databases_hold() -> None:
+def test_ids_have_one_form_each() -> None:
     assert keys.session_uid("papers", "default") == "papers/default"
     assert keys.idempotency_uid("papers", "default", "k1") == '["papers", "default", "k1"]'
-    assert keys.former_idempotency_uid("papers", "default", "k1") == "papers/default/k1"
     assert keys.sweep_id("r1", 4) == "r1:4"
     assert keys.finding_id("r1", 4, 0) == "r1:4:f0"
     assert keys.flag_id("r1", 4, 2) == "r1:4:o2"
@@ -47,9 +46,6 @@ def test_no_two_sessions_and_keys_share_an_idempotency_key() -> None:
     pairs = [(session, key) for session in ODD for key in ODD if key]
     uids = {keys.idempotency_uid("papers", session, key) for session, key in pairs}
     assert len(uids) == len(pairs)
-    former = {keys.former_idempotency_uid("papers", session, key) for session, key in pairs}
-    assert uids & former == set()
-    assert len(former) < len(pairs)  # which is why sessions are compared
 
 
 def test_run_ids_differ_and_have_one_form() -> None:

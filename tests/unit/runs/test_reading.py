@@ -21,7 +21,7 @@ def test_coverage_counts_nodes_and_texts() -> None:
 def test_the_part_of_an_answer_is_what_its_sweeps_read_with_text() -> None:
     status = SweepStatus.ACCEPTED
     first = Sweep(partition=1, status=status, nodes=4, read=((1, 5),), without_text=(3, 4))
-    again = Sweep(partition=1, status=status, nodes=1, read=((1, 2),), without_text=None)
+    again = Sweep(partition=1, status=status, nodes=1, read=((1, 2),))
     unread = Sweep(partition=2, status=SweepStatus.UNREAD, nodes=4)
     part = READ.of_sweeps((first, again, unread))
     assert part.ranks == {1: frozenset({1, 2, 3, 4})}

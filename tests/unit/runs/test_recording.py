@@ -25,10 +25,12 @@ class Ends:
         self.refuses = 0
         self.taken = False
         self.slow = 0.0
+        self.closing = asyncio.Event()
 
     async def finish(
         self, db: object, handle: Handle, properties: dict[str, Any], sweeps: object = ()
     ) -> bool:
+        self.closing.set()
         await asyncio.sleep(self.slow)
         if self.refuses:
             self.refuses -= 1
@@ -69,61 +71,60 @@ def ignore(run: str) -> None:
     assert run == "r1"
 
 
-async def test_an_answer_ends_the_record_once(ends: Ends) -> None:
+async def test_an_answer_ends_the_record_once_unless_the_run_was_taken_over(ends: Ends) -> None:
     record = made()
     await record.finish({"status": "complete"}, ["s1"])
     await record.fail(ModelError("too late"))
     assert [(one["status"], one["sweeps"]) for one in ends.written] == [("complete", ["s1"])]
-
-
-async def test_a_run_that_was_taken_over_cannot_end(ends: Ends) -> None:
-    ends.taken = True
-    record = made()
+    ends.taken, record = True, made()
     with pytest.raises(RunLostError):
         await record.finish({"status": "complete"})
     assert not record.ended
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "said"),
+    ("error", "refuses", "status", "said"),
     [
-        (ModelError("the model is gone"), "failed", "the model is gone"),
-        (BudgetError("the limit is reached"), "stopped", "the limit is reached"),
-        (KeyError("secret"), "failed", "KeyError"),
-        (asyncio.CancelledError(), "interrupted", "CancelledError"),
+        (ModelError("the model is gone"), 0, "failed", "the model is gone"),
+        (BudgetError("the limit is reached"), 0, "stopped", "the limit is reached"),
+        (KeyError("secret"), 0, "failed", "KeyError"),
+        (TimeoutError(), 0, "failed", "TimeoutError"),  # of the body itself
+        (asyncio.CancelledError(), 0, "interrupted", "CancelledError"),
+        (ModelError("a text that Neo4j refuses \ud800"), 1, "failed", "ModelError"),
     ],
 )
 async def test_the_record_says_how_the_body_ended(
-    ends: Ends, error: BaseException, status: str, said: str
+    ends: Ends, error: BaseException, refuses: int, status: str, said: str
 ) -> None:
+    ends.refuses = refuses
     with pytest.raises(type(error)):
         async with hold(begun, None, ignore):
             raise error
     assert [(one["status"], one["error"]) for one in ends.written] == [(status, said)]
 
 
-async def test_a_text_that_neo4j_refuses_leaves_no_run_running(ends: Ends) -> None:
-    ends.refuses = 1
-    with pytest.raises(ModelError):
-        async with hold(begun, None, ignore):
-            raise ModelError("odd \ud800 text")
-    (written,) = ends.written
-    assert (written["status"], written["error"]) == ("failed", "ModelError")
+@pytest.mark.parametrize("canceled", [False, True])
+async def test_a_run_that_is_late_or_canceled_is_closed_before_its_caller_goes_on(
+    ends: Ends, canceled: bool
+) -> None:
+    ends.slow = 0.05
+    inside = asyncio.Event()
+    end = None if canceled else asyncio.get_running_loop().time() + 0.05
 
-
-async def test_the_time_of_the_run_ends_its_body(ends: Ends) -> None:
-    end = asyncio.get_running_loop().time() + 0.05
-    with pytest.raises(DeadlineError):
+    async def work() -> None:
         async with hold(begun, end, ignore):
+            inside.set()
             await asyncio.sleep(60)
-    assert [one["status"] for one in ends.written] == ["stopped"]
 
-
-async def test_a_timeout_of_the_body_is_its_own(ends: Ends) -> None:
-    with pytest.raises(TimeoutError):
-        async with hold(begun, None, ignore):
-            raise TimeoutError
-    assert [one["error"] for one in ends.written] == ["TimeoutError"]
+    task = asyncio.create_task(work())
+    await inside.wait()
+    if canceled:
+        task.cancel()
+        await ends.closing.wait()
+        task.cancel()  # which waits for the record
+    with pytest.raises(asyncio.CancelledError if canceled else DeadlineError):
+        await task
+    assert [one["status"] for one in ends.written] == ["interrupted" if canceled else "stopped"]
 
 
 async def test_a_run_that_never_began_leaves_nothing(ends: Ends) -> None:
@@ -145,20 +146,3 @@ async def test_a_database_that_is_gone_hides_no_error(
         async with hold(begun, None, ignore):
             raise BudgetError("the limit is reached")
     assert ends.written == []
-
-
-async def test_a_canceled_run_is_closed_before_its_caller_goes_on(ends: Ends) -> None:
-    ends.slow = 0.05
-    inside = asyncio.Event()
-
-    async def work() -> None:
-        async with hold(begun, None, ignore):
-            inside.set()
-            await asyncio.sleep(60)
-
-    task = asyncio.create_task(work())
-    await inside.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert [one["status"] for one in ends.written] == ["interrupted"]

@@ -9,13 +9,13 @@ import pytest
 
 from pgs_neo4j.errors import IdempotencyError, UsageError
 from pgs_neo4j.runs import runs
-from pgs_neo4j.runs.requests import MAX_KEY, check_key, check_resumable, find_former
+from pgs_neo4j.runs.requests import MAX_KEY, check_key, find_former
 from pgs_neo4j.runs.runs import StoredRun
 
 REQUEST = {"question": "Why?", "models": ["small"], "knobs": {"cache": True, "hedge": False}}
 
 
-def stored(request: dict[str, Any] | None, **properties: Any) -> StoredRun:
+def stored(request: dict[str, Any]) -> StoredRun:
     return StoredRun(
         id="r1",
         graph="papers",
@@ -23,7 +23,7 @@ def stored(request: dict[str, Any] | None, **properties: Any) -> StoredRun:
         generation=None,
         current=False,
         silent=False,
-        properties={"request": json.dumps(request) if request else None, **properties},
+        properties={"request": json.dumps(request)},
     )
 
 
@@ -59,13 +59,6 @@ async def test_the_same_request_is_found(former: dict[str, StoredRun]) -> None:
     assert await find("k") is former["k"]
 
 
-async def test_a_knob_of_a_later_release_makes_no_other_request(
-    former: dict[str, StoredRun],
-) -> None:
-    former["k"] = stored({**REQUEST, "knobs": {"cache": True}})
-    assert await find("k") is former["k"]
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -93,12 +86,3 @@ def test_a_key_is_short_and_printable(key: str) -> None:
 def test_other_keys_pass(key: str | None) -> None:
     check_key(key)
     assert key is None or key.isprintable()
-
-
-def test_a_run_that_stored_too_little_cannot_be_resumed() -> None:
-    for short in (stored(None, config="{}"), stored(REQUEST)):
-        with pytest.raises(UsageError, match="made by an older release"):
-            check_resumable(short)
-    whole = stored(REQUEST, config="{}")
-    check_resumable(whole)
-    assert whole.request == REQUEST

@@ -52,30 +52,21 @@ def made(**changed: Any) -> Answer:
     return Answer(**given | changed)
 
 
-def test_what_was_shown_has_its_place_and_the_hash_of_its_text() -> None:
+def test_an_answer_becomes_rows_of_what_was_shown_claimed_and_cited() -> None:
     rows = search_answer_rows(made(), CONTEXT.nodes, CONTEXT.facts)
-    first, second = CONTEXT.nodes.values()
     assert rows["nodes"] == [
         {"element_id": one.id, "key": one.key, "place": place, "hash": text_hash(one.text)}
-        for place, one in enumerate((first, second))
+        for place, one in enumerate(CONTEXT.nodes.values())
     ]
     (ships,) = CONTEXT.facts.values()
     assert rows["relationships"] == [
         {"source": ships.source, "target": ships.target, "type": "SHIPS", "place": 0}
     ]
-
-
-def test_claims_say_whether_they_are_supported_and_quote_truly() -> None:
-    rows = search_answer_rows(made(), CONTEXT.nodes, CONTEXT.facts)
     assert [
         (row["id"], row["place"], row["supported"], row["misquoted"]) for row in rows["findings"]
     ] == [("r1:f0", 0, True, 0), ("r1:f1", 1, True, 1), ("r1:f2", 2, False, 0)]
-
-
-def test_only_valid_citations_of_nodes_become_links() -> None:
-    rows = search_answer_rows(made(), CONTEXT.nodes, CONTEXT.facts)
-    links = [(row["id"], row["alias"], row["rank"]) for row in rows["citations"]]
-    assert links == [
+    # Only valid citations of nodes become links.
+    assert [(row["id"], row["alias"], row["rank"]) for row in rows["citations"]] == [
         ("r1:thesis", "n1", 0),
         ("r1:thesis", "n2", 1),
         ("r1:f0", "n1", 0),
@@ -93,7 +84,7 @@ def test_details_are_read_back_unchanged_without_element_ids() -> None:
 
 
 def test_other_answers_store_nothing_of_searches() -> None:
-    assert '"shown"' not in details_json(made(shown=None), Read({}))
+    assert read_details(details_json(made(shown=None), Read({}))).shown is None
     assert "nodes_shown" not in result_properties(made(shown=None), Read({}))
 
 

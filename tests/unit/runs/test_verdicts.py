@@ -2,11 +2,12 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import Citation, Quote
 from pgs_neo4j.runs.verdicts import citations_json, citations_of, located, quotes_json, quotes_of
+from tests.thorough import tries
 
 words = st.text(st.characters(exclude_categories=("Cs",)), max_size=9)
 citations = st.builds(
@@ -21,6 +22,7 @@ citations = st.builds(
 )
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.lists(citations, max_size=4).map(tuple))
 def test_citations_come_back_as_they_were_but_for_what_only_this_database_knows(given_ones):
     stored = citations_json(given_ones)
@@ -36,6 +38,7 @@ def test_a_node_that_is_still_there_is_located_and_an_invalid_citation_never_is(
     assert [each.element_id for each in found] == ["e1", None, None]
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.lists(st.builds(Quote, words, st.booleans()), max_size=4).map(tuple))
 def test_quotes_come_back_with_their_verdicts(quotes):
     assert quotes_of(quotes_json(quotes)) == quotes

@@ -55,6 +55,7 @@ def test_prose_is_frequent_natural_and_varied(candidate, expected):
         (name("title", nodes=49), False),
         (name("title", length=201.0), False),
         (replace(name("title"), texts=99), False),  # one value is no string
+        (name("title", length=200.0), True),
     ],
 )
 def test_a_title_is_named_so_and_short_on_most_nodes(candidate, expected):
@@ -83,6 +84,7 @@ def test_a_short_text_is_known_by_its_name(candidate, expected):
         (replace(name("color"), unique=True), True),
         (replace(name("doi"), distinct=99), False),
         (name("doi", nodes=98), False),
+        (number("parent", 1, 100), False),
     ],
 )
 def test_a_key_is_unique_by_constraint_or_by_name_and_content(candidate, expected):

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose
 from tests.unit.survey.samples import FORUM, IDEAS, label, link, name, number, of, text
@@ -53,6 +51,9 @@ def test_a_graph_without_properties_keeps_its_structure():
     proposal = propose(of(label("Thing"), link("LINKS")))
     assert proposal.mapping == GraphMapping()
     assert "no property looks like text" in proposal.notes
+    assert any(note.startswith("no property identifies every node") for note in proposal.notes)
+    named = propose(of(label("Idea", name("concept"), name("color"))))  # no prose, but called text
+    assert (named.mapping.text, named.mapping.title) == (("concept",), None)
 
 
 def test_a_label_that_was_not_sampled_is_not_called_silent():
@@ -66,35 +67,10 @@ def test_unlabeled_nodes_are_named_as_such():
     assert any(note.startswith("no text on (no label)") for note in notes)
 
 
-@pytest.mark.parametrize(
-    "found",
-    [
-        text("payload", prose=10),  # mostly no prose: JSON, hashes, addresses
-        replace(text("license"), distinct=1),  # the same sentence everywhere
-        text("remark", nodes=3),  # on 3 % of the nodes
-        name("link"),
-    ],
-)
-def test_what_is_no_text(found):
-    assert propose(of(label("Thing", found))).mapping.text == ()
-
-
-def test_short_strings_that_are_called_text_serve_where_there_is_no_prose():
-    mapping = propose(of(label("Idea", name("concept"), name("color")))).mapping
-    assert mapping.text == ("concept",)
-    assert mapping.title is None
-
-
 def test_the_title_on_most_nodes_wins_and_the_better_word_breaks_a_tie():
     many, few = label("A", name("name"), count=900), label("B", name("title"), count=100)
     assert propose(of(many, few)).mapping.title == "name"
     assert propose(of(label("A", name("name"), name("title")))).mapping.title == "title"
-
-
-def test_a_long_or_mixed_property_is_no_title():
-    long = text("title", length=900.0)
-    mixed = replace(name("name"), types=("INTEGER", "STRING"), texts=50)
-    assert propose(of(label("A", long, mixed))).mapping.title is None
 
 
 def test_a_constraint_makes_a_key_of_any_name():
@@ -102,18 +78,3 @@ def test_a_constraint_makes_a_key_of_any_name():
     assert propose(of(label("User", email, name("id")))).mapping.key == "email"
     elsewhere = label("Other", name("id"), count=5000)
     assert propose(of(label("User", email, name("id")), elsewhere)).mapping.key == "id"
-
-
-@pytest.mark.parametrize(
-    "found",
-    [
-        replace(name("id"), distinct=99),  # two nodes share one
-        name("id", nodes=60),  # not on all nodes
-        name("nickname"),
-        number("parent", 1, 100),
-    ],
-)
-def test_what_is_no_key(found):
-    proposal = propose(of(label("Thing", found)))
-    assert proposal.mapping.key is None
-    assert any(note.startswith("no property identifies every node") for note in proposal.notes)

@@ -7,7 +7,7 @@ import pytest
 from pgs_neo4j.catalog import check_mapping
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.survey import NodeProperty, RelationshipProperty, propose, validate
+from pgs_neo4j.survey import NodeProperty, RelationshipProperty, propose
 from pgs_neo4j.survey.refusal import refuse_types
 from pgs_neo4j.survey.validation import NO_TEXT, check_survey
 from tests.unit.survey.samples import FORUM, IDEAS, label, link, number, of, vector
@@ -77,9 +77,23 @@ def test_passages_and_mentions_must_be_in_the_graph():
         check_mapping(replace(mapping, chunk_labels=("B", "C")))
     with pytest.raises(MappingError, match=r"add --relationship-type M, or"):
         check_mapping(replace(mapping, relationship_types=("R",)))
-    for reserved in (GraphMapping(chunk_labels=("PgsRun",)), GraphMapping(mention_types=("",))):
-        with pytest.raises(MappingError, match="reserved"):
-            check_mapping(reserved)
+
+
+@pytest.mark.parametrize(
+    "reserved",
+    [
+        GraphMapping(labels=("PgsGraph",)),
+        GraphMapping(labels=("Paper", "PgsNew")),
+        GraphMapping(labels=("",)),
+        GraphMapping(relationship_types=("PGS_IN",)),
+        GraphMapping(chunk_labels=("PgsRun",)),
+        GraphMapping(mention_types=("",)),
+        GraphMapping(title=""),
+    ],
+)
+def test_names_of_ours_and_empty_ones_are_refused(reserved):
+    with pytest.raises(MappingError):
+        check_mapping(reserved)
 
 
 def test_passages_and_mentions_that_no_node_has_are_named():
@@ -114,33 +128,3 @@ def test_empty_vectors_are_no_embedding():
         NO_TEXT,
         "embedding is mapped as embedding but holds LIST<FLOAT>",
     ]
-
-
-class Answers:
-    """A database that answers the statements of a survey from two counts."""
-
-    def __init__(self, labels: dict[str, int], nodes: int) -> None:
-        self.labels, self.nodes = labels, nodes
-
-    async def read(self, query, **params):
-        if query.name == "survey/read_counts":
-            return [{"nodes": self.nodes, "relationships": 0, "labels": self.labels, "types": {}}]
-        return []
-
-
-async def test_a_mapping_without_nodes_names_the_nearest_labels():
-    database = Answers({"Paper": 5, "Author": 3}, nodes=8)
-    with pytest.raises(MappingError, match=r"no node is labeled Papr; the database has Paper$"):
-        await validate(database, GraphMapping(labels=("Papr",)))
-    with pytest.raises(MappingError, match=r"the database has Paper, Author$"):
-        await validate(database, GraphMapping(labels=("Zebra",)))
-
-
-async def test_a_mapping_of_nodes_without_labels_says_that_there_is_none():
-    with pytest.raises(MappingError, match=r"the database has no label at all$"):
-        await validate(Answers({}, nodes=3), GraphMapping(labels=("Paper",)))
-
-
-async def test_an_empty_database_refuses_every_mapping():
-    with pytest.raises(MappingError, match="the database has no nodes for a graph"):
-        await validate(Answers({}, nodes=0), GraphMapping())

@@ -35,15 +35,6 @@ def test_what_is_no_weight(found):
     assert propose(of(label("Thing", found))).mapping.weight is None
 
 
-def test_a_weight_of_few_relationships_is_not_proposed():
-    rare = RelationshipProperty(
-        name="strength", relationships=30, types=("FLOAT",), least=0.1, greatest=1.0
-    )
-    proposal = propose(of(label("Thing"), link("LINKS", rare)))
-    assert proposal.mapping.relationship_weight is None
-    assert any("30 % of the relationships" in note for note in proposal.notes)
-
-
 def test_the_embedding_with_the_most_nodes_wins_and_mixed_sizes_are_told():
     proposal = propose(
         of(label("A", vector("embedding", (384, 60), (512, 5)), vector("v", (3, 90))))
@@ -52,22 +43,6 @@ def test_the_embedding_with_the_most_nodes_wins_and_mixed_sizes_are_told():
     note = next(note for note in proposal.notes if note.startswith("embedding"))
     assert "384 dimensions, on 65 % of the nodes" in note
     assert "(512)" in note
-
-
-def test_a_long_list_of_numbers_is_an_embedding_under_any_name_and_a_short_one_is_not():
-    assert propose(of(label("A", vector("features", (128, 90))))).mapping.embedding == "features"
-    assert propose(of(label("A", vector("ratings", (5, 90))))).mapping.embedding is None
-    assert propose(of(label("A", vector("embedding", (0, 90))))).mapping.embedding is None
-
-
-def weighed(called: str, least: float = 0.1, greatest: float = 1.0, relationships: int = 100):
-    return RelationshipProperty(
-        name=called,
-        relationships=relationships,
-        types=("FLOAT",),
-        least=least,
-        greatest=greatest,
-    )
 
 
 @pytest.mark.parametrize(
@@ -95,17 +70,19 @@ def test_the_range_of_a_weight_spans_all_labels():
 
 
 def test_a_relationship_weight_needs_half_of_all_relationships():
-    rare = of(link("A", weighed("score"), count=400), link("B", count=600))
-    assert choose_relationship_weight(rare).name is None
-    most = of(link("A", weighed("score"), count=600), link("B", count=400))
+    score = RelationshipProperty(
+        name="score", relationships=100, types=("FLOAT",), least=0.1, greatest=1.0
+    )
+    rare = of(link("A", score, count=400), link("B", count=600))
+    choice = choose_relationship_weight(rare)
+    assert choice.name is None
+    assert any("40 % of the relationships" in note for note in choice.notes)
+    nothing = choose_relationship_weight(of(label("A")))
+    assert nothing.notes == ("no relationship weight: all relationships count the same",)
+    most = of(link("A", score, count=600), link("B", count=400))
     choice = choose_relationship_weight(most)
     assert choice.name == "score"
     assert choice.notes == ("relationship weight: score, on 60 % of the relationships",)
-
-
-def test_a_survey_without_relationships_has_no_relationship_weight():
-    choice = choose_relationship_weight(of(label("A")))
-    assert choice.notes == ("no relationship weight: all relationships count the same",)
 
 
 def test_an_embedding_on_few_nodes_is_not_proposed():

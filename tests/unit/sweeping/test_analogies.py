@@ -33,18 +33,14 @@ def test_a_prompt_names_the_analogies_of_the_nodes_it_shows() -> None:
     assert lines.index("<analogies>") > lines.index("</nodes>")
 
 
-def test_a_prompt_without_analogies_is_the_same_to_the_byte() -> None:
+def test_without_analogies_a_prompt_stays_the_same_and_with_others_it_is_another() -> None:
     order, item = material()
-    plain = sweep_prompt(order, item, 1)
-    assert sweep_prompt(replace(order, analogies=ALIKE[1:]), item, 1) == plain
+    plain, named, none, other = (
+        sweep_prompt(replace(order, analogies=analogies), item, 1)
+        for analogies in ((), ALIKE, ALIKE[1:], (replace(ALIKE[0], name="P8"),))
+    )
+    assert none == plain
     assert "analog" not in plain.system + plain.user
     assert render_analogies(()) == ""
-
-
-def test_a_cached_reply_knows_which_analogies_were_named() -> None:
-    order, item = material()
-    plain = sweep_prompt(order, item, 1)
-    named = sweep_prompt(replace(order, analogies=ALIKE), item, 1)
-    other = sweep_prompt(replace(order, analogies=(replace(ALIKE[0], name="P8"),)), item, 1)
     assert len({plain.content, named.content, other.content}) == 3
     assert named.system == plain.system

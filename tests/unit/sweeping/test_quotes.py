@@ -1,12 +1,13 @@
 """Quotations are looked up in the nodes that the finding cites, and in no others."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import Node, Quote
 from pgs_neo4j.sweeping.quotes import find_quotes
 from pgs_neo4j.sweeping.report import parse_report
+from tests.thorough import tries
 
 SAID = "Iron works at 400 °C, they say — and ruthenium is\nbetter [n9] by far."
 SHOWN = {
@@ -71,6 +72,7 @@ def test_a_finding_is_supported_by_a_node_that_was_shown():
     assert not finding("It works").supported
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.text(max_size=300))
 def test_any_text_is_taken(text):
     assert all(len(quote) >= 12 for quote in find_quotes(text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import ModelAuthError, ModelOutputError
 from pgs_neo4j.events import ignore
+from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.sweeping.spending import PassSpending
 
@@ -22,23 +22,9 @@ USAGE = Usage(calls=1, input_tokens=3, output_tokens=2)
 REPLY = Completion(text="so", usage=USAGE, model="m")
 
 
-class Model:
-    """Fails some times, then replies."""
-
-    name = "m"
-
-    def __init__(self, *errors: Exception) -> None:
-        self.errors = [*errors]
-
-    async def complete(self, prompt: Prompt, **options: Any) -> Completion:
-        if self.errors:
-            raise self.errors.pop(0)
-        return REPLY
-
-
-async def read(calls: Calls, model: Model, spending: PassSpending, number: int) -> None:
+async def read(calls: Calls, spending: PassSpending, number: int, answer: Reply = REPLY) -> None:
     await calls.complete(
-        model,  # type: ignore[arg-type]
+        ScriptedLLM(lambda prompt: answer, name="m"),
         PROMPT,
         room=100,
         effort=None,
@@ -47,32 +33,25 @@ async def read(calls: Calls, model: Model, spending: PassSpending, number: int) 
     )
 
 
-async def test_a_pass_costs_what_its_calls_did_those_that_failed_included() -> None:
+async def test_a_pass_costs_what_all_its_calls_did_and_that_is_told_once() -> None:
     calls, spending = Calls.of(PGSConfig(), PRICES, ignore), PassSpending()
-    malformed = ModelOutputError("no report", usage=USAGE)
     with pytest.raises(ModelOutputError):
-        await read(calls, Model(malformed), spending, 1)
-    await read(calls, Model(), spending, 1)
-    await read(calls, Model(), spending, 2)
+        await read(calls, spending, 1, ModelOutputError("no report", usage=USAGE))
+    await read(calls, spending, 1)
+    await read(calls, spending, 2)
     first, second = spending.take(1), spending.take(2)
     assert (first.usage, first.cost) == (USAGE + USAGE, 14.0)
     assert (second.usage, second.cost) == (USAGE, 7.0)
     assert first + second == calls.settled()
-
-
-async def test_what_was_told_is_not_told_again() -> None:
-    calls, spending = Calls.of(PGSConfig(), PRICES, ignore), PassSpending()
-    await read(calls, Model(), spending, 1)
-    assert spending.take(1).usage == USAGE
     assert spending.take(1) == spending.take(9) == Spent()
 
 
 async def test_a_call_without_prices_or_refused_counts_as_in_the_run() -> None:
     calls, spending = Calls.of(PGSConfig(), {}, ignore), PassSpending()
     with pytest.raises(ModelAuthError):
-        await read(calls, Model(ModelAuthError("no key")), spending, 1)
+        await read(calls, spending, 1, ModelAuthError("no key"))
     assert spending.take(1).usage == Usage()
-    await read(calls, Model(), spending, 1)
+    await read(calls, spending, 1)
     spent = spending.take(1)
     assert (spent.usage, spent.cost) == (USAGE, None)
 

@@ -6,19 +6,11 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.model import (
-    Absence,
-    Citation,
-    Finding,
-    Flag,
-    Partition,
-    Report,
-    Sweep,
-    SweepStatus,
-)
+from pgs_neo4j.model import Finding, Partition, SweepStatus
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.text.tokens import estimate
-from tests.orders import synthesis_order
+from tests.orders import cited, swept, synthesis_order
+from tests.thorough import tries
 
 REPLY = """## Thesis
 Iron wins [P1:n1], gold does not [P2:n3].
@@ -34,37 +26,13 @@ None.
 """
 
 
-def cited(partition, rank):
-    return Citation(
-        alias=f"n{rank + 1}", partition=partition, node=f"k{rank}", title="T", rank=rank
-    )
-
-
 def sweep(partition, findings=3, status=SweepStatus.ACCEPTED):
-    report = Report(
-        partition=partition,
-        domain_state="State.",
-        findings=tuple(
-            Finding(text=f"finding {i} [n{i + 1}]", citations=(cited(partition, i),))
-            for i in range(findings)
-        ),
-        flags=(
-            Flag(
-                text="look there [n99]",
-                target=2,
-                citations=(Citation(alias="n99", partition=partition, valid=False),),
-            ),
-        ),
-        absences=(Absence(text="costs"),),
-    )
-    failed = status is SweepStatus.FAILED
-    return Sweep(
-        partition=partition,
-        status=status,
-        nodes=10,
-        read=() if failed else ((0, 10),),
-        report=None if failed else report,
-    )
+    texts = [(f"finding {i} [n{i + 1}]", [i]) for i in range(findings)]
+    made = swept(partition, texts, [("look there [n99]", 2)], ["costs"], status, "State.")
+    if made.report is None:
+        return made
+    flags = (replace(made.report.flags[0], citations=(cited(partition, 98, valid=False),)),)
+    return replace(made, report=replace(made.report, flags=flags))
 
 
 PARTS = [Partition(id=i, size=10, tokens=1, keywords=(f"word{i}",)) for i in (1, 2, 3)]
@@ -94,9 +62,6 @@ def test_what_was_not_read_is_said():
     made = shown(sweep(1), sweep(2, status=SweepStatus.FAILED))
     assert "Not read in this run, 2 partitions:\nP2 (10 nodes): word2\nP3" in made.prompt.user
     assert "All partitions of the graph" in shown(sweep(1), sweep(2), sweep(3)).prompt.user
-
-
-def test_passes_that_failed_are_told():
     partial = replace(
         sweep(1, status=SweepStatus.PARTIAL), read=((0, 7),), passes=3, passes_accepted=2
     )
@@ -105,15 +70,8 @@ def test_passes_that_failed_are_told():
     assert "or read in part: say so" in made.prompt.system
 
 
-def test_a_thesis_keeps_its_paragraphs():
-    result = parse_synthesis("## Thesis\nOne.\n\nTwo.\n\n- a\n\n## Absences\n- x", {})
-    assert result.thesis == "One.\n\nTwo.\n\n- a"
-    assert parse_synthesis("## Thesis\nNone.\n## Absences\n- x", {}).thesis == ""
-
-
-def test_sections_and_citations_are_parsed():
-    made = shown(sweep(1), sweep(2))
-    result = parse_synthesis(REPLY, made.citable)
+def test_sections_are_parsed():
+    result = parse_synthesis(REPLY, shown(sweep(1), sweep(2)).citable)
     assert result.thesis.startswith("Iron wins")
     assert result.connections == ("P1 and P2 meet [P1:n1, P2:n3]",)
     assert result.absences == ("Costs, in two partitions",)
@@ -125,8 +83,21 @@ def test_sections_and_citations_are_parsed():
     assert result.text == REPLY
 
 
+@pytest.mark.parametrize(
+    ("text", "thesis"),
+    [
+        ("## Thesis\nOne.\n\nTwo.\n\n- a\n\n## Absences\n- x", "One.\n\nTwo.\n\n- a"),
+        ("## Thesis\nNone.\n## Absences\n- x", ""),
+        ("Iron wins [P1:n1].", "Iron wins [P1:n1]."),
+    ],
+)
+def test_a_thesis_keeps_its_paragraphs_and_is_all_where_there_are_no_sections(text, thesis):
+    assert parse_synthesis(text, {}).thesis == thesis
+
+
 def test_only_what_a_report_cited_validly_can_be_cited():
-    made = shown(sweep(1))
+    made = shown(sweep(1), known="Known: iron [n1]")
+    assert "Known: iron ⟦n1⟧" in made.prompt.user
     text = "## Thesis\na [P1:n99] b [P1:n4] c [P7:n1] d [n1] e [P1:n1]"
     found = parse_synthesis(text, made.citable).citations
     assert [(c.partition, c.alias, c.valid) for c in found] == [
@@ -136,22 +107,6 @@ def test_only_what_a_report_cited_validly_can_be_cited():
         (0, "n1", False),
         (1, "n1", True),
     ]
-
-
-def test_a_text_without_sections_is_all_thesis():
-    result = parse_synthesis("Iron wins [P1:n1].", shown(sweep(1)).citable)
-    assert result.thesis == "Iron wins [P1:n1]."
-    assert result.citations[0].valid
-
-
-def test_reports_too_long_lose_their_last_bullets_and_say_how_many():
-    made = shown(sweep(1, 400), sweep(2, 400), characters=20_000)
-    assert len(made.prompt.system) + len(made.prompt.user) <= 20_000
-    kept = [len(report.report.findings) for report in made.prompt.reports]
-    assert kept[0] == kept[1] < 400
-    assert made.dropped_bullets == 800 - sum(kept)
-    assert "finding 0 [P2:n1]" in made.prompt.user
-    assert (1, "n400") not in made.citable
 
 
 def left_out(made):
@@ -164,19 +119,21 @@ def stated(partition, words, findings=1):
     return replace(swept, report=replace(swept.report, domain_state="word " * words + "[n1]"))
 
 
-def test_reports_are_shortened_no_more_than_the_bound_asks():
-    whole = shown(sweep(1, 400), sweep(2, 400))
+def test_reports_lose_as_few_of_their_last_bullets_as_the_bound_asks_and_say_how_many():
+    sweeps = sweep(1, 400), sweep(2, 400)
+    whole = shown(*sweeps)
     size = len(whole.prompt.system) + len(whole.prompt.user)
-    assert shown(sweep(1, 400), sweep(2, 400), characters=size).dropped_bullets == 0
-    made = shown(sweep(1, 400), sweep(2, 400), characters=size - 1)
+    assert shown(*sweeps, characters=size).dropped_bullets == 0
+    made = shown(*sweeps, characters=size - 1)
     assert 0 < made.dropped_bullets <= 8
     assert "only the first bullets" in made.prompt.user
-
-
-def test_the_token_bound_holds_and_counts():
-    made = shown(sweep(1, 400), sweep(2, 400), tokens=3000)
-    assert made.dropped_bullets > 0
-    assert made.dropped_reports == 0
+    for bound in ({"characters": 20_000}, {"tokens": 3000}):
+        made = shown(*sweeps, **bound)
+        kept = [len(report.report.findings) for report in made.prompt.reports]
+        assert kept[0] == kept[1] < 400
+        assert (made.dropped_bullets, made.dropped_reports) == (800 - sum(kept), 0)
+        assert "finding 0 [P2:n1]" in made.prompt.user
+        assert (1, "n400") not in made.citable
 
 
 def test_domain_states_are_cut_at_a_word_when_bullets_are_not_enough():
@@ -238,10 +195,13 @@ def test_a_question_that_leaves_no_room_is_refused(bounds):
 
 @pytest.mark.timeout(60)
 def test_hundreds_of_long_reports_are_shortened_in_reasonable_time():
-    parts = [Partition(id=i, size=10, tokens=1) for i in range(1, 301)]
-    made = shown(*(sweep(i, 200) for i in range(1, 301)), partitions=parts, characters=500_000)
+    count = tries(100, 300)
+    parts = [Partition(id=i, size=10, tokens=1) for i in range(1, count + 1)]
+    made = shown(
+        *(sweep(i, 200) for i in range(1, count + 1)), partitions=parts, characters=300_000
+    )
     assert made.dropped_bullets > 0
-    assert len(made.prompt.reports) == 300
+    assert len(made.prompt.reports) == count
 
 
 def test_thinking_and_lone_surrogates_are_no_part_of_a_synthesis():
@@ -253,8 +213,3 @@ def test_thinking_and_lone_surrogates_are_no_part_of_a_synthesis():
     assert [c.alias for c in result.citations] == ["n1"]
     assert result.connections == ()
     assert parse_synthesis(f"<think>{REPLY}", citable).text == ""
-
-
-def test_the_known_answer_cannot_be_cited():
-    made = shown(sweep(1), known="Known: iron [n1]")
-    assert "Known: iron ⟦n1⟧" in made.prompt.user

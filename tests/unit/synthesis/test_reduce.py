@@ -11,17 +11,7 @@ from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.model import (
-    Absence,
-    Citation,
-    Finding,
-    Flag,
-    Partition,
-    Report,
-    Sweep,
-    SweepStatus,
-    Unit,
-)
+from pgs_neo4j.model import Partition, Unit
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.synthesis.condense import parse_condensed, reduction_prompt
 from pgs_neo4j.synthesis.order import SynthesisTools
@@ -30,27 +20,13 @@ from pgs_neo4j.synthesis.reserve import synthesis_cost
 from pgs_neo4j.synthesis.sections import sections_of
 from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
-from tests.orders import synthesis_order
-
-
-def cited(partition, rank):
-    return Citation(alias=f"n{rank + 1}", partition=partition, node="k", title="T", rank=rank)
+from tests.orders import swept, synthesis_order
 
 
 def sweep(number, findings=4, words=30):
-    report = Report(
-        partition=number,
-        domain_state=f"State of {number}.",
-        findings=tuple(
-            Finding(text=f"claim {i} {'word ' * words}[n{i + 1}]", citations=(cited(number, i),))
-            for i in range(findings)
-        ),
-        flags=(Flag(text=f"flag of {number} [n1]", target=number + 1, citations=()),),
-        absences=(Absence(text=f"absence of {number}"),),
-    )
-    return Sweep(
-        partition=number, status=SweepStatus.ACCEPTED, nodes=10, read=((0, 10),), report=report
-    )
+    texts = [(f"claim {i} {'word ' * words}[n{i + 1}]", [i]) for i in range(findings)]
+    flags, absences = [(f"flag of {number} [n1]", number + 1)], [f"absence of {number}"]
+    return swept(number, texts, flags, absences, state=f"State of {number}.")
 
 
 def hierarchy(count, fan=10):

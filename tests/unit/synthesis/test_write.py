@@ -7,33 +7,19 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import (
-    Absence,
-    Completion,
-    Finding,
-    Partition,
-    Report,
-    Sweep,
-    SweepStatus,
-    Usage,
-)
+from pgs_neo4j.model import Completion, Partition, SweepStatus, Usage
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import ThinkingFilter
 from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
-from tests.orders import synthesis_order
+from tests.orders import swept, synthesis_order
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
 
 
 def sweep(partition, bullets=1, words=1):
-    report = Report(
-        partition=partition,
-        domain_state="state " * words,
-        findings=tuple(Finding(text=f"finding {i}") for i in range(bullets)),
-        absences=(Absence(text="costs"),),
-    )
-    return Sweep(partition=partition, status=SweepStatus.ACCEPTED, nodes=10, report=report)
+    texts = [(f"finding {i}", []) for i in range(bullets)]
+    return swept(partition, texts, absences=["costs"], state="state " * words)
 
 
 async def synthesized(reply, *sweeps, known=None, **knobs):
@@ -69,16 +55,21 @@ async def test_what_was_left_out_is_said_in_one_sentence():
     assert "does not see: 1 Domain State (in part). " in warnings[0]
 
 
-@pytest.mark.parametrize("reply", [" ", "<think>x</think>\n", "<think>## Thesis\nx"])
-async def test_a_reply_that_says_nothing_is_refused(reply):
-    with pytest.raises(ModelOutputError, match="empty synthesis"):
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (" ", "empty synthesis"),
+        ("<think>x</think>\n", "empty synthesis"),
+        ("<think>## Thesis\nx", "empty synthesis"),
+        (
+            Completion(text="<think>x", usage=Usage(), model="m", truncated=True),
+            "cut off at 16000 tokens",
+        ),
+    ],
+)
+async def test_a_reply_that_says_nothing_is_refused(reply, said):
+    with pytest.raises(ModelOutputError, match=said):
         await synthesized(reply, sweep(1))
-
-
-async def test_thoughts_that_were_cut_off_are_refused_and_say_so():
-    cut = Completion(text="<think>x", usage=Usage(), model="m", truncated=True)
-    with pytest.raises(ModelOutputError, match="cut off at 16000 tokens"):
-        await synthesized(cut, sweep(1))
 
 
 async def test_a_text_that_was_cut_off_is_kept_without_its_thoughts():
@@ -89,9 +80,8 @@ async def test_a_text_that_was_cut_off_is_kept_without_its_thoughts():
 
 
 async def test_without_a_report_there_is_nothing_to_synthesize():
-    failed = Sweep(partition=1, status=SweepStatus.FAILED, nodes=10)
     with pytest.raises(UsageError, match="no report"):
-        await synthesized("x", failed)
+        await synthesized("x", swept(1, status=SweepStatus.FAILED))
 
 
 @pytest.mark.parametrize(
@@ -107,10 +97,7 @@ async def test_without_a_report_there_is_nothing_to_synthesize():
 )
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_thinking_at_the_beginning_is_not_streamed(reply, shown, size):
+    assert ThinkingFilter().pass_on("#") == "#"  # what is said is passed on at once
     filtering = ThinkingFilter()
     pieces = [filtering.pass_on(reply[i : i + size]) for i in range(0, len(reply), size)]
     assert "".join([*pieces, filtering.end()]) == shown
-
-
-def test_what_is_said_is_streamed_at_once():
-    assert ThinkingFilter().pass_on("#") == "#"

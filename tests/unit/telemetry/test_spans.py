@@ -15,6 +15,8 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import pgs_neo4j
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.metrics import names as metric_names
+from pgs_neo4j.metrics.names import Metric
 from pgs_neo4j.telemetry import names, spans
 from pgs_neo4j.telemetry.spans import NOTHING, is_tracing, start_span
 from tests.tracing import Traced, attributes, trace_with
@@ -138,13 +140,15 @@ def test_without_the_package_a_named_provider_is_ignored(monkeypatch: pytest.Mon
     assert not is_tracing()
 
 
-def test_names_stand_in_one_module_and_have_a_plain_form() -> None:
+def test_names_of_spans_and_metrics_stand_in_one_module_each() -> None:
     assert all(re.fullmatch(r"[a-z0-9_.]+", name) for name in NAMES.values())
     dotted = {value for value in NAMES.values() if "." in value}
     assert len(dotted) > 15
-    home = Path(names.__file__)
+    metrics = {one.name for one in vars(metric_names).values() if isinstance(one, Metric)}
+    homes = {names.__file__, metric_names.__file__}
     for path in Path(pgs_neo4j.__file__).parent.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        strings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-        if path != home:
-            assert not strings & dotted, path
+        text = path.read_text(encoding="utf-8")
+        if str(path) in homes or not any(name in text for name in dotted | metrics):
+            continue
+        constants = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+        assert not {node.value for node in constants} & (dotted | metrics), path

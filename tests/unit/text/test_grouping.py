@@ -1,5 +1,6 @@
 """Texts that say the same share a group; the order of texts decides ties."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -9,25 +10,18 @@ from pgs_neo4j.text.grouping import ROUNDING, grouped
 Gists = list[frozenset[str]]
 
 
-def groups_of(*texts: str) -> list[list[int]]:
+@pytest.mark.parametrize(
+    ("texts", "groups"),
+    [
+        (["a b c", "x y", "a b c", "a b c d"], [[0, 2, 3], [1]]),
+        (["", "a", ""], [[0], [1], [2]]),
+        (["a b", "a c"], [[0], [1]]),  # one shared root is not enough
+        ([], []),
+    ],
+)
+def test_texts_that_are_alike_share_a_group(texts: list[str], groups: list[list[int]]) -> None:
     gists = [frozenset(text.split()) for text in texts]
-    return grouped(gists, Rarity.of(gists))
-
-
-def test_equal_and_similar_texts_share_a_group() -> None:
-    assert groups_of("a b c", "x y", "a b c", "a b c d") == [[0, 2, 3], [1]]
-
-
-def test_texts_without_words_stay_alone() -> None:
-    assert groups_of("", "a", "") == [[0], [1], [2]]
-
-
-def test_one_shared_root_is_not_enough() -> None:
-    assert groups_of("a b", "a c") == [[0], [1]]
-
-
-def test_nothing_gives_no_groups() -> None:
-    assert groups_of() == []
+    assert grouped(gists, Rarity.of(gists)) == groups
 
 
 @example([frozenset(text) for text in ("abdef", "ahdef", "deha", "ahdef")])

@@ -59,6 +59,8 @@ def test_joiners_and_selectors_stay_where_they_shape_a_letter(text: str) -> None
 def test_text_without_what_is_invisible_has_nothing_left_to_remove(text: str) -> None:
     seen = plain(text)
     assert plain(seen) == seen
+    assert seen.encode("utf-8") is not None
+    assert not set(seen) & set("\x00\x1b\r\x9b\u202e\u2028\u2066")
     assert not INVISIBLE.search(json_text(text).replace("\n", ""))
 
 

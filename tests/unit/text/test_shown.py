@@ -35,13 +35,6 @@ def test_plain_has_no_control_characters(given: str, shown: str) -> None:
     assert text.plain(given) == shown
 
 
-@given(st.text(st.characters(codec=None)))
-def test_plain_is_stable_and_can_be_written(said: str) -> None:
-    once = text.plain(said)
-    once.encode("utf-8")
-    assert not set(once) & set("\x00\x1b\r\x9b\u202e\u2028\u2066")
-
-
 def test_one_line_is_cut_with_an_ellipsis() -> None:
     assert text.one_line(" a\n b ") == "a b"
     assert text.one_line("abcdef", 4) == "abc…"
@@ -64,27 +57,6 @@ def test_money(value: float, said: str) -> None:
 @pytest.mark.parametrize(("value", "said"), [(0.82, "0.8 s"), (45.2, "45 s"), (185, "3 min 05 s")])
 def test_seconds(value: float, said: str) -> None:
     assert text.seconds(value) == said
-
-
-@pytest.mark.parametrize(
-    ("said", "found"),
-    [
-        ("[P4:n12]", [(4, "n12")]),
-        ("[P4:n12, P7:n3]", [(4, "n12"), (7, "n3")]),
-        ("(P4: n1; n2 & n3)", [(4, "n1"), (4, "n2"), (4, "n3")]),
-        ("【n1】 [nodes n2 and n3]", [(0, "n1"), (0, "n2"), (0, "n3")]),
-        ("[P1:n3\u2013n7]", [(1, "n3"), (1, "n7")]),
-        ("[P1:N007]", [(1, "n7")]),
-        ("[[P1:n1]]", [(1, "n1")]),
-        ("[P1:n1,\nP2:n2]", [(1, "n1"), (2, "n2")]),
-        ("[n3 to n7] [n3 - n7]", [(0, "n3"), (0, "n7"), (0, "n3"), (0, "n7")]),
-        ("[n1-] (P1:n1 - ) [-n3] [P1:n2 to]", []),
-        ("[see P1:n1] n3 [n1n2] [] [n] (note n5)", []),
-        ("[P1:n1", []),
-    ],
-)  # fmt: skip
-def test_pieces_find_citations(said: str, found: list[tuple[int, str]]) -> None:
-    assert places(said) == found
 
 
 def test_an_alias_without_a_partition_belongs_to_the_one_given() -> None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server.inquiries import Inquiry
-from pgs_neo4j.model import Answer, Coverage, Usage
+from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.access.tokens import Tokens
 from pgs_neo4j.web.agents.desks import _launch, _name_of
 from pgs_neo4j.web.runs.awaited import RunCancelledError, start_awaited
 from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.shared import Serving
+from tests.fakes.records import SPENT, answered
+from tests.in_process import serving_of
 from tests.papers import ROOT
 
-COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
 PROGRAM = """
 import sys
 sys.modules["mcp"] = None
@@ -36,21 +36,6 @@ with TestClient(create_app(Serving(None, RunBoard(1), Tokens(), "c"))) as http:
     for path in ("/mcp", "/api/health"):
         print(http.get(path).status_code, http.get(path).text)
 """
-
-
-def answered(run: str = "r1") -> Answer:
-    stand_in = SimpleNamespace(
-        run=run, partial=False, stopped="", coverage=COVERED, usage=Usage(calls=1), cost=0.5,
-        synthesis=SimpleNamespace(thesis="It is so."),
-    )  # fmt: skip
-    return cast(Answer, stand_in)
-
-
-class Costs:
-    """A day on which ann spent 0.4."""
-
-    async def costs(self, days: int) -> list[Any]:
-        return [SimpleNamespace(session="ann / default", cost=0.4)]
 
 
 class Asked:
@@ -70,8 +55,13 @@ class Asked:
 
 
 def serving(**more: Any) -> Serving:
-    pgs = cast(PGS, SimpleNamespace(runs=Costs(), config=SimpleNamespace(max_cost=0.5)))
-    return Serving(pgs, RunBoard(1), Tokens(), "c", **more)
+    """A server on a day on which ann spent 0.4."""
+
+    async def costs(days: int) -> list[Any]:
+        return [replace(SPENT, cost=0.4)]
+
+    config = SimpleNamespace(max_cost=0.5)
+    return serving_of(SimpleNamespace(runs=SimpleNamespace(costs=costs), config=config), **more)
 
 
 def inquiry(max_cost: float | None = None) -> Inquiry:
@@ -97,7 +87,7 @@ async def test_a_run_costs_no_more_than_the_day_and_the_agent_allow(
     assert names == ["accepted", "run_started", "phase_started", "answered"]
 
 
-async def test_what_may_not_begin_is_refused_before_it_does() -> None:
+async def test_what_may_not_begin_is_refused_and_what_ended_a_run_is_told() -> None:
     work = Asked()
     with pytest.raises(BudgetError, match="ann has spent"):
         await _launch(serving(), inquiry(), Caller("ann", tenant=True, cost_per_day=0.3), work)
@@ -108,9 +98,6 @@ async def test_what_may_not_begin_is_refused_before_it_does() -> None:
     with pytest.raises(BusyError, match="stopping"):
         await _launch(server, inquiry(), OWNER, work)
     assert work.limits == []
-
-
-async def test_what_ended_a_run_reaches_the_agent() -> None:
     task = await _launch(serving(), inquiry(), OWNER, Asked(ModelError("the key was refused")))
     with pytest.raises(ModelError, match="the key was refused"):
         await task
@@ -121,12 +108,18 @@ async def forever(hear: Any) -> Answer:
     return answered()
 
 
+def waiting_for(board: RunBoard, *, cancel: bool) -> tuple[LiveRun, asyncio.Task[Answer]]:
+    """A run that never ends, and who waits for it."""
+    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
+    return run, asyncio.create_task(start_awaited(board, run, forever).answer(cancel=cancel))
+
+
 @pytest.mark.parametrize("cancel", [True, False])
 async def test_who_stops_waiting_cancels_only_if_told_to(cancel: bool) -> None:
     board = RunBoard(1)
-    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
-    waiting = asyncio.create_task(start_awaited(board, run, forever).answer(cancel=cancel))
-    await asyncio.sleep(0.01)
+    run, waiting = waiting_for(board, cancel=cancel)
+    while run.state != "running":
+        await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.wait([waiting])
     assert waiting.cancelled()
@@ -136,9 +129,9 @@ async def test_who_stops_waiting_cancels_only_if_told_to(cancel: bool) -> None:
 
 async def test_a_run_that_was_canceled_in_the_queue_ends_the_wait() -> None:
     board = RunBoard(0)
-    run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
-    waiting = asyncio.create_task(start_awaited(board, run, forever).answer())
-    await asyncio.sleep(0.01)
+    run, waiting = waiting_for(board, cancel=False)
+    while run.id not in board.live:
+        await asyncio.sleep(0)
     assert run.state == "queued"
     await board.cancel(run)
     with pytest.raises(RunCancelledError, match="resume"):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.web.runs import answering
-from pgs_neo4j.web.runs.answering import Answering, CountRequests
+from pgs_neo4j.web.runs.answering import FOLLOW_S, MOST_S, Answering, CountRequests
+from tests.timeless import timeless
 
 
 async def test_work_begins_when_the_last_request_is_answered() -> None:
@@ -23,16 +23,6 @@ async def test_work_begins_when_the_last_request_is_answered() -> None:
         await settled
     assert requests.waiting == 0
     await requests.settled()
-
-
-async def test_requests_that_hang_hold_work_up_for_a_while_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(answering, "MOST_S", 0.01)
-    requests = Answering()
-    with requests.one():
-        await asyncio.wait_for(requests.settled(), 10)
-        assert requests.waiting == 1
 
 
 async def test_requests_about_runs_count_until_their_answers_begin() -> None:
@@ -50,6 +40,26 @@ async def test_requests_about_runs_count_until_their_answers_begin() -> None:
         await CountRequests(app, requests)({"type": "http", "path": path}, send, send)
     assert seen == [1, 1, 0, 0, 0, 0]
 
+    async def fail(scope: Any, receive: Any, send: Any) -> None:
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - that of the double
+        await CountRequests(fail, requests)({"type": "http", "path": "/api/runs"}, send, send)
+    assert requests.waiting == 0
+
+
+@timeless
+async def test_requests_that_hang_and_readers_that_do_not_come_hold_work_up_for_a_while() -> None:
+    requests, time = Answering(), asyncio.get_running_loop().time
+    with requests.one():
+        await requests.settled()
+        assert time() == pytest.approx(MOST_S)
+        assert requests.waiting == 1
+    requests.expect_reader("r1")
+    await requests.settled()
+    assert time() == pytest.approx(MOST_S + FOLLOW_S)
+    assert requests.waiting == 0
+
 
 async def test_the_reader_of_a_new_run_is_expected_until_it_comes() -> None:
     requests = Answering()
@@ -64,23 +74,4 @@ async def test_the_reader_of_a_new_run_is_expected_until_it_comes() -> None:
         answered()
         await settled
     requests.meet_reader("r1")
-    assert requests.waiting == 0
-
-
-async def test_a_reader_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "FOLLOW_S", 0.01)
-    requests = Answering()
-    requests.expect_reader("r1")
-    await asyncio.wait_for(requests.settled(), 10)
-    assert requests.waiting == 0
-
-
-async def test_a_request_that_fails_counts_no_more() -> None:
-    requests = Answering()
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        raise ValueError
-
-    with pytest.raises(ValueError):  # noqa: PT011 - that of the double
-        await CountRequests(app, requests)({"type": "http", "path": "/api/runs"}, app, app)
     assert requests.waiting == 0

@@ -13,11 +13,10 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.access.tokens import Tokens
 from pgs_neo4j.web.routes.asking import Question, carry_out
 from pgs_neo4j.web.routes.runs import within_budget
-from pgs_neo4j.web.runs.board import LiveRun, RunBoard
-from pgs_neo4j.web.shared import Serving
+from pgs_neo4j.web.runs.board import LiveRun
+from tests.in_process import serving_of
 
 DEFAULTS = {
     "graph": "papers", "mode": "full", "session_id": "s", "full_sweep": False,
@@ -53,30 +52,26 @@ async def ask(key: str | None = None, **body: Any) -> tuple[Any, tuple[str, str,
     return answer, call
 
 
-async def test_a_plain_question_is_executed() -> None:
-    answer, (name, question, options) = await ask("k1")
-    assert (answer, name, question) == ("answer", "execute", "Why?")
-    assert options == DEFAULTS | {"idempotency_key": "k1"}
-
-
-async def test_limits_that_were_set_arrive_and_others_are_left_to_the_settings() -> None:
-    _, (_, _, options) = await ask(max_calls=3, max_cost=0.5, max_sweep_partitions=2)
-    assert options == DEFAULTS | {
-        "idempotency_key": None, "max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2,
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
-    ("body", "top_k", "mode"),
-    [({"top_k": 5}, 5, None), ({"search_mode": "local"}, 20, "local"),
-     ({"top_k": 7, "search_mode": "mix"}, 7, "mix")],
+    ("key", "body", "name", "given"),
+    [
+        ("k1", {}, "execute", {"idempotency_key": "k1"}),
+        (None, {"max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2}, "execute",
+         {"idempotency_key": None, "max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2}),
+        (None, {"mode": "continue", "full_sweep": True, "structure_only": True}, "execute",
+         {"idempotency_key": None, "mode": "continue", "full_sweep": True, "structure_only": True}),
+        (None, {"top_k": 5}, "layered_search", {"top_k": 5, "search_mode": None}),
+        (None, {"search_mode": "local"}, "layered_search", {"top_k": 20, "search_mode": "local"}),
+        (None, {"top_k": 7, "search_mode": "mix"}, "layered_search",
+         {"top_k": 7, "search_mode": "mix"}),
+    ],
 )  # fmt: skip
-async def test_a_search_comes_first_if_it_is_asked_for(
-    body: dict[str, Any], top_k: int, mode: str | None
+async def test_options_arrive_and_a_search_comes_first_if_it_is_asked_for(
+    key: str | None, body: dict[str, Any], name: str, given: dict[str, Any]
 ) -> None:
-    answer, (name, _, options) = await ask(**body)
-    assert (answer, name) == ("layered", "layered_search")
-    assert options == DEFAULTS | {"top_k": top_k, "search_mode": mode}
+    answer, call = await ask(key, **body)
+    assert answer == {"execute": "answer", "layered_search": "layered"}[name]
+    assert call == (name, "Why?", DEFAULTS | given)
 
 
 async def test_a_search_alone_answers_and_shows_no_run_of_others() -> None:
@@ -89,15 +84,6 @@ async def test_a_search_alone_answers_and_shows_no_run_of_others() -> None:
         "idempotency_key": "k1", "run": "r1", "sessions_of": Caller("ann", tenant=True).own_prefix,
         "on_event": ignore, "max_calls": 1,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("mode", "continue"), ("full_sweep", True), ("structure_only", True)],
-)
-async def test_options_arrive(name: str, value: object) -> None:
-    _, (_, _, options) = await ask(**{name: value})
-    assert options[name] == value
 
 
 def test_what_makes_another_request() -> None:
@@ -117,13 +103,6 @@ def test_a_search_before_sweeps_takes_no_key(body: dict[str, Any]) -> None:
     Question(question="Why?", answer_from="search", **body).check_key("k")
 
 
-def test_limits_are_lowered_and_never_raised() -> None:
-    config = PGSConfig(max_cost=2.0, max_calls=10)
-    asked = Question(question="Why?", max_cost=5.0, max_calls=3, max_tokens=7)
-    assert asked.lowered(config).knobs() == {"max_cost": 2.0, "max_calls": 3, "max_tokens": 7}
-    assert Question(question="Why?").lowered(config).knobs() == {}
-
-
 @pytest.mark.parametrize(
     ("tenant", "day", "asked", "most"),
     [(True, None, 5.0, 2.0), (True, None, 1.0, 1.0), (True, None, None, None),
@@ -135,11 +114,15 @@ async def test_a_tenant_raises_no_limit(
     async def costs(days: int) -> list[Any]:
         return []
 
-    pgs = SimpleNamespace(config=PGSConfig(max_cost=2.0), runs=SimpleNamespace(costs=costs))
-    serving = Serving(cast(PGS, pgs), RunBoard(1), Tokens(), "c")
+    pgs = SimpleNamespace(
+        config=PGSConfig(max_cost=2.0, max_calls=10), runs=SimpleNamespace(costs=costs)
+    )
+    serving = serving_of(pgs)
     caller = Caller("ann", tenant=tenant, cost_per_day=day)
-    bounded = await within_budget(serving, caller, Question(question="Why?", max_cost=asked))
-    assert bounded.max_cost == most
+    given = Question(question="Why?", max_cost=asked, max_calls=30, max_tokens=7)
+    bounded = (await within_budget(serving, caller, given)).knobs()
+    assert bounded.get("max_cost") == most
+    assert (bounded["max_calls"], bounded["max_tokens"]) == (10 if tenant else 30, 7)
 
 
 @pytest.mark.parametrize(

@@ -6,29 +6,19 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from pgs_neo4j.errors import BusyError, IdempotencyError, StoppedError, UnknownRunError
 from pgs_neo4j.events import OnEvent, PhaseStarted, TextStreamed
-from pgs_neo4j.model import Answer, Coverage, Usage
+from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.log_ids import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
 from pgs_neo4j.web.runs.served_data import SERVED
-
-COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
-
-
-def answer(run: str = "r1") -> Answer:
-    stand_in = SimpleNamespace(
-        run=run, partial=False, stopped="", coverage=COVERED, usage=Usage(calls=1), cost=0.5,
-        synthesis=SimpleNamespace(thesis="It is so."),
-    )  # fmt: skip
-    return cast(Answer, stand_in)
+from tests.fakes.records import answered
 
 
 def a_run(number: int = 1, caller: Caller = OWNER, **more: Any) -> LiveRun:
@@ -39,7 +29,7 @@ def a_run(number: int = 1, caller: Caller = OWNER, **more: Any) -> LiveRun:
 def held(until: asyncio.Event) -> Callable[[OnEvent], Awaitable[Answer]]:
     async def work(hear: OnEvent) -> Answer:
         await until.wait()
-        return answer()
+        return answered()
 
     return work
 
@@ -48,7 +38,7 @@ async def at_once(hear: OnEvent) -> Answer:
     hear(PhaseStarted("route"))
     hear(TextStreamed("It is "))
     hear(TextStreamed("so."))
-    return answer()
+    return answered()
 
 
 async def told(run: LiveRun) -> list[tuple[str, dict[str, Any]]]:
@@ -57,6 +47,7 @@ async def told(run: LiveRun) -> list[tuple[str, dict[str, Any]]]:
 
 async def test_a_run_tells_its_whole_story() -> None:
     run = RunBoard(1).start(a_run(), at_once)
+    assert [entry.name for entry in run.log.entries] == ["accepted"], "before anything is done"
     listed = await told(run)
     assert [name for name, _ in listed] == [
         "accepted", "phase_started", "text_streamed", "answered",
@@ -67,36 +58,44 @@ async def test_a_run_tells_its_whole_story() -> None:
     assert (run.state, run.active) == ("answered", False)
 
 
-async def test_accepted_is_told_before_anything_is_done() -> None:
-    run = RunBoard(1).start(a_run(), held(asyncio.Event()))
-    assert [entry.name for entry in run.log.entries] == ["accepted"]
-    assert run.task is not None
-    run.task.cancel()
+async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged: list[tuple[str, str]] = []
+    caplog.set_level(logging.INFO, logger="pgs_neo4j")
 
+    def note(record: logging.LogRecord) -> bool:
+        logged.append((RUN.get(), record.levelname))
+        return True
 
-async def test_an_error_is_told_with_what_to_do() -> None:
-    async def fail(hear: OnEvent) -> Answer:
-        raise StoppedError("a limit was reached; raise it")
+    def failing(error: Exception) -> Callable[[OnEvent], Awaitable[Answer]]:
+        async def fail(hear: OnEvent) -> Answer:
+            raise error
 
-    run = RunBoard(1).start(a_run(), fail)
+        return fail
+
+    monkeypatch.setattr(caplog.handler, "filters", [note])
+    board = RunBoard(2)
+    stopped = StoppedError("a limit was reached; raise it")
+    run = board.start(a_run(question="private"), failing(stopped))
     assert (await told(run))[-1] == (
         "failed",
         {"run": "r1", "error": "a limit was reached", "code": "stopped", "fix": "raise it"},
     )
-
-
-async def test_a_fault_is_told_without_its_text() -> None:
-    async def fail(hear: OnEvent) -> Answer:
-        raise RuntimeError("canary")
-
-    run = RunBoard(1).start(a_run(), fail)
-    listed = await told(run)
+    fault = board.start(a_run(2, question="private"), failing(RuntimeError("canary")))
+    listed = await told(fault)
     assert listed[-1][1]["code"] == "fault"
     assert listed[-1][1].keys() == SERVED["failed"].__annotations__.keys()
     assert "canary" not in str(listed)
-    assert run.task is not None
+    assert fault.task is not None
     with pytest.raises(RuntimeError, match="canary"):
-        await run.task
+        await fault.task
+    assert logged == [
+        *(("r1", level) for level in ("INFO", "WARNING", "INFO")),
+        *(("r2", level) for level in ("INFO", "ERROR", "INFO")),
+    ]
+    assert "private" not in caplog.text
+    assert "RuntimeError: canary" in caplog.text
 
 
 async def test_others_wait_in_their_order() -> None:
@@ -126,27 +125,23 @@ async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:
     assert not board._waiting
 
 
-async def test_a_caller_has_so_many_runs_at_once() -> None:
+async def test_a_caller_has_so_many_runs_at_once_and_their_cost_is_held() -> None:
     board, go = RunBoard(8), asyncio.Event()
     ann = Caller("ann", tenant=True, runs_at_once=2)
-    runs = [board.start(a_run(number, ann), held(go)) for number in range(2)]
+    runs = [board.start(a_run(number, ann, most_cost=2.0), held(go)) for number in range(2)]
     with pytest.raises(BusyError, match="ann has 2 runs in progress"):
         board.start(a_run(3, ann), held(go))
-    board.start(a_run(4), held(go))
+    board.start(a_run(4, most_cost=5.0), held(go))
+    with pytest.raises(BusyError, match="r4 is in progress"):
+        board.start(a_run(4), held(go))
+    assert board.held_cost(ann) == 4.0
     go.set()
-    await told(runs[0])
-    board.start(a_run(5, ann), held(go))
+    for run in runs:
+        await told(run)
+    assert board.held_cost(ann) == 0.0
+    again = board.start(a_run(0, ann), at_once)
+    assert (await told(again))[-1][0] == "answered"
     await board.stop()
-
-
-async def test_a_run_in_progress_is_not_started_again() -> None:
-    board, go = RunBoard(1), asyncio.Event()
-    run = board.start(a_run(), held(go))
-    with pytest.raises(BusyError, match="r1 is in progress"):
-        board.start(a_run(), held(go))
-    go.set()
-    await told(run)
-    assert (await told(board.start(a_run(), at_once)))[-1][0] == "answered"
 
 
 async def test_the_ids_of_a_resumed_run_are_above_those_before() -> None:
@@ -160,31 +155,31 @@ async def test_the_ids_of_a_resumed_run_are_above_those_before() -> None:
     assert elsewhere.log.start > 10**12
 
 
-async def test_a_key_finds_its_run_in_its_session_only() -> None:
-    board = RunBoard(1)
-    run = board.start(a_run(key="k"), at_once)
-    assert board.repeated(a_run(2, key="k")) is run
-    assert board.repeated(a_run(2, key="other")) is None
-    assert board.repeated(a_run(2, key="k", session="other")) is None
-    assert board.repeated(a_run(2)) is None
-
-
-async def test_a_key_of_another_request_is_refused() -> None:
+async def test_a_key_finds_its_run_in_its_session_only_and_for_the_same_request() -> None:
     board = RunBoard(1)
     run = board.start(a_run(key="k", asked={"question": "Why?"}), at_once)
-    assert board.repeated(a_run(2, key="k", asked={"question": "Why?"})) is run
+    same = {"key": "k", "asked": {"question": "Why?"}}
+    assert board.repeated(a_run(2, **same)) is run
+    for other in (same | {"key": "other"}, same | {"session": "other"}, same | {"key": None}):
+        assert board.repeated(a_run(2, **other)) is None
     with pytest.raises(IdempotencyError, match="was used for run r1 with another request"):
         board.repeated(a_run(2, key="k", asked={"question": "How?"}))
-    assert board.repeated(a_run(2, key="k2", asked={"question": "How?"})) is None
 
 
-async def test_others_must_not_see_a_run() -> None:
-    board = RunBoard(1)
-    board.start(a_run(), at_once)
-    assert board.find("r1", OWNER) is not None
-    assert board.find("r2", OWNER) is None
+async def test_runs_are_found_and_counted_by_who_may_see_them() -> None:
+    board, go = RunBoard(1), asyncio.Event()
+    runs = [board.start(a_run(number), held(go)) for number in range(3)]
+    board.start(a_run(4, graph="other"), held(go))
+    await asyncio.sleep(0)
+    assert board.find("r1", OWNER) is runs[1]
+    assert board.find("r9", OWNER) is None
     with pytest.raises(UnknownRunError):
         board.find("r1", Caller("ann", tenant=True))
+    assert board.counts(OWNER) == (1, 3)
+    assert board.counts(Caller("ann", tenant=True, graphs=frozenset({"papers"}))) == (1, 2)
+    assert board.counts(Caller("bob", tenant=True, graphs=frozenset({"other"}))) == (0, 1)
+    await board.stop()
+    assert board.counts(OWNER) == (0, 0)
 
 
 async def test_stopping_cancels_what_runs_and_waits() -> None:
@@ -196,29 +191,6 @@ async def test_stopping_cancels_what_runs_and_waits() -> None:
         assert [name for name, _ in await told(run)][-2:] == ["stopping", "cancelled"]
     with pytest.raises(BusyError, match="stopping"):
         board.start(a_run(3), at_once)
-
-
-async def test_runs_are_counted_by_the_graphs_of_a_caller() -> None:
-    board, go = RunBoard(1), asyncio.Event()
-    runs = [board.start(a_run(number), held(go)) for number in range(3)]
-    runs.append(board.start(a_run(4, graph="other"), held(go)))
-    await asyncio.sleep(0)
-    assert board.counts(OWNER) == (1, 3)
-    assert board.counts(Caller("ann", tenant=True, graphs=frozenset({"papers"}))) == (1, 2)
-    assert board.counts(Caller("bob", tenant=True, graphs=frozenset({"other"}))) == (0, 1)
-    await board.stop()
-    assert board.counts(OWNER) == (0, 0)
-
-
-async def test_costs_of_runs_in_progress_are_held() -> None:
-    board, go = RunBoard(1), asyncio.Event()
-    ann = Caller("ann", tenant=True)
-    run = board.start(a_run(1, ann, most_cost=2.0), held(go))
-    board.start(a_run(2, OWNER, most_cost=5.0), held(go))
-    assert board.held_cost(ann) == 2.0
-    go.set()
-    await told(run)
-    assert board.held_cost(ann) == 0.0
 
 
 async def test_runs_that_ended_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,33 +205,3 @@ async def test_runs_that_ended_are_forgotten_in_time(monkeypatch: pytest.MonkeyP
     now[0] += KEEP_S + 1
     board.start(a_run(1001), at_once)
     assert [*board.live] == ["r1001"]
-
-
-async def test_log_records_name_the_run_and_not_the_question(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def stop(hear: OnEvent) -> Answer:
-        raise StoppedError("a limit was reached; raise it")
-
-    async def fail(hear: OnEvent) -> Answer:
-        raise RuntimeError("canary")
-
-    listed: list[tuple[str, str]] = []
-    caplog.set_level(logging.INFO, logger="pgs_neo4j")
-
-    def note(record: logging.LogRecord) -> bool:
-        listed.append((RUN.get(), record.levelname))
-        return True
-
-    monkeypatch.setattr(caplog.handler, "filters", [note])
-    board = RunBoard(2)
-    for number, work in enumerate((stop, fail)):
-        await told(board.start(a_run(number, question="private"), work))
-    await asyncio.sleep(0.01)
-    ids = [f"r{number}" for number in range(2)]
-    assert listed == [
-        *((ids[0], level) for level in ("INFO", "WARNING", "INFO")),
-        *((ids[1], level) for level in ("INFO", "ERROR", "INFO")),
-    ]
-    assert "private" not in caplog.text
-    assert "RuntimeError: canary" in caplog.text

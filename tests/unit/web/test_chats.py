@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,7 +13,6 @@ import pytest
 from pydantic import ValidationError
 
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -22,38 +23,20 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import PhaseStarted, TextStreamed
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import (
-    Answer,
-    Coverage,
-    GraphMapping,
-    Routing,
-    Synthesis,
-    Usage,
-)
+from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.access.tokens import Tokens
 from pgs_neo4j.web.chat.asking import ChatRun, Chats
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.models import ChatModel, chosen_model, listed_models
 from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line
 from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.runs.awaited import start_awaited
-from pgs_neo4j.web.runs.board import LiveRun, RunBoard
+from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.log import LoggedEvent
-from pgs_neo4j.web.shared import Serving
+from tests.fakes.records import GRAPH, answered
+from tests.in_process import serving_of
 
 ANN = Caller("ann", "asker", True, frozenset({"papers"}))
-COVERED = Coverage(partitions_swept=1, partitions_total=2, nodes_read=3, nodes_total=4)
-
-
-def answered(text: str = "It is so.", **more: Any) -> Answer:
-    given: dict[str, Any] = {
-        "question": "Why?", "graph": "papers", "session": "s", "run": "r1", "mode": "full",
-        "model": "m", "synthesis": Synthesis(text=text), "sweeps": (), "coverage": COVERED,
-        "routing": Routing(routes=(), considered=1), "cost": 0.5, "seconds": {},
-        "usage": Usage(calls=2, input_tokens=30, output_tokens=4),
-    }  # fmt: skip
-    return Answer(**given | more)
 
 
 class Graphs:
@@ -63,7 +46,7 @@ class Graphs:
     async def get(self, name: str | None = None) -> StoredGraph:
         if name not in ("papers", "secret"):
             raise UnknownGraphError(f"there is no graph {name}; there are papers, secret")
-        return StoredGraph(name, GraphMapping(labels=("Paper",)))
+        return replace(GRAPH, name=name)
 
 
 class Engine:
@@ -102,10 +85,6 @@ class Engine:
         return Document(answer=self.answer, asked_at="2026-01-01")
 
 
-def serving(engine: Engine | None = None, **more: Any) -> Serving:
-    return Serving(cast(PGS, engine or Engine()), RunBoard(4), Tokens(), "c", **more)
-
-
 def request(*texts: str, **more: Any) -> ChatRequest:
     roles = ("user", "assistant")
     turns = [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts or ("Why?",))]
@@ -123,29 +102,24 @@ def test_the_last_message_is_the_question_and_the_first_names_the_session() -> N
     assert split.question() == "Why\nso?"
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"temperature": 2, "top_p": 0.1, "seed": 1, "stop": ["x"], "max_completion_tokens": 5},
-     {"n": 1, "tools": [], "functions": None, "logprobs": False, "store": False},
-     {"response_format": {"type": "text"}, "modalities": ["text"], "anything": {"else": 1}}],
-)  # fmt: skip
-def test_harmless_parameters_are_ignored(more: dict[str, Any]) -> None:
-    asked = request(**more)
-    asked.check()
-    assert asked.question() == "Why?"
+def test_harmless_parameters_are_ignored() -> None:
+    for more in (
+        {"temperature": 2, "top_p": 0.1, "seed": 1, "stop": ["x"], "max_completion_tokens": 5},
+        {"n": 1, "tools": [], "functions": None, "logprobs": False, "store": False},
+        {"response_format": {"type": "text"}, "modalities": ["text"], "anything": {"else": 1}},
+    ):
+        asked = request(**more)
+        asked.check()
+        assert asked.question() == "Why?"
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"n": 2}, {"tools": [{}]}, {"functions": [{}]}, {"logprobs": True}, {"modalities": ["audio"]},
-     {"response_format": {"type": "json_schema"}}],
-)  # fmt: skip
-def test_what_no_answer_can_be_is_refused(more: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(more))} is not supported"):
-        request(**more).check()
-
-
-def test_messages_that_are_no_question_are_refused() -> None:
+def test_what_is_no_question_or_has_no_answer_is_refused() -> None:
+    for more in (
+        {"n": 2}, {"tools": [{}]}, {"functions": [{}]}, {"logprobs": True},
+        {"modalities": ["audio"]}, {"response_format": {"type": "json_schema"}},
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=f"{next(iter(more))} is not supported"):
+            request(**more).check()
     for asked, why in (
         (request("Why?", "So."), "last message"),
         (request("x" * 20_001), "at most 20,000"),
@@ -154,6 +128,7 @@ def test_messages_that_are_no_question_are_refused() -> None:
     ):
         with pytest.raises(UsageError, match=why):
             asked.question()
+    assert request("x" * 20_000).question()
     for session in ("", "x" * 121, 7):
         with pytest.raises(UsageError, match=r"metadata\.session"):
             request(metadata={"session": session}).session()
@@ -162,14 +137,12 @@ def test_messages_that_are_no_question_are_refused() -> None:
 
 
 async def test_a_model_is_a_graph_and_how_it_is_asked() -> None:
-    here = serving()
+    here = serving_of(Engine())
     assert await chosen_model(here, ANN, "papers") == ChatModel("papers")
     assert await chosen_model(here, ANN, "papers:targeted") == ChatModel("papers", "targeted")
     assert (await chosen_model(here, OWNER, "secret:mix")).search == "mix"
-    for name in ("secret", "nothing", "papers:x", ":auto", "papers:", "x:full"):
-        if name == "papers:":
-            assert (await chosen_model(here, ANN, name)).mode == "full"
-            continue
+    assert (await chosen_model(here, ANN, "papers:")).mode == "full"
+    for name in ("secret", "nothing", "papers:x", ":auto", "x:full"):
         with pytest.raises(UnknownGraphError, match=f"no model {name}") as hidden:
             await chosen_model(here, ANN, name)
         assert "papers, secret" not in str(hidden.value)
@@ -179,11 +152,15 @@ async def test_a_model_is_a_graph_and_how_it_is_asked() -> None:
 
 async def test_a_repeated_request_joins_the_run_in_progress() -> None:
     engine = Engine()
-    chats = Chats(serving(engine))
+    chats = Chats(serving_of(engine))
     poor = Caller("ann", "asker", True, frozenset({"papers"}), None, 0.5)
     first = await chats.begin(poor, request())
     again = await chats.begin(poor, request())
     assert again.id == first.id == "r1"
+    leaving = ChatReplies(first, "papers").stream()
+    await anext(leaving)
+    await cast(AsyncGenerator[str], leaving).aclose()
+    assert first.awaited.run.active, "who leaves loses nothing, and may come back"
     with pytest.raises(BudgetError):
         await chats.begin(poor, request("How?"))
     engine.go.set()
@@ -195,7 +172,7 @@ async def test_a_repeated_request_joins_the_run_in_progress() -> None:
 
 async def test_a_search_is_bounded_to_the_sessions_of_a_tenant() -> None:
     engine = Engine()
-    chats = Chats(serving(engine))
+    chats = Chats(serving_of(engine))
     for caller in (ANN, OWNER):
         await (await chats.begin(caller, request(model="papers:mix"))).document()
     assert [(name, given["mode"], given["sessions_of"]) for name, given in engine.asked] == [
@@ -206,13 +183,13 @@ async def test_a_search_is_bounded_to_the_sessions_of_a_tenant() -> None:
 async def test_what_may_not_be_asked_begins_nothing() -> None:
     engine = Engine()
     with pytest.raises(ForbiddenError):
-        await Chats(serving(engine)).begin(Caller("eve", "reader", True), request())
+        await Chats(serving_of(engine)).begin(Caller("eve", "reader", True), request())
     with pytest.raises(ForbiddenError):
-        await Chats(serving(engine, read_only=True)).begin(ANN, request())
+        await Chats(serving_of(engine, read_only=True)).begin(ANN, request())
     with pytest.raises(QuestionError):
-        await Chats(serving(engine)).begin(ANN, request("  "))
+        await Chats(serving_of(engine)).begin(ANN, request("  "))
     one = Caller("one", "asker", True, None, 1)
-    chats = Chats(serving(engine))
+    chats = Chats(serving_of(engine))
     await chats.begin(one, request())
     with pytest.raises(BusyError):
         await chats.begin(one, request("How?"))
@@ -228,7 +205,7 @@ def parsed(chunks: list[str]) -> list[Any]:
 
 async def test_a_stream_keeps_the_connection_and_ends_as_clients_expect() -> None:
     engine = Engine()
-    run = await Chats(serving(engine)).begin(ANN, request())
+    run = await Chats(serving_of(engine)).begin(ANN, request())
     chunks: list[str] = []
     async for chunk in ChatReplies(run, "papers", usage=True, silence_s=0.01).stream():
         chunks.append(chunk)
@@ -258,7 +235,7 @@ async def test_an_error_within_a_stream_is_its_last_event() -> None:
         engine = Engine()
         engine.error = error
         engine.go.set()
-        run = await Chats(serving(engine)).begin(ANN, request())
+        run = await Chats(serving_of(engine)).begin(ANN, request())
         chunks: list[str] = []
         stream = ChatReplies(run, "papers").stream()
         with pytest.raises(kind):
@@ -279,7 +256,7 @@ async def test_an_answer_that_a_limit_cut_says_so() -> None:
 
     engine.answer = answered(stopped="max_cost was reached")
 
-    here = serving(engine)
+    here = serving_of(engine)
     run = LiveRun(id="r1", caller=OWNER, graph="papers", session="s", question="Why?")
     whole = await ChatReplies(ChatRun(here, start_awaited(here.board, run, cut)), "papers").whole()
     assert whole["choices"][0]["finish_reason"] == "length"

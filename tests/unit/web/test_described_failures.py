@@ -20,22 +20,21 @@ import httpx2
 import pytest
 
 from pgs_neo4j import errors
-from pgs_neo4j.browse.costs import DayCost
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine import PGS, StoredGraph, StoredRun
+from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import (
     DatabaseError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
     PGSError,
 )
-from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.description import ANY_READING
 from pgs_neo4j.web.shared import Serving
 from pgs_neo4j.web.uploads.store import UploadStore
+from tests.fakes.records import GRAPH, SPENT, stored_run
 from tests.in_process import in_process, serving_of
 from tests.openapi import DESCRIBED, PLACES, operations, send
 
@@ -48,11 +47,7 @@ EVERYWHERE = dict.fromkeys(("graph", "session", "node", "job"), "papers")
 ALWAYS = (DatabaseUnavailableError, DatabaseTimeoutError, DatabaseError, PGSError)
 """Whatever reads the database may meet these."""
 
-GRAPH = StoredGraph("papers", GraphMapping(labels=("Paper",)), "g1", 9, 1)
-RUN = StoredRun(
-    id=PLACES["run"], graph="papers", session="s", generation="g1", current=True, silent=False,
-    properties={"question": "Why?", "status": "complete", "config": "{}"},
-)  # fmt: skip
+RUN = stored_run(question="Why?", status="complete", config="{}")
 RUNNING = replace(RUN, properties={**RUN.properties, "status": "running"})
 ANSWERS: dict[str, Any] = {
     "graphs": [], "graphs.get": GRAPH, "runs": [], "runs.get": RUN, "runs.costs": [],
@@ -103,12 +98,6 @@ def documented(path: str) -> Iterator[type[PGSError]]:
     for name in re.findall(r"\b\w+Error\b", text):
         yield getattr(errors, name)
     yield from ALWAYS
-
-
-SPENT = DayCost(
-    day="2026-01-01", graph="papers", session="s", model=None, runs=1, calls=1, cached=0,
-    input_tokens=1, output_tokens=1, cost=99.0, unpriced=0,
-)  # fmt: skip
 
 
 @dataclass
@@ -188,7 +177,7 @@ class Probe:
     ) -> None:
         """Send it when the money is spent, and when nothing begins any more."""
         self.serving.stopped.set()  # streams of runs that never end
-        monkeypatch.setitem(ANSWERS, "runs.costs", [SPENT])
+        monkeypatch.setitem(ANSWERS, "runs.costs", [replace(SPENT, cost=99.0)])
         monkeypatch.setitem(ANSWERS, "runs.get", RUNNING)
         with self.as_caller(client, POOR):
             await self.send(client)
@@ -215,20 +204,17 @@ async def test_the_failures_of_a_request_are_described(
     assert (probe.seen - described, described - probe.seen) == (set(), set()), probe.engine.called
 
 
-def test_the_answer_is_described_in_all_its_forms() -> None:
-    told = DESCRIBED["paths"]["/api/runs/{run}/answer.{kind}"]["get"]["responses"]["200"]
-    assert {*told["content"]} == {"text/html", "text/markdown", "application/json"}
-
-
-def test_all_failures_have_one_form_and_other_apis_are_named() -> None:
+def test_answers_and_failures_have_their_forms_and_other_apis_are_named() -> None:
+    answer = DESCRIBED["paths"]["/api/runs/{run}/answer.{kind}"]["get"]["responses"]["200"]
+    assert {*answer["content"]} == {"text/html", "text/markdown", "application/json"}
     for _, path, told in operations():
         for status, answer in told["responses"].items():
             if status >= "400":
                 (schema,) = answer["content"].values()
                 assert schema["schema"]["$ref"].endswith("/Failure"), (path, status)
-    assert {*DESCRIBED["components"]["schemas"]["Failure"]["properties"]} == {
-        "error", "code", "fix",
-    }  # fmt: skip
+    failure = DESCRIBED["components"]["schemas"]["Failure"]
+    assert {*failure["properties"]} == {"error", "code", "fix"}
+    assert failure["required"] == ["error", "code"]
     for name in ("/v1", "/mcp", "405", "501"):
         assert name in DESCRIBED["info"]["description"]
     named = re.findall(r'"(#/components/schemas/\w+)"', json.dumps(DESCRIBED))

@@ -6,16 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import httpx2
-import pytest
 
 from pgs_neo4j.events import OnEvent, Warned
 from tests.fakes.working_engine import AWAY, Work, WorkingEngine
 from tests.serving import Served, events, served
-
-
-@pytest.fixture
-def go() -> asyncio.Event:
-    return asyncio.Event()
 
 
 async def serving(work: Work) -> AsyncIterator[tuple[Served, httpx2.AsyncClient, str]]:
@@ -28,12 +22,13 @@ async def serving(work: Work) -> AsyncIterator[tuple[Served, httpx2.AsyncClient,
 
 async def test_two_tabs_cancel_one_run_and_hear_the_same() -> None:
     async def work(question: str, hear: OnEvent) -> None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
 
     async for server, owner, path in serving(work):
         async with server.client(cookies=owner.cookies) as other:
+            for tab in (owner, other):
+                await events(tab, f"{path}/events", until=lambda told: told.name == "accepted")
             reading = [asyncio.create_task(events(tab, f"{path}/events")) for tab in (owner, other)]
-            await asyncio.sleep(0.4)
             answers = await asyncio.gather(owner.delete(path), other.delete(path))
             assert [answer.json()["state"] for answer in answers] == ["cancelled"] * 2
             one, same = await asyncio.gather(*reading)
@@ -43,15 +38,17 @@ async def test_two_tabs_cancel_one_run_and_hear_the_same() -> None:
             assert (again.status_code, again.json()["state"]) == (202, "cancelled")
 
 
-async def test_a_database_that_goes_ends_the_stream_with_what_to_do(go: asyncio.Event) -> None:
+async def test_a_database_that_goes_ends_the_stream_with_what_to_do() -> None:
+    go = asyncio.Event()
+
     async def work(question: str, hear: OnEvent) -> None:
         hear(Warned("before"))
         await go.wait()
         raise AWAY
 
     async for _, owner, path in serving(work):
+        await events(owner, f"{path}/events", until=lambda told: told.name == "warned")
         reading = asyncio.create_task(events(owner, f"{path}/events"))
-        await asyncio.sleep(0.4)
         shown = await owner.get(path)
         assert (shown.status_code, shown.json()["code"]) == (503, "database_unavailable")
         go.set()

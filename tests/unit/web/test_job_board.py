@@ -96,8 +96,13 @@ async def test_a_job_is_known_by_its_record_as_soon_as_it_has_one() -> None:
     job.begin(RECORD)
     await waiting
     assert (job.record, job.state) == ("j1", "running")
+    other = board.start(LiveJob(OWNER, "other", "repartition"), held.work)
+    waiting = asyncio.create_task(other.wait_for_record())
+    await asyncio.sleep(0)
     await board.stop()
     await job.wait_for_record()
+    with pytest.raises(BusyError, match="the server is stopping"):
+        await waiting
 
 
 async def test_what_keeps_a_job_from_being_recorded_is_raised() -> None:
@@ -109,25 +114,21 @@ async def test_what_keeps_a_job_from_being_recorded_is_raised() -> None:
         await job.wait_for_record()
 
 
-async def test_a_request_hears_that_the_server_stops() -> None:
-    board = JobBoard()
-    job = board.start(LiveJob(OWNER, "papers", "repartition"), Held().work)
-    waiting = asyncio.create_task(job.wait_for_record())
-    await asyncio.sleep(0)
-    await board.stop()
-    with pytest.raises(BusyError, match="the server is stopping"):
-        await waiting
-
-
-async def test_a_job_is_seen_by_who_started_it_and_by_the_owner() -> None:
-    board = JobBoard()
-    job = board.start(LiveJob(ANN, "papers", "ingest"), Held().work)
-    assert board.find(job.id, ANN) is board.find(job.id, OWNER) is job
-    for caller, id_ in ((BOB, job.id), (ANN, "b000000000000")):
+async def test_jobs_are_seen_by_who_started_them_and_by_the_owner() -> None:
+    board, held = JobBoard(), Held()
+    ann = board.start(LiveJob(ANN, "papers", "ingest"), held.work)
+    bob = board.start(LiveJob(BOB, "notes", "repartition"), held.work)
+    assert board.find(ann.id, ANN) is board.find(ann.id, OWNER) is ann
+    for caller, id_ in ((BOB, ann.id), (ANN, "b000000000000")):
         with pytest.raises(UnknownJobError, match="no job"):
             board.find(id_, caller)
-    await board.cancel(job)
-    assert job.state == "cancelled"
+    assert (board.active(ANN), board.active(BOB)) == ([ann], [bob])
+    assert (board.active(OWNER), board.active(OWNER, "notes")) == ([ann, bob], [bob])
+    assert board.active(Caller("ann", tenant=True, graphs=frozenset())) == []
+    await board.cancel(ann)
+    held.go.set()
+    await told(bob)
+    assert (ann.state, board.active(OWNER)) == ("cancelled", [])
 
 
 async def test_what_jobs_cost_counts_on_its_day(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,17 +141,3 @@ async def test_what_jobs_cost_counts_on_its_day(monkeypatch: pytest.MonkeyPatch)
     assert board.cost_today(ANN) == 0.25
     monkeypatch.setattr(boards, "_today", lambda: None)
     assert board.cost_today(ANN) == 0.0
-
-
-async def test_a_caller_is_listed_its_own_jobs_in_progress_and_the_owner_all() -> None:
-    board, held = JobBoard(), Held()
-    ann = board.start(LiveJob(ANN, "papers", "ingest"), held.work)
-    bob = board.start(LiveJob(BOB, "notes", "repartition"), held.work)
-    assert board.active(ANN) == [ann]
-    assert board.active(BOB) == [bob]
-    assert board.active(OWNER) == [ann, bob]
-    assert board.active(OWNER, "notes") == [bob]
-    assert board.active(Caller("ann", tenant=True, graphs=frozenset())) == []
-    held.go.set()
-    await asyncio.gather(*(job.task for job in (ann, bob) if job.task))
-    assert board.active(OWNER) == []

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.export import Document
-from pgs_neo4j.model import (
-    Answer,
-    Citation,
-    Coverage,
-    Routing,
-    Synthesis,
-    Usage,
-)
+from pgs_neo4j.model import Citation, Synthesis
 from pgs_neo4j.web.chat.message import REWRITTEN, MessageStream, to_message
+from tests.fakes.records import answered
+from tests.thorough import tries
 
 TEXT = """## Thesis
 Owls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].
@@ -47,13 +40,9 @@ def document(text: str = TEXT, **more: Any) -> Document:
         Citation(alias="n1", partition=1, title="Owls", element_id="4:a:1", rank=0),
         Citation(alias="n2", partition=2, title="Mice", element_id="4:a:2", rank=1),
     )
-    answer = Answer(
-        question="Why?", graph="birds", session="s", run="r9", mode="full", model="m",
-        synthesis=Synthesis(text=text, citations=citations), sweeps=(),
-        routing=Routing(routes=(), considered=1), usage=Usage(), seconds={},
-        coverage=Coverage(partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=9),
-    )  # fmt: skip
-    return Document(answer=replace(answer, **more), asked_at="2026-01-01")
+    synthesis = Synthesis(text=text, citations=citations)
+    answer = answered(graph="birds", run="r9", cost=None, synthesis=synthesis, **more)
+    return Document(answer=answer, asked_at="2026-01-01")
 
 
 def streamed(pieces: list[str], end: Document) -> list[str]:
@@ -70,6 +59,7 @@ def test_a_message_names_the_nodes_that_it_cites() -> None:
     assert "a limit was reached" in to_message(document(stopped="a limit was reached"))
 
 
+@settings(max_examples=tries(20, 100))
 @given(st.lists(st.integers(1, len(TEXT)), max_size=30))
 def test_the_same_message_arrives_whatever_the_pieces(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(TEXT)]
@@ -83,11 +73,20 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(max_examples=tries(20, 100))
 @given(st.lists(LINES, min_size=1, max_size=12))
 def test_what_was_shown_is_never_taken_back_in_silence(lines: list[str]) -> None:
     end = document("\n".join(lines))
     whole = "".join(streamed([f"{line}\n" for line in lines], end))
     assert whole == to_message(end) or whole.endswith(f"{REWRITTEN}\n\n{to_message(end)}")
+
+
+def test_a_line_waits_and_a_text_that_became_another_follows_as_a_whole() -> None:
+    assert [MessageStream().add(text) for text in ("Owls", "Owls\nhunt", "- one")] == [""] * 3
+    shown = streamed(["One.\n\nTwo.\n\nThree.\n"], document("Four."))
+    assert shown[0].startswith("One.\n\n")
+    assert REWRITTEN in shown[1]
+    assert shown[1].endswith(to_message(document("Four.")))
 
 
 def test_a_model_can_show_no_picture_and_no_link() -> None:
@@ -96,15 +95,3 @@ def test_a_model_can_show_no_picture_and_no_link() -> None:
         assert "](" not in text
         assert "<" not in text
         assert "]: " not in text
-
-
-def test_a_text_that_became_another_follows_as_a_whole() -> None:
-    shown = streamed(["One.\n\nTwo.\n\nThree.\n"], document("Four."))
-    assert shown[0].startswith("One.\n\n")
-    assert REWRITTEN in shown[1]
-    assert shown[1].endswith(to_message(document("Four.")))
-
-
-@pytest.mark.parametrize("text", ["Owls", "Owls\nhunt", "- one"])
-def test_a_line_waits_for_the_next(text: str) -> None:
-    assert MessageStream().add(text) == ""

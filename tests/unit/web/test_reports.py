@@ -25,9 +25,9 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.snapshots import run_snapshot
 from pgs_neo4j.web.shared import Serving
+from tests.fakes.records import RUN, stored_run
 from tests.in_process import in_process, serving_of
 
-RUN = "r0123456789ab"
 PATH = f"/api/runs/{RUN}/reports"
 CITED = Citation(alias="n1", partition=4, node="k1", title="Ice", element_id="4:x:1", rank=0)
 REPORT = Report(
@@ -59,10 +59,7 @@ class Runs:
     async def get(self, run: str) -> StoredRun:
         if run != RUN:
             raise UnknownRunError(f"there is no run {run}")
-        return StoredRun(
-            id=run, graph="papers", session="ann / default", generation="g1", current=True,
-            silent=False, properties={"status": "running"},
-        )  # fmt: skip
+        return stored_run("ann / default", status="running")
 
     async def sweep(self, run: str, partition: int) -> Sweep:
         if partition != SWEEP.partition:
@@ -89,6 +86,11 @@ async def test_a_report_is_shown_with_what_it_cites(serving: Serving) -> None:
     assert (told["absences"], told["errors"]) == (["No date."], ["429"])
     figures = ("run", "graph", "partition", "status", "nodes", "nodes_read", "passes_accepted")
     assert [told[name] for name in figures] == [RUN, "papers", 4, "partial", 9, 8, 1]
+    async with in_process(serving, "owner") as web:
+        for place, status in (("5", 404), ("0", 422), ("x", 422), ("99999999999", 422)):
+            refused = await web.get(f"{PATH}/{place}")
+            code = "unknown_sweep" if status == 404 else "invalid"
+            assert (refused.status_code, refused.json()["code"]) == (status, code), place
 
 
 @pytest.mark.parametrize("caller", ["bob", "eve"])
@@ -100,19 +102,6 @@ async def test_a_report_of_another_tenant_is_as_unknown_as_none(
         missing = await web.get("/api/runs/rffffffffffff/reports/4")
     assert hidden.status_code == missing.status_code == 404
     assert hidden.text.replace(RUN, "r") == missing.text.replace("rffffffffffff", "r")
-
-
-@pytest.mark.parametrize(
-    ("place", "status", "code"),
-    [("5", 404, "unknown_sweep"), ("0", 422, "invalid"), ("x", 422, "invalid"),
-     ("99999999999", 422, "invalid")],
-)  # fmt: skip
-async def test_a_partition_that_was_not_read_has_no_report(
-    serving: Serving, place: str, status: int, code: str
-) -> None:
-    async with in_process(serving, "owner") as web:
-        refused = await web.get(f"{PATH}/{place}")
-    assert (refused.status_code, refused.json()["code"]) == (status, code)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import socket
-from time import monotonic
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -15,8 +15,13 @@ import pytest
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.web import serve as module
+from pgs_neo4j.web.access import backoff
 from pgs_neo4j.web.access.backoff import FREE
+from pgs_neo4j.web.jobs import board as jobs
+from pgs_neo4j.web.runs import board
 from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
+from tests.fakes.working_engine import WorkingEngine
 from tests.serving import Served, events, free_port, served
 
 ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
@@ -34,32 +39,28 @@ async def test_it_serves_the_page_and_says_that_it_is_well() -> None:
         assert (await client.get("/api/health")).json() == {"status": "ok"}
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/app.js", "/ask", "/manual", "/manual/concepts", "/api/health"]
-)
-async def test_monitors_may_ask_for_the_head_alone(path: str) -> None:
-    async with served(ENGINE) as server, server.client() as client:
-        whole = await client.get(path)
-        head = await client.head(path)
-        assert (head.status_code, head.content) == (200, b"")
-        for name in ("content-type", "content-length"):
-            assert head.headers[name] == whole.headers[name]
-
-
-async def test_the_rest_of_the_api_has_no_head() -> None:
-    async with served(ENGINE) as server, server.owner() as owner:
+async def test_monitors_may_ask_for_the_head_of_what_is_open() -> None:
+    async with served(ENGINE) as server, server.owner() as client:
+        for path in ("/", "/app.js", "/ask", "/manual", "/manual/concepts", "/api/health"):
+            whole, head = await client.get(path), await client.head(path)
+            assert (head.status_code, head.content) == (200, b"")
+            for name in ("content-type", "content-length"):
+                assert head.headers[name] == whole.headers[name]
         for path in ("/api/graphs", "/api/runs/r0123456789ab/events", "/api/nothing"):
-            assert (await owner.head(path)).status_code == 405
+            assert (await client.head(path)).status_code == 405
 
 
-async def test_the_link_of_a_server_leads_in() -> None:
-    async with served(ENGINE) as server:
+async def test_the_link_of_a_server_leads_in_and_its_cookie_into_no_other() -> None:
+    async with served(ENGINE) as server, served(ENGINE) as other, server.owner() as owner:
         assert server.link.startswith(f"{server.base}/#token=")
-        async with server.owner() as owner:
-            me = (await owner.get("/api/me")).json()
-            assert (me["name"], me["confirm_cost"]) == ("owner", 2.0)
-        async with server.client() as stranger:
-            assert (await stranger.get("/api/me")).status_code == 401
+        me = (await owner.get("/api/me")).json()
+        assert (me["name"], me["confirm_cost"]) == ("owner", 2.0)
+        (name,) = owner.cookies
+        assert name == f"pgs_{server.base.rpartition(':')[2]}"
+        jar = {f"pgs_{other.base.rpartition(':')[2]}": owner.cookies[name]}
+        for strange in (server.client(), other.client(cookies=jar)):
+            async with strange as stranger:
+                assert (await stranger.get("/api/me")).status_code == 401
 
 
 async def test_a_port_that_is_taken_is_one_sentence() -> None:
@@ -69,6 +70,8 @@ async def test_a_port_that_is_taken_is_one_sentence() -> None:
         options = ServeOptions(port=taken.getsockname()[1])
         with pytest.raises(UsageError, match=r"Address already in use.*; choose another one"):
             await serve(ENGINE, options, lambda link: None)
+        with pytest.raises(UsageError, match="has no"):  # checked before anything listens
+            await serve(ENGINE, replace(options, host="0.0.0.0"), lambda link: None)
 
 
 def test_no_part_of_an_answer_waits_for_the_one_before() -> None:
@@ -81,53 +84,40 @@ def test_no_part_of_an_answer_waits_for_the_one_before() -> None:
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
-async def test_it_ends_within_five_seconds_with_idle_connections() -> None:
-    async with served(ENGINE) as server:
-        clients = [server.client() for _ in range(50)]
+async def hang(*_: object, **__: object) -> None:
+    """Work whose cleanup waits for a database that does not answer."""
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await asyncio.Event().wait()
+
+
+async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert board.STOP_S + module.STOP_S + module.FORCE_S < 5
+    for one in (board, jobs):
+        monkeypatch.setattr(one, "STOP_S", 0.2)
+    pgs = WorkingEngine(hang)
+    pgs.jobs = SimpleNamespace(attempt=hang)
+    async with served(pgs.as_pgs()) as server, server.owner() as owner:
+        clients = [server.client() for _ in range(20)]
         for client in clients:
             assert (await client.get("/api/health")).status_code == 200
+        run = (await owner.post("/api/runs", json={"question": "Why?"})).json()
+        starting = asyncio.create_task(owner.post("/api/jobs", json={"graph": "papers"}))
+        hearing = asyncio.create_task(events(owner, run["events"]))
+        await asyncio.wait([starting], timeout=0.2)
         server.task.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await asyncio.wait([server.task])
-        assert server.task.done()
-        for client in clients:
-            await client.aclose()
+        assert [one.name for one in await hearing] == ["accepted", "stopping"]
+        starting.cancel()
         async with server.client() as late:
             with pytest.raises(httpx2.ConnectError):
                 await late.get("/api/health")
-
-
-async def stubborn(*_: object, **__: object) -> None:
-    """Work whose cleanup waits for a database that does not answer."""
-    try:
-        await asyncio.sleep(60)
-    finally:
-        await asyncio.sleep(60)
-
-
-async def one_graph(name: str | None = None) -> SimpleNamespace:
-    return SimpleNamespace(name="papers")
-
-
-async def test_it_ends_within_five_seconds_although_the_database_hangs() -> None:
-    engine = SimpleNamespace(
-        settings=Settings(), config=PGSConfig(), execute=stubborn,
-        graphs=SimpleNamespace(get=one_graph),
-        runs=SimpleNamespace(new_id=lambda: "r0123456789ab"),
-        jobs=SimpleNamespace(attempt=stubborn),
-    )  # fmt: skip
-    async with served(cast(PGS, engine)) as server, server.owner() as owner:
-        run = (await owner.post("/api/runs", json={"question": "Why?"})).json()
-        starting = asyncio.create_task(owner.post("/api/jobs", json={"graph": "papers"}))
-        names = asyncio.create_task(events(owner, run["events"]))
-        await asyncio.sleep(0.5)
-        server.task.cancel()
-        began = monotonic()
-        async with asyncio.timeout(10):
-            await asyncio.wait([server.task])
-        assert monotonic() - began < 4.7
-        assert [one.name for one in await names] == ["accepted", "stopping"]
-        starting.cancel()
+        for client in clients:
+            await client.aclose()
 
 
 async def guess(server: Served, count: int, **headers: str) -> list[int]:
@@ -145,16 +135,16 @@ async def guess(server: Served, count: int, **headers: str) -> list[int]:
         ]
 
 
-async def test_who_guesses_has_to_wait_whatever_address_it_names() -> None:
+async def test_who_guesses_has_to_wait_whatever_address_it_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backoff, "monotonic", lambda: 0.0)
     async with served(ENGINE) as server:
         assert await guess(server, 12) == [401] * FREE + [429] * (12 - FREE)
         async with server.owner() as owner:  # whose address is the same
             assert (await owner.get("/api/me")).status_code == 200
         assert await guess(server, 1) == [429]
-
-
-async def test_a_trusted_proxy_tells_clients_apart() -> None:
-    async with served(ENGINE, proxies=("127.0.0.0/8",)) as server:
+    async with served(ENGINE, proxies=("127.0.0.0/8",)) as server:  # which tells clients apart
         assert await guess(server, 12) == [401] * 12
 
 
@@ -189,24 +179,6 @@ def test_a_proxy_is_an_address_or_a_network(proxy: str) -> None:
     with pytest.raises(UsageError, match="no address of a proxy; name one"):
         check_options(ServeOptions(proxies=(proxy,)), ())
     check_options(ServeOptions(proxies=("10.0.0.1", "10.0.0.0/8", "::1")), ())
-
-
-async def test_options_are_checked_before_anything_listens() -> None:
-    port = free_port()
-    with pytest.raises(UsageError, match="has no"):
-        await serve(ENGINE, ServeOptions(host="0.0.0.0", port=port), lambda link: None)
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", port)) != 0
-
-
-async def test_two_servers_have_cookies_of_their_own() -> None:
-    async with served(ENGINE) as one, served(ENGINE) as two:
-        async with one.owner() as owner:
-            (name,) = owner.cookies
-            assert name == f"pgs_{one.base.rpartition(':')[2]}"
-            jar = {f"pgs_{two.base.rpartition(':')[2]}": owner.cookies[name]}
-        async with two.client(cookies=jar) as other:
-            assert (await other.get("/api/me")).status_code == 401
 
 
 async def test_files_travel_compressed_and_only_when_they_changed() -> None:

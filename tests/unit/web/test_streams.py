@@ -1,13 +1,129 @@
-"""Streams whose readers have gone."""
+"""Streams whose runs are elsewhere, whose database is away, or whose readers have gone."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
 
-from pgs_neo4j.web.runs.stream import CutStreams
+from pgs_neo4j.engine import StoredRun
+from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError, UnknownRunError
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.access.callers import OWNER
+from pgs_neo4j.web.runs import elsewhere
+from pgs_neo4j.web.runs.board import LiveRun
+from pgs_neo4j.web.runs.elsewhere import stream_snapshots
+from pgs_neo4j.web.runs.log import EventLog
+from pgs_neo4j.web.runs.stream import CutStreams, stream_events
+from tests.fakes.records import RUN, stored_run
+from tests.in_process import in_process, serving_of
+
+AWAY = DatabaseUnavailableError("the database is away; start it")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look again at once."""
+    monkeypatch.setattr(elsewhere, "LOOK_S", 0.0)
+
+
+class Runs:
+    """A run that another process carries out, in a database that goes away after some reads."""
+
+    def __init__(self, reads: int, error: Exception) -> None:
+        self.left, self.error = reads, error
+
+    async def get(self, run: str) -> StoredRun:
+        if not self.left:
+            raise self.error
+        self.left -= 1
+        return stored_run(status="running", nodes_read=self.left)
+
+
+async def no_runs(*_: object) -> list[Json]:
+    return []
+
+
+@pytest.mark.parametrize(
+    ("reads", "error"), [(1, AWAY), (2, DatabaseTimeoutError("slow; wait")), (3, AWAY)]
+)
+async def test_a_stream_of_another_process_ends_and_its_reader_hears_why_when_it_comes_back(
+    reads: int, error: Exception
+) -> None:
+    engine: Any = SimpleNamespace(runs=Runs(reads, error), sessions=SimpleNamespace(runs=no_runs))
+    async with in_process(serving_of(engine, OWNER), "owner") as web:
+        stream = await web.get(f"/api/runs/{RUN}/events")
+        assert stream.status_code == 200
+        assert stream.text.count("event: snapshot") == reads - 1
+        again = await web.get(f"/api/runs/{RUN}/events")
+        assert again.status_code in (503, 504)
+        assert again.json()["fix"]
+
+
+@pytest.mark.parametrize("error", [AWAY, UnknownRunError("it is gone")])
+async def test_who_comes_back_too_late_gets_no_fault(error: Exception) -> None:
+    log = EventLog()
+    log.add("accepted", {})
+
+    async def snapshot() -> Json:
+        raise error
+
+    assert [one async for one in stream_events(log, 99, snapshot)] == []
+    assert [one async for one in stream_events(None, None, snapshot)] == []
+
+
+async def test_what_the_log_has_is_told_without_the_database() -> None:
+    engine: Any = SimpleNamespace(runs=Runs(0, AWAY))
+    serving = serving_of(engine, OWNER)
+    run = LiveRun(RUN, OWNER, "papers", "default", "Why?")
+    run.log.add("accepted", {"run": RUN})
+    run.end("cancelled", "cancelled", {})
+    serving.board.live[RUN] = run
+    async with in_process(serving, "owner") as web:
+        stream = await web.get(f"/api/runs/{RUN}/events")
+        assert [line for line in stream.text.splitlines() if line.startswith("event")] == [
+            "event: accepted", "event: cancelled",
+        ]  # fmt: skip
+        late = await web.get(f"/api/runs/{RUN}/events", headers={"Last-Event-ID": "9"})
+    assert (late.status_code, late.text.count("event:")) == (200, 0)
+
+
+async def states(records: Iterator[dict[str, object]], stopped: asyncio.Event) -> list[object]:
+    """What a stream tells of records that change."""
+
+    async def snapshot() -> dict[str, object]:
+        return next(records)
+
+    told = [json.loads(one.raw_data or "") async for one in stream_snapshots(snapshot, stopped)]
+    return [(one["state"], one.get("nodes_read")) for one in told]
+
+
+async def test_a_record_is_told_when_it_has_changed_until_the_run_ends() -> None:
+    running = [{"state": "running", "nodes_read": read} for read in (0, 0, 0, 5, 5)]
+    records = iter([*running, {"state": "complete"}, {"state": "never seen"}])
+    told = await states(records, asyncio.Event())
+    assert told == [("running", 0), ("running", 5), ("complete", None)]
+    for state in ("complete", "silent", "cancelled", "failed"):
+        assert await states(iter([{"state": state}]), asyncio.Event()) == [(state, None)]
+
+
+async def test_the_end_of_the_server_ends_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "LOOK_S", 600.0)
+    stopped = asyncio.Event()
+
+    async def snapshot() -> dict[str, object]:
+        return {"state": "running"}
+
+    stream = stream_snapshots(snapshot, stopped)
+    assert (await anext(stream)).event == "snapshot"
+    stopped.set()
+    async with asyncio.timeout(60):
+        assert [one async for one in stream] == []
 
 
 def raising(error: BaseException) -> CutStreams:

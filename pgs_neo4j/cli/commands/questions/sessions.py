@@ -112,7 +112,7 @@ def _describe(properties: dict[str, Any]) -> list[str]:
         swept = counted(len(properties.get("sweeps") or ()), "partition")
         read = int(properties["nodes_read"])
         head += f"  {swept}, {counted(read, 'node')}"
-        head += f"{texts_note(read, properties.get('texts_read'))}, {took}"
+        head += f"{texts_note(read, properties['texts_read'])}, {took}"
     lines = ["", head, f"  asked   {one_line(str(properties.get('question', '')), 300)}"]
     if properties.get("redefined"):
         lines.append("  of      an earlier definition of the graph")

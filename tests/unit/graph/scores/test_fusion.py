@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.graph.scores.fusion import (
-    add_reciprocal_ranks,
     add_weighted,
     best_first,
     scale,
@@ -46,12 +45,6 @@ def test_fused_scores_are_from_0_to_1_and_in_order(
     assert set(fused) == set(one) | set(other)
     assert all(-1e-9 <= score <= 1 + 1e-9 for score in fused.values())
     assert [*fused.values()] == sorted(fused.values(), reverse=True)
-
-
-def test_reciprocal_ranks_are_those_of_the_paper() -> None:
-    fused = add_reciprocal_ranks([({"a": 5.0, "b": 4.0}, 1.0), ({"b": 0.2}, 1.0)])
-    assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61})
-    assert [*fused] == ["b", "a"]
 
 
 def test_gains_of_neighbors_count_relative_to_the_largest() -> None:

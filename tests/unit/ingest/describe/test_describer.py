@@ -56,23 +56,22 @@ async def test_a_reply_is_kept_and_not_bought_again() -> None:
     assert prompts(again) == []
 
 
-async def test_a_reply_that_is_cut_off_gets_more_room() -> None:
-    def answer(prompt: Prompt) -> Completion:
-        cut = made.llm.max_tokens[-1] < ROOMS[1]  # type: ignore[attr-defined]
-        usage = Usage(calls=1, input_tokens=9, output_tokens=9)
-        return Completion(text="Paris has bridges", usage=usage, model="scripted", truncated=cut)
+CUT_OFF = Completion(
+    text="Paris has bri", usage=Usage(calls=1, input_tokens=9, output_tokens=9), model="scripted",
+    truncated=True,
+)  # fmt: skip
 
-    made = describer(answer)
-    await made.describe("Paris", "Location", FRAGMENTS)
+
+async def test_a_reply_that_is_cut_off_gets_more_room() -> None:
+    replies = iter([CUT_OFF, "Paris has bridges."])
+    made = describer(lambda prompt: next(replies))
+    assert await made.describe("Paris", "Location", FRAGMENTS) == "Paris has bridges."
     assert made.llm.max_tokens == [*ROOMS[:2]]  # type: ignore[attr-defined]
 
 
 async def test_a_reply_that_is_never_whole_is_refused() -> None:
-    usage = Usage(calls=1, input_tokens=9, output_tokens=9)
-    cut = Completion(text="Paris has bri", usage=usage, model="scripted", truncated=True)
-    made = describer(lambda prompt: cut)
     with pytest.raises(ModelOutputError, match="cut off at 3,200 tokens"):
-        await made.describe("Paris", "Location", FRAGMENTS)
+        await describer(lambda prompt: CUT_OFF).describe("Paris", "Location", FRAGMENTS)
 
 
 async def test_a_reply_that_says_nothing_of_the_fragments_is_refused() -> None:

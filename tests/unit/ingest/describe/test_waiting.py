@@ -103,9 +103,3 @@ async def test_who_lost_the_right_to_write_learns_it() -> None:
     entities.database.answers["write_descriptions"] = []
     with pytest.raises(LeaseLostError, match="what was published stays"):
         await run(entities, FirstFragment())
-
-
-async def test_nothing_waits_and_nothing_is_written() -> None:
-    entities = WaitingEntities()
-    assert await run(entities, FirstFragment()) == EntitiesDescribed()
-    assert entities.database.params("write_descriptions") == []

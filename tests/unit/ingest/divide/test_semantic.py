@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from pgs_neo4j.calls.embedding import EmbeddingModel
-from pgs_neo4j.errors import StoppedError
 from pgs_neo4j.ingest.divide import semantic
 from pgs_neo4j.ingest.divide.semantic import DivisionEstimate, SemanticChunker, sentence_batches
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
@@ -90,14 +89,6 @@ async def test_a_sentence_inserted_early_moves_few_ends() -> None:
         changed.append(len(after - before))
     assert sum(changed) / len(changed) <= 2
     assert max(changed) <= 4
-
-
-async def test_a_limit_ends_the_dividing() -> None:
-    async def stop(texts: Sequence[str]) -> NDArray[np.float32]:
-        raise StoppedError("max_calls reached")
-
-    with pytest.raises(StoppedError, match="max_calls reached"):
-        await chunks("".join(prose(1, 20)), chunker(stop))
 
 
 async def test_an_estimate_counts_calls_and_makes_none() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.ingest.entities.finding import find_entity, readings
+from pgs_neo4j.ingest.entities.finding import find_entity
 from tests.fakes.database import FakeDatabase, Row
 
 MARIE, PARIS, HERO = ("MARIE_CURIE", "Person"), ("PARIS", "City"), ("PARIS", "Person")
@@ -60,18 +60,3 @@ async def test_an_id_means_its_entity_though_another_has_such_a_name() -> None:
 async def test_an_entity_that_is_not_there_is_one_sentence(wanted: str) -> None:
     with pytest.raises(UsageError, match=r"graph docs has no entity .*; 'pgs entities list"):
         await find_entity(database(), "docs", wanted)
-
-
-async def test_several_entities_are_listed() -> None:
-    with pytest.raises(UsageError) as caught:
-        await find_entity(database(), "docs", "paris")
-    assert str(caught.value) == (
-        "'paris' matches several entities: entity:City:PARIS, entity:Person:PARIS; give the id "
-        "of one"
-    )
-
-
-def test_a_name_is_taken_as_a_whole_first() -> None:
-    assert [*readings("Paris")] == [("PARIS", None)]
-    assert [*readings("entity:City:PARIS")][1:] == [("PARIS", "city")] * 2
-    assert next(readings("Ode: to Joy")) == ("ODE:_TO_JOY", None)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from pgs_neo4j.ingest.entities.type_labels import TypeLabels, read_type_labels
+from pgs_neo4j.ingest.entities.type_labels import TypeLabels
 from pgs_neo4j.text.extraction.schema import MOST_TYPES
-from tests.fakes.database import FakeDatabase
 
 
 def test_the_label_of_a_graph_is_none_of_a_type() -> None:
@@ -25,11 +21,3 @@ def test_only_the_first_types_become_labels_besides_those_of_the_schema() -> Non
     assert types.labels_of("Invented99") == []
     assert types.labels_of("Invented0") == ["Invented0"]
     assert types.labels_of("Event") == ["Event"]
-
-
-async def test_labels_of_all_stored_graphs_are_taken() -> None:
-    mappings = [json.dumps({"labels": ["Law", "Rule"]}), json.dumps({"text": ["abstract"]})]
-    db: Any = FakeDatabase(read_type_labels=[{"used": ["Person"], "mappings": mappings}])
-    types = await read_type_labels(db, "docs", ("Docs", "DocsChunk"))
-    assert types.taken == {"Law", "Rule", "Docs", "DocsChunk"}
-    assert types.used == {"Person"}

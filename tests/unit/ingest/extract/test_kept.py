@@ -8,21 +8,15 @@ from typing import Any
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseError
-from pgs_neo4j.ingest.extract.kept import Keeper, forget_extractions, read_kept
-from pgs_neo4j.ingest.stored import EXTRACTION
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.ingest.extract.kept import Keeper, read_kept
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import relation_of
 from tests.fakes.database import FakeDatabase, Row
 
-SAID = GroundedExtraction(
-    (GroundedEntity(name="Zoë", type="Person", spans=((0, 3), (9, 12)), sentences=(1, 2)),),
-    (
-        GroundedRelation(
-            source="Zoë", source_type="Person", target="Paris", target_type="Location",
-            type="LIVES_IN", fact="Zoë lives in Paris.", keywords=("lives in",), weight=0.3,
-        ),
-    ),
-    {"not in the text": 2},
-)  # fmt: skip
+ZOE = GroundedEntity(name="Zoë", type="Person", spans=((0, 3), (9, 12)), sentences=(1, 2))
+PARIS = GroundedEntity(name="Paris", type="Location")
+LIVES = relation_of(ZOE, PARIS, fact="Zoë lives in Paris.", keywords=("lives in",), weight=0.3)
+SAID = GroundedExtraction((ZOE,), (LIVES,), {"not in the text": 2})
 
 
 async def test_what_is_kept_is_read_back_as_it_was() -> None:
@@ -62,25 +56,6 @@ async def test_an_extraction_that_cannot_be_kept_is_told_to_all_that_wait() -> N
     db.answers.clear()
     await keeper.keep({"k3": SAID})
     assert {row["key"] for row in db.params("keep_extractions")[-1]["rows"]} == {"k1", "k2", "k3"}
-
-
-async def test_what_the_graph_holds_is_forgotten_once() -> None:
-    db: Any = FakeDatabase()
-    await forget_extractions(db, "docs", ["b", "a", "b"])
-    assert db.params("delete_extractions") == [{"graph": "docs", "keys": ["a", "b"]}]
-
-
-async def test_without_keys_nothing_is_asked_or_deleted() -> None:
-    db: Any = FakeDatabase()
-    assert await read_kept(db, "docs", set()) == {}
-    await forget_extractions(db, "docs", [])
-    assert db.sent == []
-
-
-def test_the_stored_form_has_every_part_of_an_extraction() -> None:
-    data = EXTRACTION.dump_json(SAID)
-    assert EXTRACTION.validate_json(data) == SAID
-    assert EXTRACTION.dump_json(EXTRACTION.validate_json(data)) == data
 
 
 async def test_replies_are_found_by_the_next_process_and_forgotten_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,7 @@ from pgs_neo4j.model.documents import Chunk, DocumentText
 from pgs_neo4j.model.ingest import Gleaning
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from tests.fakes.extractors import named_records
 
 TEXT = "Tea grows in Assam. Ships carry tea to London. London drinks it. Nobody asks why."
 
@@ -98,11 +100,18 @@ def records(prompt: Prompt) -> str:
     return "\n".join([*lines, "<|COMPLETE|>", ""])
 
 
-async def test_a_cut_reply_gets_more_room_and_then_the_halves_are_asked_for() -> None:
-    def answer(prompt: Prompt) -> Reply:
-        return cut_off(prompt) if "[3]" in prompt.user else records(prompt)
+CUT_SHORT = "entity<|#|>Tea<|#|>Product<|#|>Tea grows.<|#|>1\nentity<|#|>Assam<|#|>Loc"
+CUT_JSON = '{"entities": [{"name": "Tea", "sentences": [1]}, {"name": "Assam", "typ'
 
-    made = extractor(answer)
+
+@pytest.mark.parametrize(
+    "cut", [cut_off, lambda prompt: CUT_SHORT, lambda prompt: CUT_JSON], ids=["told", "", "JSON"]
+)
+async def test_a_cut_reply_gets_more_room_and_then_the_halves_are_asked_for(
+    cut: Callable[[Prompt], Reply],
+) -> None:
+    """Even if its endpoint calls it whole."""
+    made = extractor(lambda prompt: cut(prompt) if "[3]" in prompt.user else records(prompt))
     (found,) = await made.extract([chunk_of()])
     assert [one.sentences for one in found.entities] == [(1,), (2,), (3,), (4,)]
     llm = made.llm
@@ -114,23 +123,6 @@ async def test_a_cut_reply_gets_more_room_and_then_the_halves_are_asked_for() ->
 async def test_one_sentence_that_is_always_cut_off_is_an_error_and_never_called_whole() -> None:
     with pytest.raises(ModelOutputError, match="cut off"):
         await extractor(cut_off).extract([chunk_of("Tea grows in Assam.")])
-
-
-CUT_SHORT = "entity<|#|>Tea<|#|>Product<|#|>Tea grows.<|#|>1\nentity<|#|>Assam<|#|>Loc"
-CUT_JSON = '{"entities": [{"name": "Tea", "sentences": [1]}, {"name": "Assam", "typ'
-
-
-@pytest.mark.parametrize("reply", [CUT_SHORT, CUT_JSON])
-async def test_a_cut_reply_that_its_endpoint_calls_whole_gets_more_room_and_halves(
-    reply: str,
-) -> None:
-    made = extractor(lambda prompt: reply if "[3]" in prompt.user else records(prompt))
-    (found,) = await made.extract([chunk_of()])
-    assert [one.sentences for one in found.entities] == [(1,), (2,), (3,), (4,)]
-    llm = made.llm
-    assert isinstance(llm, ScriptedLLM)
-    assert llm.max_tokens[: DOUBLINGS + 1] == [4096, 8192, 16384]
-    assert len(llm.prompts) == DOUBLINGS + 3
 
 
 @pytest.mark.parametrize("reply", [CUT_SHORT, CUT_JSON])
@@ -228,15 +220,7 @@ async def test_the_signature_changes_with_the_model_and_not_with_the_schema() ->
 
 def names(prompt: Prompt, *said: str) -> str:
     """One entity for each of some names that stands in the prompt, with its sentence."""
-    lines = []
-    for line in prompt.user.splitlines():
-        number, _, text = line.partition("] ")
-        lines += [
-            f"entity<|#|>{name}<|#|>Person<|#|>{name} is named.<|#|>{number[1:]}"
-            for name in said
-            if line.startswith("[") and name in text
-        ]
-    return "\n".join([*lines, "<|COMPLETE|>", ""])
+    return named_records(prompt.user, dict.fromkeys(said, "Person"))
 
 
 CREW = "They sailed with Ann Lee, Bob Day, Cid Fox, and Dan Orr. Later came Eva Poe."

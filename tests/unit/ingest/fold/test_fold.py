@@ -20,8 +20,8 @@ from pgs_neo4j.ingest.fold.tallies import (
     keep_lowest,
 )
 from pgs_neo4j.ingest.fold.types import assign_types
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
-from tests.documents import random_extraction
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import random_extraction, relation_of
 
 
 def some_contributions(seed: int, count: int = 12) -> list[Contribution]:
@@ -97,10 +97,7 @@ def test_a_relation_is_spoken_for_by_its_weightiest_statement() -> None:
     entities = tuple(GroundedEntity(name=name, type="T") for name in ("A", "B"))
     tally = RelationTally()
     for place, weight in enumerate((0.1, 0.9, 0.5)):
-        stated = GroundedRelation(
-            source="A", source_type="T", target="B", target_type="T", type="R",
-            fact=f"fact {place}", weight=weight,
-        )  # fmt: skip
+        stated = relation_of(*entities, fact=f"fact {place}", weight=weight)
         (one,) = contribution_of(f"c{place}", GroundedExtraction(entities, (stated,))).statements
         tally.add(f"c{place}", one)
     assert tally.best is not None
@@ -110,13 +107,8 @@ def test_a_relation_is_spoken_for_by_its_weightiest_statement() -> None:
 def test_relations_without_both_ends_or_with_one_entity_are_left_out() -> None:
     entity = GroundedEntity(name="the Seine", type="River")
     same = GroundedEntity(name="Seine", type="River", spans=((4, 9),), description="A river.")
-    relations = tuple(
-        GroundedRelation(
-            source="Seine", source_type="River", target=target, target_type="River", type="IS",
-            fact="",
-        )
-        for target in ("the Seine", "Rhine")
-    )  # fmt: skip
+    rhine = GroundedEntity(name="Rhine", type="River")
+    relations = tuple(relation_of(same, target) for target in (entity, rhine))
     made = contribution_of("c", GroundedExtraction((entity, same), relations))
     assert made.statements == ()
     (mention,) = made.mentions

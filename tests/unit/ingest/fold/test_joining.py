@@ -14,6 +14,7 @@ from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver, resolv
 from pgs_neo4j.ingest.fold.rulings import Ruled, Ruling, rulings_in_force
 from pgs_neo4j.text.extraction.names import normalize_name
 from tests.documents import random_extraction, random_rulings
+from tests.thorough import tries
 
 RESOLVER = VariantResolver()
 
@@ -58,38 +59,38 @@ def test_a_name_by_definition_is_told() -> None:
     assert found == {f"{key} Concept": "leads", "CNN Concept": f"definition {key}"}
 
 
-def test_a_stray_type_is_told_with_the_name_it_counts_as() -> None:
-    cities = [mention("Paris", "City")] * 3
-    found = told(*cities, mention("Paris"), entity="Paris")
-    assert found == {"PARIS City": "leads", "PARIS Person": "type PARIS"}
+SHORT, MARIE, MARIA = ((key, "Person") for key in ("M._CURIE", "MARIE_CURIE", "MARIA_SKŁODOWSKA"))
+PEOPLE = [mention(name) for name in ("Maria Skłodowska", "Marie Curie", "M. Curie")]
 
 
-def test_a_ruling_is_told_and_followers_follow_the_name_that_was_merged() -> None:
-    birth = ("MARIA_SKŁODOWSKA", "Person")
-    ruled = {("MARIE_CURIE", "Person"): Ruling(birth)}
-    found = told(
-        mention("Maria Skłodowska"), mention("Marie Curie"), mention("M. Curie"),
-        entity="Maria Skłodowska", ruled=ruled,
-    )  # fmt: skip
-    assert found == {
-        "MARIA_SKŁODOWSKA Person": "leads",
-        "MARIE_CURIE Person": "merged MARIA_SKŁODOWSKA",
-        "M._CURIE Person": "initials MARIE_CURIE",
-    }
+@pytest.mark.parametrize(
+    ("mentions", "ruled", "joined"),
+    [
+        (
+            [*[mention("Paris", "City")] * 3, mention("Paris")],
+            {},
+            {"PARIS City": "leads", "PARIS Person": "type PARIS"},
+        ),
+        (
+            PEOPLE,
+            {MARIE: Ruling(MARIA)},
+            {
+                "MARIA_SKŁODOWSKA Person": "leads",
+                "MARIE_CURIE Person": "merged MARIA_SKŁODOWSKA",
+                "M._CURIE Person": "initials MARIE_CURIE",
+            },
+        ),
+        (PEOPLE[2:], {SHORT: Ruling(apart=True)}, {"M._CURIE Person": "apart"}),
+        (PEOPLE[2:], {SHORT: Ruling(("NOBODY", "Person"))}, {"M._CURIE Person": "merged NOBODY"}),
+    ],
+)
+def test_types_and_rulings_are_told_with_the_name_that_counts(
+    mentions: list[EntityMention], ruled: Ruled, joined: dict[str, str]
+) -> None:
+    assert told(*mentions, entity=mentions[0].name, ruled=ruled) == joined
 
 
-def test_a_name_that_stands_apart_is_told() -> None:
-    ruled = {("M._CURIE", "Person"): Ruling(apart=True)}
-    assert told(mention("M. Curie"), entity="M. Curie", ruled=ruled) == {"M._CURIE Person": "apart"}
-
-
-def test_a_name_that_waits_for_another_is_told_as_merged() -> None:
-    ruled = {("M._CURIE", "Person"): Ruling(("NOBODY", "Person"))}
-    found = told(mention("M. Curie"), entity="M. Curie", ruled=ruled)
-    assert found == {"M._CURIE Person": "merged NOBODY"}
-
-
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(tries(15, 40)))
 def test_what_is_told_leads_every_name_to_its_entity(seed: int) -> None:
     random, ruled = Random(seed), dict[Named, Ruling]()
     chunks = [contribution_of(f"c{at}", random_extraction(random)) for at in range(6)]

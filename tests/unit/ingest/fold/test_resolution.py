@@ -41,30 +41,29 @@ def test_at_least_two_hundred_traps_are_planted() -> None:
     assert len(plant(count=100).traps) >= 200
 
 
-def test_a_name_joins_the_fuller_one() -> None:
-    assert entities("J. Smith", "John Smith") == {
-        "J. Smith": "JOHN_SMITH",
-        "John Smith": "JOHN_SMITH",
-    }
+JOHN, JANE, LANA = "John Smith", "Jane Smith", "Lana Wachowski"
+NAMED = normalize_name(LANA)
+WHO = "World Health Organization"
 
 
-def test_a_name_that_fits_two_stays_apart_until_one_goes() -> None:
-    found = entities("J. Smith", "John Smith", "Jane Smith")
-    assert found["J. Smith"] == "J._SMITH"
-    assert entities("J. Smith", "Jane Smith")["J. Smith"] == "JANE_SMITH"
+@pytest.mark.parametrize(
+    ("names", "kind", "led"),
+    [
+        (("J. Smith", JOHN), "Person", {"JOHN_SMITH"}),
+        (("J. Smith", JANE), "Person", {"JANE_SMITH"}),
+        (("J. Smith", JOHN, JANE), "Person", {"J._SMITH", "JOHN_SMITH", "JANE_SMITH"}),
+        ((LANA, "Lana Wachoswki", "Lana Wachowqski", "Lana Wahcowski"), "Person", {NAMED}),
+        ((WHO, "WHO", f"{WHO} (WHO)", f"WHO ({WHO})"), "Organization", {normalize_name(WHO)}),
+    ],
+)
+def test_names_join_the_fullest_one_that_they_fit_alone(
+    names: tuple[str, ...], kind: str, led: set[str]
+) -> None:
+    assert {*entities(*names, kind=kind).values()} == led
 
 
-def test_a_spelling_of_the_same_letters_comes_first() -> None:
-    found = entities("Lana Wachowski", "Wachowski, Lana", "Lana Wachoswki")
-    assert len({*found.values()}) == 1
-
-
-def test_errors_meet_at_the_name_that_they_were_made_in() -> None:
-    right, wrong = "Lana Wachowski", ("Lana Wachoswki", "Lana Wachowqski", "Lana Wahcowski")
-    assert {*entities(right, *wrong).values()} == {"LANA_WACHOWSKI"}
-
-
-def test_variants_of_variants_are_not_joined() -> None:
+def test_the_same_letters_come_first_and_variants_of_variants_stay_apart() -> None:
+    assert len({*entities(LANA, "Wachowski, Lana", "Lana Wachoswki").values()}) == 1
     names = "Acme Foods", "Acme Foods Inc.", "Acme Foods Ltd."
     assert len({*entities(*names, kind="Organization").values()}) == 3
 
@@ -107,12 +106,6 @@ def test_a_person_and_a_term_by_statistics_have_abbreviations_by_definition_only
         present_name("NN", "Concept", ["NN"], sure=False),
     ]
     assert {*resolve(terms, Resolution()).values()} == {("NEURAL_NETWORK", "Concept")}
-
-
-def test_a_name_that_holds_its_abbreviation_is_a_spelling() -> None:
-    full = "World Health Organization"
-    found = entities("WHO", full, f"{full} (WHO)", f"WHO ({full})", kind="Organization")
-    assert {*found.values()} == {"WORLD_HEALTH_ORGANIZATION"}
 
 
 def test_a_ruling_joins_names_and_others_follow() -> None:

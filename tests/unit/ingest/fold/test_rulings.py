@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,36 +32,24 @@ def merged(*pairs: tuple[Named, Named]) -> Ruled:
     return ruled
 
 
-def test_without_rulings_nothing_is_in_force() -> None:
-    assert rulings_in_force({}) == {}
-    assert root_of({}, A) == A
-    assert [*merges_of({}, A)] == [A]
-
-
-def test_a_merge_puts_a_name_with_another() -> None:
-    assert rulings_in_force(merged((A, B))) == {A: B}
-
-
-def test_what_was_merged_before_comes_along() -> None:
-    ruled = merged((A, B), (B, C))
-    assert rulings_in_force(ruled) == {A: C, B: C}
-    assert [*merges_of(ruled, A)] == [A, B, C]
-
-
-def test_a_merge_into_a_merged_name_goes_to_the_end() -> None:
-    ruled = merged((B, C), (A, B))
-    assert ruled[A] == Ruling(C)
-
-
-def test_the_name_that_was_merged_brings_its_whole_entity() -> None:
-    ruled = merged((A, B), (A, C))
-    assert rulings_in_force(ruled) == {A: C, B: C}
-
-
-def test_names_of_one_entity_are_not_merged_in_a_circle() -> None:
-    ruled = merged((A, B), (B, C))
-    assert merge_names(ruled, C, A) == ruled
-    assert merge_names(ruled, A, A) == ruled
+@pytest.mark.parametrize(
+    ("pairs", "in_force"),
+    [
+        ([], {}),
+        ([(A, B)], {A: B}),
+        ([(A, B), (B, C)], {A: C, B: C}),  # what was merged before comes along
+        ([(B, C), (A, B)], {A: C, B: C}),
+        ([(A, B), (A, C)], {A: C, B: C}),  # the whole entity comes
+        ([(A, B), (B, C), (C, A)], {A: C, B: C}),  # no circle
+        ([(A, A)], {}),
+    ],
+)
+def test_a_merge_puts_a_whole_entity_with_another(
+    pairs: list[tuple[Named, Named]], in_force: dict[Named, Named]
+) -> None:
+    ruled = merged(*pairs)
+    assert rulings_in_force(ruled) == in_force
+    assert root_of(ruled, A) == [*merges_of(ruled, A)][-1] == in_force.get(A, A)
 
 
 def test_taking_back_a_merge_leaves_what_came_along_together() -> None:
@@ -95,6 +84,7 @@ def test_nothing_is_taken_back_of_a_name_that_was_not_merged() -> None:
 
 def test_direct_merges_are_told() -> None:
     ruled = merged((A, B), (B, D), (C, D))
+    assert [*merges_of(ruled, A)] == [A, B, D]
     assert merged_into(ruled, D) == [B, C]
     assert merged_into(ruled, A) == []
 

@@ -9,7 +9,6 @@ import pytest
 from pgs_neo4j.ingest.fold.resolution import MOST_BLOCKS, VariantResolver
 from pgs_neo4j.ingest.names.index import (
     IndexedName,
-    create_name_indexes,
     name_row,
     placed_blocks,
     read_candidates,
@@ -59,34 +58,11 @@ async def test_a_name_is_read_as_it_was_stored(name: str, sure: bool) -> None:
     assert await read_present(db, "docs", [one.name.key]) == {one.name.named: one}
 
 
-async def test_keys_are_asked_for_once_and_in_order() -> None:
-    db: Any = FakeDatabase()
-    assert await read_present(db, "docs", ["B", "A", "B"]) == {}
-    assert db.params("read_present") == [{"graph": "docs", "keys": ["A", "B"]}]
-
-
 async def test_no_key_and_no_block_asks_for_nothing() -> None:
     db: Any = FakeDatabase()
     assert await read_present(db, "docs", []) == {}
     assert await read_candidates(db, "docs", []) == {}
     assert db.sent == []
-
-
-async def test_blocks_are_looked_up_at_their_own_place() -> None:
-    db: Any = FakeDatabase(read_candidates=[indexed("M. Curie").row])
-    blocks = [(0, "b"), (4, "x"), (0, "a"), (4, "x")]
-    found = await read_candidates(db, "docs", blocks)
-    assert db.params("read_candidates") == [
-        {"graph": "docs", "first": ["a", "b"], "second": [], "third": [], "fourth": [],
-         "fifth": ["x"]}
-    ]  # fmt: skip
-    assert found == {("M._CURIE", "Person"): indexed("M. Curie")}
-
-
-def test_a_block_that_a_name_lacks_is_taken_from_the_stored_name() -> None:
-    row = name_row(indexed("radium", "Concept", sure=False), RESOLVER)
-    assert row["block_1"] == "Concept:RADIUM"
-    assert [row[f"block_{place}"] for place in range(2, MOST_BLOCKS + 1)] == [None] * 4
 
 
 def test_variants_share_a_stored_block() -> None:
@@ -106,9 +82,3 @@ def test_blocks_beyond_the_indexes_are_left_out() -> None:
     assert sorted(key for key in row if key.startswith("block")) == [
         f"block_{place}" for place in range(1, MOST_BLOCKS + 1)
     ]
-
-
-async def test_each_place_and_the_key_have_an_index() -> None:
-    db: Any = FakeDatabase()
-    await create_name_indexes(db)
-    assert len({name for name, _ in db.sent}) == MOST_BLOCKS + 1

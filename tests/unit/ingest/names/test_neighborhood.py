@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
 from string import ascii_uppercase
 
 import pytest
@@ -12,7 +11,8 @@ from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.rows import entity_id
 from pgs_neo4j.ingest.fold.rulings import Ruling
 from pgs_neo4j.ingest.names.moving import MovedMentions
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction, GroundedRelation
+from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
+from tests.documents import relation_of
 from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
 
 SHORT, FULL, OTHER = ((key, "Person") for key in ("M._CURIE", "MARIE_CURIE", "MONA_CURIE"))
@@ -26,10 +26,7 @@ def person(name: str, *, text: str = "", kind: str = "Person", sure: bool = True
 def found(name: str, thing: str = "Radium") -> Said:
     """A chunk that says what a person found."""
     ends = GroundedEntity(name=name, type="Person"), GroundedEntity(name=thing, type="Concept")
-    stated = GroundedRelation(
-        source=name, source_type="Person", target=thing, target_type="Concept",
-        type="FOUND", fact=f"{name} found it.", keywords=(), weight=1.0,
-    )  # fmt: skip
+    stated = relation_of(*ends, type="FOUND", fact=f"{name} found it.")
     return GroundedExtraction(ends, (stated,)), True
 
 
@@ -37,10 +34,7 @@ def crowded(name: str, number: int) -> Said:
     """A chunk that says what a person found, and how others are related."""
     said, sure = found(name)
     ends = [GroundedEntity(name=f"{one} {number}", type="City") for one in ("Rome", "Bonn")]
-    stated = GroundedRelation(
-        source=ends[0].name, source_type="City", target=ends[1].name, target_type="City",
-        type="NEAR", fact="They are close.", keywords=(), weight=1.0,
-    )  # fmt: skip
+    stated = relation_of(*ends, type="NEAR", fact="They are close.")
     return GroundedExtraction((*said.entities, *ends), (*said.relations, stated)), sure
 
 
@@ -85,36 +79,6 @@ async def test_a_name_that_fits_two_stands_apart_until_one_goes() -> None:
     await graph.write(["b"])
     assert graph.entities.keys() == ids(OTHER)
     assert graph.entities[entity_id(OTHER)].mentions == 2
-    assert_whole(graph)
-
-
-async def test_a_relation_moves_with_the_name_at_its_end() -> None:
-    graph = await graph_of(a=found("M. Curie"), b=found("M. Curie"))
-    short = (SHORT, "FOUND", ("RADIUM", "Concept"))
-    full = (FULL, "FOUND", ("RADIUM", "Concept"))
-    change = await graph.write(c=found("Marie Curie"))
-    assert (change.dropped, [*change.relations]) == ((), [full])
-    assert graph.relations[full].mentions == 3
-    assert_whole(graph)
-    change = await graph.write(["c"])
-    assert (change.dropped, [*change.relations]) == ((), [short])
-    assert graph.relations[short].mentions == 2
-    assert_whole(graph)
-
-
-async def test_a_relation_between_two_names_of_one_entity_is_none() -> None:
-    ends = tuple(GroundedEntity(name=name, type="Person") for name in ("M. Curie", "Ève Curie"))
-    knows = GroundedRelation(
-        source="M. Curie", source_type="Person", target="Ève Curie", target_type="Person",
-        type="KNOWS", fact="They met.", keywords=(), weight=1.0,
-    )  # fmt: skip
-    graph = await graph_of(a=(GroundedExtraction(ends, (knows,)), True), b=person("Marie Curie"))
-    assert len(graph.relations) == 1
-    await graph.rule({("ÈVE_CURIE", "Person"): Ruling(FULL)})
-    assert graph.relations == {}
-    assert_whole(graph)
-    await graph.rule({})
-    assert [place[0] for place in graph.relations] == [FULL]
     assert_whole(graph)
 
 
@@ -205,98 +169,3 @@ async def test_the_index_changes_with_what_is_known_of_a_name() -> None:
     change = await graph.write(["a"])
     assert change.unnamed == (("RADIUM", "Concept"),)
     assert graph.names == {}
-
-
-async def test_names_by_statistics_join_only_the_same_letters() -> None:
-    graph = await graph_of(
-        a=person("M. Curie", sure=False),
-        b=person("Marie Curie", sure=False),
-        c=person("data-base", kind="Concept", sure=False),
-        d=person("database", kind="Concept", sure=False),
-    )
-    assert ids(SHORT, FULL) <= graph.entities.keys()
-    assert len(graph.entities) == 3
-    await graph.write(e=person("M. Curie"), f=person("Marie Curie"))
-    assert graph.entities.keys() & ids(SHORT, FULL) == ids(FULL)
-    assert_whole(graph)
-
-
-async def test_a_chain_of_variants_is_not_one_entity() -> None:
-    names = ("Acme Foods", "Acme Foods Inc.", "Acme Foods Ltd.")
-    graph = DocumentGraph()
-    for at, name in enumerate(names):
-        await graph.write(**{f"c{at}": person(name, kind="Organization")})
-        assert_whole(graph)
-    assert len(graph.entities) == 3
-    await graph.write(["c2"])
-    assert len(graph.entities) == 1
-    assert_whole(graph)
-
-
-@pytest.mark.parametrize("seed", range(6))
-async def test_any_order_of_arrival_ends_in_the_same_graph(seed: int) -> None:
-    names = ("M. Curie", "Marie Curie", "Mona Curie", "Curie, Marie", "Marie Cuire", "Mary Curie")
-    chunks = {f"c{at}": found(name) for at, name in enumerate(names)}
-    wanted, graph = await graph_of(**chunks), DocumentGraph()
-    order = [*chunks]
-    Random(seed).shuffle(order)
-    for id_ in order:
-        await graph.write(**{id_: chunks[id_]})
-    assert (graph.entities, graph.relations) == (wanted.entities, wanted.relations)
-    assert graph.names == wanted.names
-
-
-async def test_a_ruling_moves_a_name_with_its_followers() -> None:
-    graph = await graph_of(
-        a=person("M. Curie"), b=person("Marie Curie"), c=found("Maria Skłodowska")
-    )
-    birth = ("MARIA_SKŁODOWSKA", "Person")
-    change = await graph.rule({FULL: Ruling(birth)})
-    assert (change.unbound, change.mentions) == ((), ())
-    assert graph.entities[entity_id(birth)].mentions == 3
-    assert_whole(graph)
-    before = {**graph.entities}
-    await graph.write(d=person("Curie, Marie"))
-    assert graph.entities[entity_id(birth)].mentions == 4
-    await graph.write(["d"])
-    assert graph.entities == before
-    await graph.rule({})
-    assert ids(FULL, birth) <= graph.entities.keys()
-    assert_whole(graph)
-
-
-async def test_a_ruling_parts_a_name_from_its_variants() -> None:
-    graph = await graph_of(a=person("M. Curie"), b=person("Marie Curie"))
-    await graph.rule({SHORT: Ruling(apart=True)})
-    assert graph.entities.keys() == ids(SHORT, FULL)
-    assert_whole(graph)
-    await graph.rule({})
-    assert graph.entities.keys() == ids(FULL)
-    assert_whole(graph)
-
-
-async def test_a_ruling_waits_for_names_that_are_not_there() -> None:
-    graph = await graph_of(a=person("Maria Skłodowska"))
-    birth = ("MARIA_SKŁODOWSKA", "Person")
-    await graph.rule({birth: Ruling(FULL)})
-    assert graph.entities.keys() == ids(birth)
-    change = await graph.write(b=person("Marie Curie"))
-    assert change.renamed == {birth: FULL}
-    assert graph.entities.keys() == ids(FULL)
-    assert_whole(graph)
-    await graph.write(["b"])
-    assert graph.entities.keys() == ids(birth)
-    assert_whole(graph)
-
-
-async def test_a_ruling_keeps_a_stray_type_of_its_own() -> None:
-    paris = ("PARIS", "Person")
-    cities = {f"city{at}": person("Paris", kind="City") for at in range(3)}
-    graph = await graph_of(hero=person("Paris"), **cities)
-    assert graph.entities.keys() == {"entity:City:PARIS"}
-    await graph.rule({paris: Ruling(apart=True)})
-    assert graph.entities.keys() == {"entity:City:PARIS", entity_id(paris)}
-    assert_whole(graph)
-    await graph.write(["city0"], more=person("Paris"))
-    assert graph.entities[entity_id(paris)].mentions == 2
-    assert_whole(graph)

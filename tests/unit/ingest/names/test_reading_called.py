@@ -11,6 +11,7 @@ from pgs_neo4j.ingest.fold.contribution import EntityMention
 from pgs_neo4j.ingest.fold.rows import entity_id
 from pgs_neo4j.ingest.fold.tallies import EntityTally
 from pgs_neo4j.ingest.names.called import read_called
+from pgs_neo4j.ingest.stored import read_names
 from tests.fakes.database import FakeDatabase, Row
 from tests.fakes.documents import assert_whole, graph_of
 from tests.unit.ingest.names.test_neighborhood import FULL, SHORT, found, person
@@ -52,13 +53,17 @@ async def test_what_does_not_fit_the_graph_is_counted_again(row: Row) -> None:
     assert called.entities == {FULL: FULL}
 
 
-async def test_an_entity_that_loses_mentions_is_counted_again() -> None:
-    db: Any = FakeDatabase(read_names=[COUNTED])
-    called = await read_called(db, "docs", [FULL], ["c1"], {FULL})
-    assert called.names.of(FULL).count == 7
-    (params,) = db.params("read_names")
-    assert (params["entities"], params["gone"]) == ([entity_id(FULL)], ["c1"])
-    assert [name for name, _ in db.sent] == ["read_names"]
+async def test_a_name_that_only_chunks_that_go_have_is_not_counted() -> None:
+    said = {"type": "Person", "name": "Marie Curie", "sure": False, "short": "MC", "count": 2}
+    goes = {"type": "Person", "name": "M. Curie", "sure": True, "short": "", "count": 0}
+    db: Any = FakeDatabase(read_names=[COUNTED | {"names": [*COUNTED["names"], said, goes]}])
+    called = await read_names(db, "docs", [FULL], ["c1"])
+    assert called.entities == {FULL: FULL, SHORT: FULL}
+    assert called.names.by_key.keys() == {FULL[0]}
+    tally = called.names.of(FULL)
+    assert (tally.count, tally.sure, tally.names, tally.shorts) == (
+        9, 7, {"Marie Curie": 9}, {"MC": 2},
+    )  # fmt: skip
 
 
 async def test_mentions_of_a_hub_are_counted_only_when_it_loses_one() -> None:

@@ -54,12 +54,3 @@ def test_a_node_goes_where_most_of_its_mentions_belong(
 ) -> None:
     assert renamed(counts) == wanted
     assert renamed(dict(reversed([*counts.items()]))) == wanted
-
-
-def test_every_node_keeps_an_id_of_its_own() -> None:
-    found = renamed(
-        {("a", "A", "D"): 5, ("b", "B", "C"): 4, ("c", "C", "D"): 3, ("d", "D", "B"): 1}
-    )
-    nodes = "ABCD"
-    assert len({found.get(node, node) for node in nodes}) == len(nodes)
-    assert (found["A"], found["B"]) == ("D", "C")

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from pgs_neo4j.text.matching import UNSPACED
 from pgs_neo4j.text.terms.spans import split_words
 from pgs_neo4j.text.terms.vocabulary import Vocabulary
 from pgs_neo4j.text.words import stem, words
+from tests.thorough import tries
 
 SIZE = 64
 TEXTS = st.lists(st.text("abcdeEé 12_.日語\U0001d518", max_size=40), max_size=12)
@@ -41,6 +42,7 @@ def slow_row(text: str) -> NDArray[np.float64]:
     return row / norm if norm > 1e-9 else np.zeros(SIZE)
 
 
+@settings(max_examples=tries(25, 100))
 @given(TEXTS)
 def test_rows_are_those_of_a_plain_reading(texts: list[str]) -> None:
     rows = TextHasher(SIZE).rows(texts)
@@ -48,6 +50,7 @@ def test_rows_are_those_of_a_plain_reading(texts: list[str]) -> None:
         assert np.allclose(row, slow_row(text), atol=1e-6)
 
 
+@settings(max_examples=tries(25, 100))
 @given(TEXTS)
 def test_sums_are_those_of_the_rows_of_each_owner(texts: list[str]) -> None:
     owners = np.arange(len(texts)) // 3 + 5

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from pgs_neo4j.errors import ModelUnavailableError
 from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
-from pgs_neo4j.llm.protocol import EmbeddedTexts
-from pgs_neo4j.model import Usage
 from pgs_neo4j.telemetry import names
-from tests.fakes.embedders import ScriptedEmbedder
+from tests.fakes.embedders import MeteredEmbedder, ScriptedEmbedder
 from tests.tracing import Traced, attributes, trace_with
 
 TEXTS = ["canary-one", "canary-two"]
-
-
-class Metered(ScriptedEmbedder):
-    """Counts what a call used, and has a model behind its vector space."""
-
-    model = "m"
-
-    async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
-        return EmbeddedTexts(await self.embed(texts), Usage(calls=1, input_tokens=7))
 
 
 @pytest.fixture
@@ -45,9 +32,9 @@ async def test_a_call_tells_its_model_and_its_sizes(traced: Traced) -> None:
 
 
 async def test_what_an_endpoint_counted_is_told(traced: Traced) -> None:
-    await embed_once_traced(Metered("endpoint/m"), TEXTS)
+    await embed_once_traced(MeteredEmbedder(), TEXTS)
     (span,) = traced.named(names.embeddings_name("m"))
-    assert attributes(span)[names.INPUT_TOKENS] == 7
+    assert attributes(span)[names.INPUT_TOKENS] == sum(map(len, TEXTS))
     assert "canary" not in traced.text()
 
 

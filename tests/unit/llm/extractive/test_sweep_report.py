@@ -46,39 +46,37 @@ def parts(report: str) -> dict[str, list[str]]:
     }
 
 
-def test_sections_stand_in_the_order_of_the_contract() -> None:
+def test_a_report_has_the_sections_of_the_contract() -> None:
     report = parts(sweep_report(prompt(), 8))
     assert list(report) == ["Domain State", "Findings", "Outbound Flags", "Absences"]
-
-
-def test_domain_state_counts_and_names_the_best_connected() -> None:
-    [state] = parts(sweep_report(prompt(), 8))["Domain State"]
+    [state] = report["Domain State"]
     assert state.startswith("5 nodes (3 Class, 2 Module) about ")
     assert "Best connected: net.loop [n1]" in state
     assert "“event” in 3, “loop” in 3, “read” in 2, “sockets” in 3 of 5 nodes" in state
+    first, *others = report["Findings"]  # near repeats are cited together
+    assert first == "- net.sock: Sockets are read by the event loop when data is ready. [n2, n3]"
+    assert any(line.startswith("- net.loop: The event loop runs callbacks.") for line in others)
+    assert not any("paragraph" in line for line in others)
+    assert report["Absences"] == [
+        "- “quantum”: no mention in the 5 nodes read here.",
+        "- “timeouts”: no mention in the 5 nodes read here.",
+    ]
 
 
-def test_findings_answer_the_question_and_near_repeats_are_cited_together() -> None:
-    findings = parts(sweep_report(prompt(), 8))["Findings"]
-    assert (
-        findings[0] == "- net.sock: Sockets are read by the event loop when data is ready. [n2, n3]"
-    )
-    assert any(line.startswith("- net.loop: The event loop runs callbacks.") for line in findings)
-    assert not any("paragraph" in line for line in findings)
+def test_a_question_that_is_nowhere_or_central_or_of_no_nodes_still_makes_a_report() -> None:
+    nowhere = parts(sweep_report(prompt("Where are unicorns?"), 8))
+    assert nowhere["Findings"] == ["None."]
+    assert nowhere["Domain State"][0].endswith("None of the question's words occurs here.")
+    central = parts(sweep_report(prompt("What is this about?"), 2))
+    assert len(central["Findings"]) == 2
+    assert central["Absences"] == ["None."]
+    assert parts(sweep_report(prompt(nodes=()), 8))["Findings"] == ["None."]
 
 
 def test_titles_serve_where_there_is_no_text() -> None:
     only = (PromptNode("n1", "The Matrix", ""), PromptNode("n2", "Alien", ""))
     report = parts(sweep_report(prompt("Who saw The Matrix?", only), 8))
     assert report["Findings"] == ["- The Matrix [n1]"]
-
-
-def test_absences_name_the_words_that_no_node_holds() -> None:
-    absences = parts(sweep_report(prompt(), 8))["Absences"]
-    assert absences == [
-        "- “quantum”: no mention in the 5 nodes read here.",
-        "- “timeouts”: no mention in the 5 nodes read here.",
-    ]
 
 
 def test_words_that_are_never_together_are_an_absence_too() -> None:
@@ -102,33 +100,6 @@ def test_flags_come_from_neighbors_that_name_what_is_asked() -> None:
         "- P5: its digest names “sockets”, which the question asks for; compare [n2] "
         "(1 relationship).",
     ]
-
-
-def test_a_question_that_is_nowhere_gives_no_findings() -> None:
-    report = parts(sweep_report(prompt("Where are unicorns?"), 8))
-    assert report["Findings"] == ["None."]
-    assert report["Domain State"][0].endswith("None of the question's words occurs here.")
-
-
-def test_a_question_without_content_words_quotes_what_is_central() -> None:
-    report = parts(sweep_report(prompt("What is this about?"), 2))
-    assert len(report["Findings"]) == 2
-    assert report["Absences"] == ["None."]
-
-
-def test_no_nodes_still_make_a_report() -> None:
-    report = parts(sweep_report(prompt(nodes=()), 8))
-    assert report["Findings"] == ["None."]
-
-
-def test_the_number_of_findings_is_bounded() -> None:
-    many = tuple(
-        PromptNode(
-            f"n{i}", "", f"Sockets {' '.join(chr(96 + i) * n for n in range(2, 9))} an event loop."
-        )
-        for i in range(1, 20)
-    )
-    assert len(parts(sweep_report(prompt(nodes=many), 3))["Findings"]) == 3
 
 
 def test_hostile_text_stays_data() -> None:

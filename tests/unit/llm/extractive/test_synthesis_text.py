@@ -56,55 +56,42 @@ def parts(*reports: Report, question: str = QUESTION, bullets: int = 8) -> dict[
     }
 
 
-def test_sections_stand_in_the_order_of_the_contract() -> None:
-    assert list(parts(ONE, TWO, THREE)) == ["Thesis", "Connections", "Absences", "Convergences"]
+def absent(text: str, *partitions: int) -> list[Report]:
+    return [Report(partition=p, absences=(Absence(text=text),)) for p in partitions]
 
 
-def test_the_thesis_says_that_it_was_extracted_and_cites_qualified_aliases() -> None:
-    [thesis] = parts(ONE, TWO, THREE)["Thesis"]
+def test_reports_become_the_sections_of_the_contract() -> None:
+    made = parts(ONE, TWO, THREE)
+    assert list(made) == ["Thesis", "Connections", "Absences", "Convergences"]
+    [thesis] = made["Thesis"]
     assert thesis.startswith("Extracted without a language model")
     assert "net.loop: The event loop polls sockets under a deadline. [P1:n1]" in thesis
     assert "[P2:n4] [P2:n5]" in thesis
     assert "of 5 findings in 3 partitions" in thesis
-
-
-def test_flags_are_chased_to_what_the_target_says() -> None:
-    connections = parts(ONE, TWO, THREE)["Connections"]
-    assert connections == [
+    # Flags are chased to what their target says.
+    assert made["Connections"] == [
         "- P1 and P2 meet in “sockets”: net.loop: The event loop polls sockets under a deadline. "
         "[P1:n1] — Sockets block until the peer answers. [P2:n4] [P2:n5]",
         "- P1 points to P7 for “colors”; P7 was not read.",
         "- P1 points to P3 for “unicorns”, but P3 reports it as absent: a place to look further.",
     ]
-
-
-def test_absences_are_counted_and_those_found_after_all_are_left_out() -> None:
-    assert parts(ONE, TWO, THREE)["Absences"] == ["- “unicorns”: absent from all 3 partitions."]
-
-
-def test_an_absence_that_most_report_names_where_it_is_found() -> None:
-    lacking = [
-        Report(partition=p, absences=(Absence(text="“deadline”: none."),)) for p in (4, 5, 6)
-    ]
-    assert parts(ONE, *lacking)["Absences"][1] == (
-        "- “deadline”: absent from 3 of 4 partitions; but see [P1:n1]."
-    )
-
-
-def test_absences_of_other_readers_are_counted_by_their_text() -> None:
-    reports = [
-        Report(partition=p, absences=(Absence(text="No data on field trials."),)) for p in (1, 2)
-    ]
-    assert parts(*reports)["Absences"] == [
-        "- “No data on field trials.”: absent from all 2 partitions."
-    ]
-
-
-def test_convergences_are_phrases_that_several_partitions_use() -> None:
-    [line] = parts(ONE, TWO, THREE)["Convergences"]
+    # What another partition found after all is left out.
+    assert made["Absences"] == ["- “unicorns”: absent from all 3 partitions."]
+    [line] = made["Convergences"]
     assert line.startswith("- “priority queue” comes up independently in P1, P2: ")
     assert "[P1:n2]" in line
     assert "[P2:n6]" in line
+    assert "n999" not in str(made)  # its citation is invalid
+    assert len(parts(ONE, TWO, THREE, bullets=1)["Connections"]) == 1
+
+
+def test_absences_are_counted_by_their_text_and_name_where_it_is_found() -> None:
+    assert parts(ONE, *absent("“deadline”: none.", 4, 5, 6))["Absences"][1] == (
+        "- “deadline”: absent from 3 of 4 partitions; but see [P1:n1]."
+    )
+    assert parts(*absent("No data on field trials.", 1, 2))["Absences"] == [
+        "- “No data on field trials.”: absent from all 2 partitions."
+    ]
 
 
 def test_convergences_begin_with_claims_that_say_the_same() -> None:
@@ -118,19 +105,11 @@ def test_convergences_begin_with_claims_that_say_the_same() -> None:
     assert first == f"- P1 and P8 say much the same: {twin} [P1:n1] — {other} [P8:n2]"
 
 
-def test_invalid_citations_are_never_passed_on() -> None:
-    assert "n999" not in str(parts(ONE, TWO, THREE))
-
-
 def test_nothing_found_is_said_plainly() -> None:
     [thesis] = parts(THREE)["Thesis"]
     assert "None of the 1 partition read holds a sentence on “event”" in thesis
     assert parts(THREE)["Connections"] == ["None."]
     assert parts()["Thesis"][0].startswith("Extracted without a language model")
-
-
-def test_lists_are_bounded() -> None:
-    assert len(parts(ONE, TWO, THREE, bullets=1)["Connections"]) == 1
 
 
 def test_hostile_reports_stay_data() -> None:

@@ -28,16 +28,31 @@ def test_an_address_with_secrets_is_refused_without_an_echo(url: str) -> None:
     assert "hidden" not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["host/v1", "ftp://host", "https://host:0/v1", "https://"])
-def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="is not a URL"):
+@pytest.mark.parametrize(
+    "url",
+    ["host/v1", "localhost:11434", "ftp://host", "http://", "https://host:0/v1", "http://h:x/v1",
+     "ü"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused_by_the_name_of_its_setting(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"PGS_LLM_BASE_URL.* is not a URL"):
         Endpoint(url, KEY)
 
 
-def test_an_address_is_named_by_host_and_port() -> None:
-    assert Endpoint("http://127.0.0.1:11434/v1").host == "127.0.0.1:11434"
-    with pytest.raises(ModelAuthError, match="no API key"):
-        Endpoint()
+def test_the_public_endpoint_needs_a_key_that_can_be_one() -> None:
+    for missing in (None, SecretStr("  ")):
+        with pytest.raises(ModelAuthError, match=r"PGS_LLM_API_KEY \(or OPENAI_API_KEY\)"):
+            Endpoint(api_key=missing)
+    for key in ("line\nbreak", "schlüssel"):
+        with pytest.raises(ModelAuthError) as caught:
+            Endpoint(api_key=SecretStr(key))
+        assert key not in str(caught.value)
+    assert Endpoint(api_key=KEY).official
+
+
+def test_a_model_is_named_by_host_and_port_and_without_its_key() -> None:
+    llm = OpenAILLM("m", Endpoint("http://127.0.0.1:1/v1", KEY))
+    assert repr(llm) == "OpenAILLM('m' at '127.0.0.1:1')"
+    assert KEY.get_secret_value() not in repr(llm._endpoint)
 
 
 @pytest.mark.parametrize(

@@ -112,19 +112,6 @@ async def test_texts_are_embedded_in_batches_and_counted_by_partition(
     assert texts[1].heaviest == "a"
 
 
-async def test_partitions_are_described_from_their_own_texts() -> None:
-    tools = build_tools(read_texts=read_texts)
-    parts = [partition(1, 2), partition(2, 1)]
-    described, common = await describe(ORDER, tools, VIEW, MEMBERS, parts)
-    assert [part.id for part in described] == [1, 2]
-    assert described[0].keywords[0] == "glaciers"
-    assert described[0].summary.endswith("glaciers grow")
-    assert set(described[1].keywords) == {"courts", "decide"}
-    assert [part.centroid for part in described] == [None, None]
-    assert common == frozenset()
-    assert described[0].lineage == "g0:1"
-
-
 async def test_only_the_texts_of_wanted_partitions_are_read() -> None:
     tools = build_tools(read_texts=read_texts)
     described, common = await describe(
@@ -136,27 +123,10 @@ async def test_only_the_texts_of_wanted_partitions_are_read() -> None:
     assert common == {"data"}
 
 
-async def test_nothing_to_describe_reads_nothing() -> None:
-    tools = build_tools()
-    described, common = await describe(ORDER, tools, VIEW, MEMBERS, [], (), ("data",))
-    assert (described, common) == ([], frozenset({"data"}))
-    db: Any = tools.db
-    assert db.sent == []
-
-
 async def test_without_mapped_text_partitions_have_no_words() -> None:
     order = build_order(mapping=GraphMapping(text=()))
     described, _ = await describe(order, build_tools(), VIEW, MEMBERS, [partition(1, 2)])
     assert (described[0].keywords, described[0].summary) == ((), "")
-
-
-async def test_embedded_texts_become_mean_centroids(embedder: Any) -> None:
-    tools = build_tools(space=Space("texts", embedder), read_texts=read_texts)
-    parts = [partition(1, 2), partition(2, 1)]
-    described, _ = await describe(ORDER, tools, VIEW, MEMBERS, parts)
-    assert described[0].centroid is not None
-    assert described[0].centroid.dtype == np.float32
-    assert described[0].centroid.tolist() == [13.0, 2.0]
 
 
 async def test_a_digest_per_partition_is_embedded_in_one_call(embedder: Any) -> None:

@@ -61,11 +61,6 @@ async def test_titles_come_by_weight_and_neighbors_by_relationships() -> None:
     }
 
 
-async def test_a_node_without_a_title_has_its_first_line() -> None:
-    described, _ = await titled({10: "ten"})
-    assert described[0].titles == ("first line 11", "ten", "first line 12")
-
-
 async def test_the_same_title_comes_once_and_none_is_left_out() -> None:
     described, db = await titled({10: "same", 11: "same", 12: "", 20: "", 21: ""})
     assert [part.titles for part in described] == [("same", "12"), ("20", "21")]
@@ -75,6 +70,7 @@ async def test_the_same_title_comes_once_and_none_is_left_out() -> None:
 async def test_only_new_partitions_get_titles_but_all_links() -> None:
     described, db = await titled({20: "A"}, fresh=slice(1, 2))
     assert [part.id for part in described] == [2]
+    assert described[0].titles == ("A", "first line 21")  # without a title, its first line
     assert len(db.params("write_reached")[0]["rows"]) == 2
 
 

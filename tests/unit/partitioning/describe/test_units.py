@@ -30,6 +30,7 @@ def test_without_levels_nothing_is_above() -> None:
 def test_sizes_words_and_means_are_those_beneath() -> None:
     parts, above = units.build(PARTS, [np.array([0, 0, 1]), np.array([0, 0])])
     assert [part.parent for part in parts] == [1, 1, 2]
+    assert [part.parent for part in PARTS] == [None, None, None]
     assert [(u.level, u.id, u.size, u.partitions, u.parent) for u in above] == [
         (1, 1, 40, 2, 1),
         (1, 2, 5, 1, 1),
@@ -52,11 +53,6 @@ def test_words_of_equal_weight_come_by_name_and_are_limited() -> None:
     parts = [partition(number + 1, 5, (word,)) for number, word in enumerate(words[::-1])]
     _, (unit,) = units.build(parts, [np.zeros(40, dtype=np.int64)])
     assert unit.keywords == words[: units.KEYWORDS]
-
-
-def test_partitions_are_not_changed_in_place() -> None:
-    units.build(PARTS, [np.array([0, 0, 1]), np.array([0, 0])])
-    assert [part.parent for part in PARTS] == [None, None, None]
 
 
 def test_a_unit_is_named_by_the_best_of_its_partitions() -> None:

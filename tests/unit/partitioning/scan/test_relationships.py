@@ -66,12 +66,6 @@ def test_each_part_of_a_relationship_is_in_its_hash(changes: dict[str, Any]) -> 
     assert edges().hash[0] != edges(**changes).hash[0]
 
 
-def test_direction_is_in_the_hash() -> None:
-    there = edges(sources=[1], targets=[3], weights=[1.0])
-    back = edges(sources=[3], targets=[1], weights=[1.0])
-    assert there.hash[0] != back.hash[0]
-
-
 def test_every_form_of_nan_hashes_alike() -> None:
     other = float(np.array([0xFFF8000000000001], dtype=np.uint64).view(np.float64)[0])
     assert np.isnan(other)

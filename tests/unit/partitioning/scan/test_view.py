@@ -75,23 +75,6 @@ async def test_a_scan_holds_nodes_and_relationships_in_order() -> None:
     assert view.sizes.tolist() == [3, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"texts": {1: "one", 2: "two", 4: "other"}},
-        {"texts": {1: "one", 2: "two", 5: "four"}, "edges": [(1, 2, 1.0), (2, 5, 2.0)]},
-        {"edges": [(1, 2, 1.0)]},
-        {"edges": [(1, 2, 1.0), (2, 4, 3.0)]},
-        {"edges": [(1, 2, 1.0), (2, 4, 2.0), (2, 4, 2.0)]},
-        {"weights": {1: 4.0}},
-        {"vectors": {1: 3}},
-    ],
-    ids=["text", "node", "edge gone", "edge weight", "parallel edge", "node weight", "vector"],
-)
-async def test_whatever_changes_changes_the_fingerprint(parts: dict[str, Any]) -> None:
-    assert (await scanned(**parts)).fingerprint("s") != (await scanned()).fingerprint("s")
-
-
 async def test_order_does_not_change_the_fingerprint_and_settings_do() -> None:
     turned = await scanned(texts={4: "four", 1: "one", 2: "two"}, edges=[(2, 4, 2.0), (1, 2, 1.0)])
     view = await scanned()

@@ -39,11 +39,6 @@ def test_a_text_index_holds_every_label_and_text_once() -> None:
     assert want_text(replace(GRAPH, text=("z",)))[0].name != TEXT.name
 
 
-def test_the_names_of_vector_indexes_stay_those_of_earlier_releases() -> None:
-    (wanted,) = want_vectors(GraphMapping(labels=("Paper",), embedding="vec"), 3)
-    assert wanted.name == "pgs_vector_224485efa7832994"
-
-
 def test_each_label_needs_an_index_on_all_texts() -> None:
     first, second = text("one", "A", "x y z"), text("two", "B C", "y x")
     assert compare(TEXT, [first, second]).serving == (first, second)
@@ -132,11 +127,9 @@ async def test_the_wait_for_an_index_is_bounded(
     assert all("is 40 % filled" in note for note in outcome.notes)
 
 
-@pytest.mark.parametrize("states", [("", "POPULATING", "FAILED"), ("", "FAILED")])
-async def test_an_index_that_fails_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, states: tuple[str, ...]
-) -> None:
-    db = Filling(*states)
-    monkeypatch.setattr(making, "list_search_indexes", db.list)
-    with pytest.raises(QueryError, match=r"failed \(no room\); 'pgs index drop' drops it"):
-        await make_indexes(db, [TEXT])
+async def test_an_index_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for states in (("", "POPULATING", "FAILED"), ("", "FAILED")):
+        db = Filling(*states)
+        monkeypatch.setattr(making, "list_search_indexes", db.list)
+        with pytest.raises(QueryError, match=r"failed \(no room\); 'pgs index drop' drops it"):
+            await make_indexes(db, [TEXT])

@@ -54,10 +54,49 @@ def score(*distances: float, importance: float = 0.5, feedback: float = 0.5) -> 
     return 0.7 * (0.8 * near + 0.2 * importance) + 0.3 * feedback
 
 
-async def test_a_relationship_is_scored_by_the_distances_of_its_ends() -> None:
-    db = graph_of(link("a", "b", near=0.9, far=0.7))
+CITES = "A --[CITES]--> B"
+
+
+@pytest.mark.parametrize(
+    ("changed", "line", "expected"),
+    [
+        ({}, CITES, score(0.1, 0.3 + 0.15)),
+        ({"far": None}, CITES, score(0.1, 1.0)),  # as far as can be
+        ({"feedback": 0.0}, CITES, score(0.1, 0.45, feedback=0.0)),
+        ({"feedback": 1.0}, CITES, score(0.1, 0.45, feedback=1.0)),
+        (
+            {"fact": 0.5, "name": "quotes", "text": "A quotes\nB at length."},
+            "A --[quotes]--> B: A quotes B at length.",
+            score(0.1, 0.45, 0.5),
+        ),
+        (
+            {"near_title": "two\nlines\x1b[2J", "far_title": None},
+            "two lines --[CITES]--> ?",
+            score(0.1, 0.45),
+        ),
+    ],
+)
+async def test_a_relationship_is_told_and_scored_by_distances_and_feedback(
+    changed: Row, line: str, expected: float
+) -> None:
+    db = graph_of(link("a", "b", near=0.9, far=0.7) | changed)
+    assert lines(await facts_of(db, {"a": 1.0})) == [(line, 1, expected)]
+
+
+async def test_a_far_end_that_the_search_found_has_no_penalty() -> None:
+    db = graph_of(link("a", "b", near=0.9, far=0.7), link("b", "a", id="a-b", near=0.7, far=0.9))
+    assert lines(await facts_of(db, {"a": 1.0, "b": 0.5})) == [(CITES, 1, score(0.1, 0.3))]
+
+
+async def test_weights_rank_relationships() -> None:
+    weights = {"b": 3, "c": 1.5, "d": "heavy"}
+    db = graph_of(
+        *(link("a", end, near=0.9, far=0.7, weight=weight) for end, weight in weights.items())
+    )
     assert lines(await facts_of(db, {"a": 1.0})) == [
-        ("A --[CITES]--> B", 1, score(0.1, 0.3 + 0.15))
+        (CITES, 1, score(0.1, 0.45, importance=1.0)),
+        ("A --[CITES]--> D", 1, score(0.1, 0.45, importance=0.5)),
+        ("A --[CITES]--> C", 1, score(0.1, 0.45, importance=0.0)),
     ]
 
 
@@ -69,18 +108,6 @@ async def test_an_arrow_points_as_its_relationship_does() -> None:
     assert fact.line == "B --[CITES]--> A"
 
 
-async def test_an_end_without_an_embedding_is_as_far_as_can_be() -> None:
-    db = graph_of(link("a", "b", near=0.9))
-    assert lines(await facts_of(db, {"a": 1.0}))[0][2] == score(0.1, 1.0)
-
-
-async def test_a_far_end_that_the_search_found_has_no_penalty() -> None:
-    db = graph_of(link("a", "b", near=0.9, far=0.7), link("b", "a", id="a-b", near=0.7, far=0.9))
-    assert lines(await facts_of(db, {"a": 1.0, "b": 0.5})) == [
-        ("A --[CITES]--> B", 1, score(0.1, 0.3))
-    ]
-
-
 async def test_each_hop_adds_to_the_distance() -> None:
     db = graph_of(link("a", "b", near=0.9, far=0.7), link("b", "c", near=0.7, far=0.8))
     assert lines(await facts_of(db, {"a": 1.0}, hops=2)) == [
@@ -88,19 +115,6 @@ async def test_each_hop_adds_to_the_distance() -> None:
         ("B --[CITES]--> C", 2, score(0.45, 0.2 + 0.3)),
     ]
     assert len(db.sent) == 2
-
-
-async def test_weights_rank_relationships() -> None:
-    db = graph_of(
-        link("a", "b", near=0.9, far=0.7, weight=3),
-        link("a", "c", near=0.9, far=0.7, weight=1.5),
-        link("a", "d", near=0.9, far=0.7, weight="heavy"),
-    )
-    assert lines(await facts_of(db, {"a": 1.0})) == [
-        ("A --[CITES]--> B", 1, score(0.1, 0.45, importance=1.0)),
-        ("A --[CITES]--> D", 1, score(0.1, 0.45, importance=0.5)),
-        ("A --[CITES]--> C", 1, score(0.1, 0.45, importance=0.0)),
-    ]
 
 
 async def test_parallel_relationships_are_several_facts() -> None:
@@ -137,31 +151,6 @@ async def test_the_best_relationships_are_returned_and_their_ends() -> None:
     hits = await facts_of(db, {"a": 1.0}, k=3)
     assert [line for line, _, _ in lines(hits)] == [f"A --[CITES]--> M{i}" for i in (9, 8, 7)]
     assert [*hits.scores] == ["m9", "a", "m8", "m7"]
-
-
-async def test_titles_stay_on_one_line_and_may_be_missing() -> None:
-    db = graph_of(link("a", "b", near_title="two\nlines\x1b[2J", far_title=None))
-    assert lines(await facts_of(db, {"a": 1.0}))[0][0] == "two lines --[CITES]--> ?"
-
-
-async def test_a_fact_counts_beside_its_ends_and_is_told() -> None:
-    told = link("a", "b", near=0.9, far=0.7, fact=0.5, name="quotes", text="A quotes\nB at length.")
-    assert lines(await facts_of(graph_of(told), {"a": 1.0})) == [
-        ("A --[quotes]--> B: A quotes B at length.", 1, score(0.1, 0.45, 0.5))
-    ]
-
-
-async def test_feedback_moves_a_relationship_by_its_share() -> None:
-    db = graph_of(
-        link("a", "b", near=0.9, far=0.7, feedback=0.0),
-        link("a", "c", near=0.9, far=0.7, feedback=1.0),
-        link("a", "d", near=0.9, far=0.7),
-    )
-    assert lines(await facts_of(db, {"a": 1.0})) == [
-        ("A --[CITES]--> C", 1, score(0.1, 0.45, feedback=1.0)),
-        ("A --[CITES]--> D", 1, score(0.1, 0.45)),
-        ("A --[CITES]--> B", 1, score(0.1, 0.45, feedback=0.0)),
-    ]
 
 
 FACTS = (

@@ -42,13 +42,6 @@ async def test_half_of_the_words_are_enough(question: str, words: list[str], lea
     assert (params["graph"], params["words"], params["least"]) == ("g", words, least)
 
 
-async def test_only_findings_of_some_sessions_count_if_it_is_so_asked() -> None:
-    db = FakeDatabase()
-    for prefix in ("", "ann / "):
-        await find_findings(cast("Database", db), "g", "Was tea cheap?", 10, sessions=prefix)
-    assert [params["prefix"] for params in db.params("find_findings")] == ["", "ann / "]
-
-
 async def test_nothing_is_read_without_a_stored_graph_or_words() -> None:
     db = FakeDatabase()
     assert (await findings_of(db, None, "tea")).method == "no runs to look at"

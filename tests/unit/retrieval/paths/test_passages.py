@@ -17,8 +17,8 @@ MAPPING = GraphMapping(chunk_labels=("Chunk",), mention_types=("MENTIONS",), emb
 SCORES = {"a": 5.0, "b": 3.0, "c": 1.0}
 
 
-def mention(node: str, passage: str, score: float | None, *, direct: bool = True) -> Row:
-    return {"node": node, "passage": passage, "score": score, "direct": direct}
+def mention(node: str, passage: str, score: float | None) -> Row:
+    return {"node": node, "passage": passage, "score": score, "direct": True}
 
 
 async def passages_of(*found: Row, **changed: Any) -> tuple[Hits, FakeDatabase]:
@@ -28,27 +28,21 @@ async def passages_of(*found: Row, **changed: Any) -> tuple[Hits, FakeDatabase]:
     return await find_passages(cast("Database", db), vector=vector, **given), db
 
 
-async def test_a_passage_has_the_score_of_its_node_times_its_cosine() -> None:
-    hits, _ = await passages_of(mention("a", "p", 0.8), mention("b", "q", 0.8))
-    assert hits.scores == pytest.approx({"p": 0.8, "q": 0.4})
+@pytest.mark.parametrize(
+    ("found", "scores"),
+    [
+        ([("a", "p", 0.8), ("b", "q", 0.8)], {"p": 0.8, "q": 0.4}),
+        ([("b", "p", 0.8), ("a", "p", 0.8), ("c", "p", 1)], {"p": 0.8}),
+        ([("a", "p", None), ("a", "q", -0.3)], {"p": 0.5, "q": 0.0}),
+    ],
+    ids=["score times cosine", "best node once", "without embedding"],
+)
+async def test_a_passage_has_the_score_of_its_best_node_times_its_cosine(
+    found: list[tuple[str, str, float | None]], scores: dict[str, float]
+) -> None:
+    hits, _ = await passages_of(*(mention(*one) for one in found))
+    assert hits.scores == pytest.approx(scores)
     assert hits.method == "mentions of the 3 best nodes"
-
-
-async def test_the_node_that_gives_most_counts_once() -> None:
-    hits, _ = await passages_of(
-        mention("b", "p", 0.8), mention("a", "p", 0.8), mention("c", "p", 1)
-    )
-    assert hits.scores == pytest.approx({"p": 0.8})
-
-
-async def test_a_mention_of_a_neighbor_counts_half() -> None:
-    hits, _ = await passages_of(mention("a", "p", 0.8, direct=False), mention("a", "q", 0.5))
-    assert hits.scores == pytest.approx({"q": 0.5, "p": 0.4})
-
-
-async def test_a_passage_without_embedding_is_neither_near_nor_far() -> None:
-    hits, _ = await passages_of(mention("a", "p", None), mention("a", "q", -0.3))
-    assert hits.scores == pytest.approx({"p": 0.5, "q": 0.0})
 
 
 async def test_only_the_best_nodes_are_walked_from() -> None:

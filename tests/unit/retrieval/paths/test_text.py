@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
-from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
+from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes, covering_vector_indexes
 from pgs_neo4j.retrieval.paths.text import MOST_WORDS, searched_words
+from tests.thorough import tries
 
 PAPERS = GraphMapping(labels=("Paper", "Author"), text=("abstract", "note"), title="name")
 
@@ -39,6 +43,7 @@ def test_only_words_are_searched(question: str, words: list[str]) -> None:
     assert searched_words(question) == words
 
 
+@settings(max_examples=tries(20, 100))
 @given(st.text(max_size=400))
 def test_no_sign_of_the_query_language_is_left(question: str) -> None:
     words = searched_words(question)
@@ -47,18 +52,45 @@ def test_no_sign_of_the_query_language_is_left(question: str) -> None:
     assert not {"AND", "OR", "NOT", "TO"} & set(words)
 
 
-def test_every_label_needs_an_index_on_its_texts() -> None:
-    papers, authors = index("p", "Paper", "abstract"), index("a", "Author", "name")
-    assert covering_text_indexes([papers, authors], PAPERS) == (papers, authors)
-    assert covering_text_indexes([papers], PAPERS) == ()
-    assert covering_text_indexes([papers, index("a", "Author", "email")], PAPERS) == ()
+ABSTRACTS, NAMES = index("p", "Paper", "abstract"), index("a", "Author", "name")
+BOTH = index("both", "Paper Author", "abstract note name")
 
 
-def test_the_index_with_most_of_the_texts_is_taken() -> None:
-    both = index("both", "Paper Author", "abstract note name")
-    titles = index("titles", "Paper", "name")
-    assert covering_text_indexes([titles, both], PAPERS) == (both,)
+@pytest.mark.parametrize(
+    ("indexes", "chosen"),
+    [
+        ([ABSTRACTS, NAMES], (ABSTRACTS, NAMES)),
+        ([ABSTRACTS], ()),
+        ([ABSTRACTS, index("a", "Author", "email")], ()),
+        ([index("titles", "Paper", "name"), BOTH], (BOTH,)),
+    ],
+    ids=["each label", "a label without one", "other properties", "most of the texts"],
+)
+def test_every_label_needs_an_index_and_the_one_with_most_texts_is_taken(
+    indexes: list[SearchIndex], chosen: tuple[SearchIndex, ...]
+) -> None:
+    assert covering_text_indexes(indexes, PAPERS) == chosen
+    assert covering_text_indexes(indexes, replace(PAPERS, labels=())) == ()
 
 
-def test_a_view_of_all_labels_has_no_index() -> None:
-    assert covering_text_indexes([index("p", "Paper", "abstract")], GraphMapping(text=("a",))) == ()
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"dimensions": 3},
+        {"properties": ("w",)},
+        {"state": "POPULATING"},
+        {"state": "FAILED"},
+        {"similarity": "EUCLIDEAN"},
+        {"entity": "relationship"},
+    ],
+)
+def test_only_an_index_of_the_same_vectors_serves(other: dict[str, Any]) -> None:
+    mapping = GraphMapping(labels=("Paper",), embedding="v")
+    plain = SearchIndex(
+        name="mine", kind="vector", entity="node", labels=("Paper",), properties=("v",),
+        dimensions=2, similarity="COSINE",
+    )  # fmt: skip
+    made = replace(plain, **other)
+    assert covering_vector_indexes([made], mapping, 2) == (() if other else (made,))
+    assert covering_vector_indexes([made], replace(mapping, labels=("Paper", "B")), 2) == ()

@@ -14,6 +14,7 @@ from pgs_neo4j.text.chunking import ChunkRules, chunk_document
 from pgs_neo4j.text.chunking.measure import size_bytes
 from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
+from tests.thorough import tries
 
 WORDS = [f"word{number}" for number in range(500)]
 STRATEGIES = ["content", "token", "sentence", "semantic"]
@@ -83,11 +84,7 @@ def test_filled_chunks_are_full_and_not_too_large(strategy: str) -> None:
     assert all(size <= 200 for size in sizes)
     least = 190 if strategy == "token" else 130
     assert all(size >= least for size in sizes[:-1])
-
-
-def test_token_chunks_end_at_words() -> None:
-    for chunk in chunks("".join(prose(4, 100)), strategy="token", size=50)[:-1]:
-        assert chunk.text[-1].isspace()
+    assert all(chunk.text[-1].isspace() for chunk in made[:-1])
 
 
 def test_a_small_document_is_one_chunk() -> None:
@@ -100,21 +97,8 @@ def test_a_small_document_is_one_chunk() -> None:
 
 
 def test_a_large_document_has_smaller_chunks() -> None:
-    rules = ChunkRules()
-    assert rules.size_for(100_000) == 1200
-    assert rules.size_for(100_001) == 600
-    assert ChunkRules(size=300).size_for(10**6) == 300
-    assert rules.overlap_bytes_for(100_000) == 350
-    assert rules.overlap_bytes_for(100_001) == 175
     large = chunks("".join(prose(6, 1200)))
     assert np.mean([size_bytes(chunk.text) for chunk in large]) < 700 * BYTES_PER_TOKEN
-
-
-def test_the_signature_is_of_all_rules() -> None:
-    rules = [ChunkRules(), ChunkRules(size=900), ChunkRules(overlap=0), ChunkRules(large_size=1)]
-    rules += [ChunkRules(large_bytes=1), ChunkRules(strategy="token")]
-    assert len({one.signature for one in rules}) == len(rules)
-    assert ChunkRules().signature == ChunkRules(size=1200).signature
 
 
 # Edits
@@ -128,12 +112,12 @@ def changed(before: list[Chunk], after: list[Chunk]) -> int:
 
 def test_an_inserted_sentence_changes_few_of_three_hundred_chunks() -> None:
     counts = []
-    for seed in range(2):
+    for seed in range(tries(1, 2)):
         chance = random.Random(seed)
         text = prose(seed, 5500)
         before = chunks("".join(text))
         assert len(before) > 270
-        for place in (chance.randrange(400) for _ in range(4)):
+        for place in (chance.randrange(400) for _ in range(tries(2, 4))):
             edited = [*text[:place], sentence(chance), *text[place:]]
             counts.append(changed(before, chunks("".join(edited))))
     assert np.mean(counts) <= 1.3

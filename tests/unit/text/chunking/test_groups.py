@@ -12,12 +12,8 @@ from pgs_neo4j.text.chunking.groups import (
     hash_ranks,
     similarity_ranks,
 )
-from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, size_bytes, sized
+from pgs_neo4j.text.chunking.measure import SizedSentence, cut_sentence, sized
 from pgs_neo4j.text.sentences import split_sentences
-
-
-def groups(sizes: list[int], room: int, ranks: list[int]) -> list[tuple[int, int]]:
-    return list(divide(np.array(sizes, np.int64), room, np.array(ranks, np.int64)))
 
 
 def ending(text: str, *ends: int) -> list[list[str]]:
@@ -41,27 +37,26 @@ def test_ends_that_do_not_ascend_to_the_end_are_refused(ends: tuple[int, ...]) -
         ending("It is. So it was. All.", *ends)
 
 
-def test_the_lowest_rank_is_cut_first() -> None:
-    assert groups([10] * 6, 30, [5, 5, 0, 5, 5, 5]) == [(0, 3), (3, 6)]
-    assert groups([10] * 6, 30, [5, 0, 5, 5, 5, 5]) == [(0, 2), (2, 6)]
-
-
-def test_a_cut_leaves_half_the_size_on_both_sides() -> None:
-    assert groups([10] * 6, 30, [0, 5, 5, 4, 0, 5]) == [(0, 4), (4, 6)]
-
-
-def test_of_equal_ranks_the_middle_one_is_cut() -> None:
-    assert groups([10] * 8, 40, [1] * 8) == [(0, 4), (4, 8)]
-
-
-def test_small_texts_and_single_sentences_are_one_group() -> None:
-    assert groups([10, 10], 20, [0, 0]) == [(0, 2)]
-    assert groups([1000], 20, [0]) == [(0, 1)]
-    assert groups([], 20, []) == []
-
-
-def test_sentences_larger_than_the_room_stand_alone() -> None:
-    assert groups([100, 100, 100], 10, [3, 2, 1]) == [(0, 1), (1, 2), (2, 3)]
+@pytest.mark.parametrize(
+    ("sizes", "room", "ranks", "groups"),
+    [
+        # The lowest rank is cut first, of equal ones the middle; half the room stays on both sides.
+        ([10] * 6, 30, [5, 5, 0, 5, 5, 5], [(0, 3), (3, 6)]),
+        ([10] * 6, 30, [5, 0, 5, 5, 5, 5], [(0, 2), (2, 6)]),
+        ([10] * 6, 30, [0, 5, 5, 4, 0, 5], [(0, 4), (4, 6)]),
+        ([10] * 8, 40, [1] * 8, [(0, 4), (4, 8)]),
+        # What is small, one sentence, or larger than the room is not divided.
+        ([10, 10], 20, [0, 0], [(0, 2)]),
+        ([1000], 20, [0], [(0, 1)]),
+        ([100, 100, 100], 10, [3, 2, 1], [(0, 1), (1, 2), (2, 3)]),
+        ([], 20, [], []),
+    ],
+)
+def test_sentences_are_divided_by_rank_and_room(
+    sizes: list[int], room: int, ranks: list[int], groups: list[tuple[int, int]]
+) -> None:
+    found = divide(np.array(sizes, np.int64), room, np.array(ranks, np.int64))
+    assert list(found) == groups
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -119,12 +114,6 @@ def test_a_letter_is_never_cut() -> None:
     assert parts[0].size == 3
     filled = list(fill_groups(text, [whole], 2, cut=True))
     assert [len(group) for group in filled] == [1]
-
-
-def test_sizes_are_bytes() -> None:
-    assert size_bytes("abc") == 3
-    assert size_bytes("äöü") == 6
-    assert size_bytes("\ud800") == 3
 
 
 def test_headings_rank_last() -> None:

@@ -64,11 +64,6 @@ def test_large_documents_have_smaller_chunks_and_less_context() -> None:
     assert large == pytest.approx(small / 2, abs=1)
 
 
-def test_a_large_document_never_has_larger_chunks() -> None:
-    rules = ChunkRules(size=200, large_size=600, large_bytes=0)
-    assert rules.size_for(1) == 200
-
-
 @given(st.lists(st.integers(0, 10**7), min_size=2), st.integers(0, 5000), st.integers(0, 5000))
 def test_chunks_never_grow_with_the_document(sizes: list[int], size: int, large: int) -> None:
     rules = ChunkRules(size=size, large_size=large)

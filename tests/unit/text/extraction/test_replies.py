@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
 from pgs_neo4j.text.extraction.names import name_fault
-from pgs_neo4j.text.extraction.records import write_records
 from pgs_neo4j.text.extraction.replies import MOST_RECORDS, parse_reply
+from tests.records import write_records
 
 GOOD = """entity<|#|>Ada<|#|>Person<|#|>A woman of letters.<|#|>1,3
 entity<|#|>London<|#|>Location<|#|>A city.<|#|>2
@@ -49,14 +49,8 @@ def test_a_good_reply() -> None:
     [
         ("entity<|#|>Ada<|#|>Person<|#|>A woman", ()),
         ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>", ()),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>none", ()),
         ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>[1, 3]", (1, 3)),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>S1; S2", (1, 2)),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>sentences 2-4", (2, 3, 4)),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1 and 5", (1, 5)),
         ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>3\u20135<|#|>", (3, 4, 5)),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>5-3", (3, 5)),
         ("  - entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
         ("2. **entity**<|#|>**Ada**<|#|>Person<|#|>A woman<|#|>1", (1,)),
         ('("entity"<|#|>"Ada"<|#|>"Person"<|#|>"A woman")', ()),
@@ -209,25 +203,24 @@ def test_records_after_the_mark_are_read_and_make_the_reply_incomplete() -> None
     assert not parse_reply(GOOD + more).complete
     assert parse_reply(GOOD + more + "<|COMPLETE|>").complete
     assert parse_reply(GOOD + "That was all.").complete
+    nothing = parse_reply("<|COMPLETE|>")
+    assert (nothing.complete, nothing.form) == (True, "records")
+    assert nothing.extraction == Extraction()
 
 
-@pytest.mark.parametrize("reply", ["", "I cannot help with that.", "\n\n", "entity", "<|COMPL"])
+@pytest.mark.parametrize(
+    "reply",
+    ["", "I cannot help with that.", "\n\n", '{"error": "I cannot"}', "I cannot do {that", "{}"],
+)
 def test_no_answer_is_not_complete(reply: str) -> None:
     parsed = parse_reply(reply)
-    assert (parsed.extraction.entities, parsed.extraction.relations) == ((), ())
-    assert not parsed.complete
-
-
-def test_nothing_may_be_all_there_is() -> None:
-    parsed = parse_reply("<|COMPLETE|>")
-    assert parsed.complete
-    assert parsed.form == "records"
+    assert (parsed.form, parsed.dropped, parsed.complete) == ("none", {}, False)
     assert parsed.extraction == Extraction()
 
 
-def test_thinking_is_no_reply() -> None:
+def test_neither_thoughts_nor_json_beside_records_are_read() -> None:
     thought = "<think>entity<|#|>Evil<|#|>Person<|#|>x<|#|>1\n<|COMPLETE|></think>\n"
-    assert names(thought + GOOD) == ["Ada", "London"]
+    assert names(thought + GOOD + json.dumps(JSON)) == ["Ada", "London"]
 
 
 # JSON
@@ -256,13 +249,6 @@ def test_json_is_read_where_there_are_no_records(wrap: str) -> None:
     assert (knows.keywords, knows.description) == (("knows",), "They met.")
 
 
-def test_json_that_was_cut_off_keeps_its_whole_objects_and_counts_the_other() -> None:
-    text = json.dumps(JSON)
-    parsed = parse_reply(text[: text.index("London") + 20])
-    assert [one.name for one in parsed.extraction.entities] == ["Ada"]
-    assert (parsed.complete, parsed.ended, parsed.dropped) == (False, False, {"cut off": 1})
-
-
 @pytest.mark.parametrize(
     ("text", "complete", "ended", "dropped"),
     [
@@ -285,35 +271,6 @@ def test_json_is_complete_if_it_parses_to_its_end(
     parsed = parse_reply(text)
     assert (parsed.form, parsed.complete, parsed.ended) == ("json", complete, ended)
     assert parsed.dropped == dropped
-
-
-@pytest.mark.parametrize("text", ['{"error": "I cannot"}', "I cannot do {that", "{}", "{that}"])
-def test_json_without_records_is_no_answer(text: str) -> None:
-    assert (parse_reply(text).form, parse_reply(text).dropped) == ("none", {})
-
-
-def test_records_are_preferred_to_json() -> None:
-    assert names(GOOD + json.dumps(JSON)) == ["Ada", "London"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000,
-        '{"a":' * 50_000,
-        '{"entities": [1, null, "x", {}, {"name": null}, {"name": {"a": 1}}]}',
-        '{"entities": {"name": "Ada"}}',
-        '{"entities": [{"name": "Ada", "weight": NaN}]}',
-        '[{"source": "Ada", "target": "Bob", "weight": 1e999}]',
-        '[{"source": "Ada", "target": "Bob", "weight": ' + "9" * 5000 + "}]",
-        "{" * 1000 + "}" * 1000,
-        '{"x": "' + "\\" * 1001,
-        "[1]",
-        "{}",
-    ],
-)
-def test_odd_json_raises_no_error(text: str) -> None:
-    assert len(parse_reply(text).extraction.entities) <= 1
 
 
 # Hostile replies
@@ -386,14 +343,8 @@ def test_reading_takes_linear_time(unit: str) -> None:
 
 
 def test_long_fields_are_cut() -> None:
-    line = f"entity<|#|>Ada<|#|>{'T' * 500}<|#|>{'d ' * 5000}<|#|>1\n"
+    line = f"entity<|#|>Ada<|#|>{'T' * 500}<|#|>{'d ' * 5000}<|#|>1-999999\n"
     (entity,) = parse_reply(line).extraction.entities
     assert len(entity.type) <= 80
     assert len(entity.description) <= 2000
-    assert entity.sentences == (1,)
-
-
-def test_numbers_are_bounded() -> None:
-    line = "entity<|#|>Ada<|#|>Person<|#|>x<|#|>1-999999\n"
-    (entity,) = parse_reply(line).extraction.entities
     assert len(entity.sentences) <= 200

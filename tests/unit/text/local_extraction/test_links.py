@@ -6,12 +6,10 @@ from pgs_neo4j.model.documents import Chunk, DocumentText
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.local_extraction.links import (
     StatedRelation,
-    find_definitions,
     find_headings,
     find_links,
     title_of,
 )
-from pgs_neo4j.text.local_extraction.tokens import key_of
 
 
 def chunk_of(text: str) -> Chunk:
@@ -53,24 +51,4 @@ def test_links_come_from_the_heading_above_them() -> None:
         StatedRelation("A", "links to", "one", 2),
         StatedRelation("B", "links to", "two", 4),
     ]
-
-
-def defined(text: str, *terms: str) -> list[tuple[str, str]]:
-    names = {key_of(term): term for term in terms}
-    return [(one.source, one.target) for one in find_definitions(chunk_of(text), names)]
-
-
-def test_a_definition_needs_two_terms() -> None:
-    text = "Rust is a systems language."
-    assert defined(text, "Rust", "systems language") == [("Rust", "systems language")]
-    assert defined(text, "Rust") == []
-    assert defined(text, "systems language") == []
-    assert defined(text, "Rust", "language") == [("Rust", "language")]
-
-
-def test_what_stands_in_brackets_is_passed_over() -> None:
-    assert defined("The Moon (Luna) is a satellite.", "Moon", "satellite") == [
-        ("Moon", "satellite")
-    ]
-    assert defined("- `Moon` is a satellite.", "Moon", "satellite") == [("Moon", "satellite")]
-    assert defined("On it, Moon is a satellite.", "Moon", "satellite") == []
+    assert list(find_links(chunk_of("See [Cypher](https://x.y)."))) == []

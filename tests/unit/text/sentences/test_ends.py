@@ -13,30 +13,21 @@ def split(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "See e.g. The Times",
-        "See i.e. This one",
-        "Cf. Smith",
-        "No. 5 is alive",
-        "J. R. R. Tolkien",
-        "In the U.S. Congress",
-        "Gen. Lee and Capt. Kirk",
-        "Mt. Everest",
-        "approx. 3 of them",
-        "what? no capital follows",
-        "version 1.2. of it",
-        "1. First item",
-        "http://a.b/c.D",
-    ],
-)
-def test_no_sentence_ends_here(text: str) -> None:
-    assert split(text) == [text]
-
-
-@pytest.mark.parametrize(
     ("text", "count"),
     [
+        ("See e.g. The Times", 1),
+        ("See i.e. This one", 1),
+        ("Cf. Smith", 1),
+        ("No. 5 is alive", 1),
+        ("J. R. R. Tolkien", 1),
+        ("In the U.S. Congress", 1),
+        ("Gen. Lee and Capt. Kirk", 1),
+        ("Mt. Everest", 1),
+        ("approx. 3 of them", 1),
+        ("what? no capital follows", 1),
+        ("version 1.2. of it", 1),
+        ("1. First item", 1),
+        ("http://a.b/c.D", 1),
         ("One. Two.", 2),
         ("One.\nTwo.", 2),
         ("One. 2 more.", 2),
@@ -50,7 +41,7 @@ def test_no_sentence_ends_here(text: str) -> None:
         ("3. One. Two.", 2),
     ],
 )
-def test_sentences_end_here(text: str, count: int) -> None:
+def test_sentences_end_where_a_reader_sees_an_end(text: str, count: int) -> None:
     assert len(split(text)) == count
 
 

@@ -70,15 +70,6 @@ def test_no_sentence_is_long_and_kinds_are_true(text: str) -> None:
         ("Wait... What?! Yes", ["Wait...", "What?!", "Yes"]),
         ("", []),
         (" \n ", [""]),
-    ],
-)
-def test_prose(text: str, expected: list[str]) -> None:
-    assert pieces(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
         ("我在北京。他在上海\uff01", ["我在北京。", "他在上海\uff01"]),
         ("「行く。」と言った。次。", ["「行く。」", "と言った。", "次。"]),
         ("何\uff1f\uff01本当。", ["何\uff1f\uff01", "本当。"]),
@@ -87,7 +78,7 @@ def test_prose(text: str, expected: list[str]) -> None:
         ("Это так. Да!", ["Это так.", "Да!"]),
     ],
 )
-def test_other_scripts(text: str, expected: list[str]) -> None:
+def test_prose_of_any_script(text: str, expected: list[str]) -> None:
     assert pieces(text) == expected
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
-from pgs_neo4j.text.terms import batches, postings
+from pgs_neo4j.text.terms import batches
 from pgs_neo4j.text.terms.cells import bucket_of, read_cell
 from pgs_neo4j.text.terms.postings import FULL, K1, B, Segment, SegmentBuilder, terms_of
-from pgs_neo4j.text.words import stem, words
 
 TEXTS = [
     "Glaciers melt. A glacier is melting while glaciers grow.",
@@ -103,13 +100,6 @@ def test_a_text_longer_than_a_batch_is_one_text(monkeypatch: pytest.MonkeyPatch)
     segment = segment_of(["hay", long, "needle"])
     assert list(find(segment, "needle")) == [1, 2]
     assert find(segment, "needle")[1] == round(FULL * 50 / (50 + K1 * (1 - B + B * len(long) / 40)))
-
-
-def test_counts_are_those_of_the_words() -> None:
-    text = " ".join(TEXTS[:3])
-    counted = postings.count_terms([text])
-    wanted = Counter(map(stem, words(text)))
-    assert sorted(counted.counts.tolist())[-2:] == sorted(wanted.values())[-2:]
 
 
 def test_an_unknown_format_is_refused() -> None:

@@ -54,12 +54,6 @@ def test_scripts_without_spaces_give_letters_and_pairs() -> None:
     assert plain == ["and", "x"]
 
 
-def test_texts_are_kept_apart() -> None:
-    split = split_words(["one", "", "two three"])
-    assert split.words.texts.tolist() == [0, 2, 2]
-    assert len(split_words([]).words) == 0
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_stems_are_those_of_words(text: str) -> None:
     found = split_words([text]).words

@@ -6,22 +6,16 @@ import gzip
 import re
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
-from typing import cast
 
 import httpx2
 import pytest
 
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.manual import TOPICS
-from pgs_neo4j.web.access.guard import POLICY, Guard, served_hosts
-from pgs_neo4j.web.access.tokens import Tokens
-from pgs_neo4j.web.app import create_app
+from pgs_neo4j.web.access.guard import POLICY
 from pgs_neo4j.web.manual.handbook import ROOT, manual_page
 from pgs_neo4j.web.page import page_files
-from pgs_neo4j.web.runs.board import RunBoard
-from pgs_neo4j.web.shared import Serving
+from tests.in_process import in_process, serving_of
 
-HOST = "127.0.0.1:7475"
 TAGS = {
     *("html", "head", "meta", "title", "link", "body", "header", "nav", "main", "div", "ul", "ol"),
     *("li", "a", "p", "h1", "h2", "h3", "h4", "pre", "code", "strong", "em", "br", "hr"),
@@ -63,77 +57,63 @@ PAGES = ("", *TOPICS)
 @pytest.fixture
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
     """A client without a token, of a server without an engine."""
-    serving = Serving(cast(PGS, object()), RunBoard(1), Tokens(), "c")
-    app = Guard(create_app(serving), serving.tokens, "c", served_hosts("127.0.0.1", 7475, ()))
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url=f"http://{HOST}") as opened:
+    async with in_process(serving_of(object())) as opened:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def pages() -> dict[str, Reader]:
+    """All pages, by their topic."""
+    return {topic: Reader(topic) for topic in PAGES}
+
+
 @pytest.mark.parametrize("topic", PAGES)
-def test_a_page_has_only_what_markdown_makes(topic: str) -> None:
-    page = Reader(topic)
+def test_a_page_has_only_what_markdown_makes_and_links_that_lead_somewhere(
+    pages: dict[str, Reader], topic: str
+) -> None:
+    page = pages[topic]
     assert page.tags <= TAGS
     assert page.attributes <= ATTRIBUTES
-
-
-@pytest.mark.parametrize("topic", PAGES)
-def test_headings_have_ids_and_no_id_occurs_twice(topic: str) -> None:
-    page = Reader(topic)
     assert page.unnamed == []
     assert len(page.ids) == len(set(page.ids))
-
-
-@pytest.mark.parametrize("topic", PAGES)
-def test_every_link_leads_somewhere(topic: str) -> None:
-    ids = {f"{ROOT}/{one}": set(Reader(one).ids) for one in TOPICS} | {"": set(Reader(topic).ids)}
+    ids = {f"{ROOT}/{one}": set(pages[one].ids) for one in TOPICS} | {"": set(page.ids)}
     files = {f"/{name}" for name in page_files()} | {"/", ROOT}
-    for link in Reader(topic).links:
+    for link in page.links:
         way, _, place = link.partition("#")
         assert way in ids.keys() | files or way.startswith("https://"), link
         assert not place or place in ids[way], link
 
 
-@pytest.mark.parametrize("topic", PAGES)
 async def test_a_page_needs_no_token_and_loads_nothing_from_elsewhere(
-    client: httpx2.AsyncClient, topic: str
+    client: httpx2.AsyncClient,
 ) -> None:
-    answer = await client.get(f"{ROOT}/{topic}".rstrip("/"))
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.headers["content-security-policy"] == POLICY
-    assert not re.search(r"<script|<style|style=|src=|<link[^>]+https", answer.text)
-    again = await client.get(answer.url, headers={"If-None-Match": answer.headers["etag"]})
-    assert again.status_code == 304
-
-
-async def test_the_first_page_lists_all_topics(client: httpx2.AsyncClient) -> None:
+    for topic in PAGES:
+        answer = await client.get(f"{ROOT}/{topic}".rstrip("/"))
+        assert answer.status_code == 200, topic
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert answer.headers["content-security-policy"] == POLICY
+        assert not re.search(r"<script|<style|style=|src=|<link[^>]+https", answer.text)
+        again = await client.get(answer.url, headers={"If-None-Match": answer.headers["etag"]})
+        assert again.status_code == 304
+    foreign = await client.get(f"{ROOT}/concepts", headers={"Host": "evil.example"})
+    assert foreign.status_code == 421
     for way in (ROOT, f"{ROOT}/"):
         listed = (await client.get(way)).text
         assert all(f'href="{ROOT}/{topic}"' in listed for topic in TOPICS)
         assert all(about.split(",")[0] in listed for about in TOPICS.values())
 
 
-@pytest.mark.parametrize(
-    "topic",
-    [
+async def test_only_topics_are_pages(client: httpx2.AsyncClient) -> None:
+    for topic in (
         *("nothing", "concepts.md", "Concepts", "__init__.py", "concepts/", "concepts%00"),
         *("..%2f..%2fpyproject.toml", "%2e%2e/%2e%2e/errors.py", "..%5cerrors", "%2fetc%2fpasswd"),
         *("../errors", "concepts%2f..%2fsettings"),
-    ],
-)
-async def test_only_topics_are_pages(client: httpx2.AsyncClient, topic: str) -> None:
-    answer = await client.get(f"{ROOT}/{topic}")
-    manual = answer.url.path.startswith(ROOT)
-    assert answer.status_code == (404 if manual else 200)
-    assert "import" not in answer.text
-    assert manual or answer.content == page_files()["index.html"].body
-
-
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:7475", ""])
-async def test_a_foreign_name_is_refused(client: httpx2.AsyncClient, host: str) -> None:
-    answer = await client.get(f"{ROOT}/concepts", headers={"Host": host})
-    assert answer.status_code == 421
+    ):
+        answer = await client.get(f"{ROOT}/{topic}")
+        manual = answer.url.path.startswith(ROOT)
+        assert answer.status_code == (404 if manual else 200), topic
+        assert "import" not in answer.text
+        assert manual or answer.content == page_files()["index.html"].body
 
 
 def test_the_current_topic_is_marked_and_shows_its_sections() -> None:
@@ -142,12 +122,9 @@ def test_the_current_topic_is_marked_and_shows_its_sections() -> None:
     assert '<li><a href="#glossary">Glossary</a></li>' in page
     assert page.count("aria-current") == 1
     assert "aria-current" not in manual_page("").body.decode()
-
-
-def test_a_page_travels_compressed() -> None:
-    page = manual_page("settings")
-    assert gzip.decompress(page.packed) == page.body
-    assert len(page.packed) < len(page.body) / 2
+    large = manual_page("settings")
+    assert gzip.decompress(large.packed) == large.body
+    assert len(large.packed) < len(large.body) / 2
 
 
 def test_the_page_does_not_show_the_manual_as_a_view() -> None:

@@ -1,0 +1,118 @@
+"""Commands in this process, and an engine for them that remembers and replies as it was told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from inspect import isawaitable
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from pgs_neo4j.cli import connection
+from pgs_neo4j.cli.app import app
+from pgs_neo4j.model import Generation
+from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
+
+
+def pgs(*words: str, stdin: str = "") -> Result:
+    """Run a command, and return how it ended."""
+    return CliRunner().invoke(app, list(words), input=stdin)
+
+
+def on_one_line(text: str) -> str:
+    """A text without its line breaks and columns."""
+    return " ".join(text.split())
+
+
+class StandIn:
+    """Stands in for the engine and its views.
+
+    A call is found by its path, as in ``jobs.get``. Its reply is a value, an error to raise, or a
+    function of the arguments; a call without a reply fails the test. ``asked`` has the path, the
+    arguments, and the options that are set; ``opened`` has how commands opened the engine.
+    ``have`` sets attributes that are not calls, also those of views.
+    """
+
+    def __init__(self) -> None:
+        self.replies: dict[str, Any] = {}
+        self.raising: Exception | None = None
+        self.asked: list[Any] = []
+        self.opened: list[tuple[str, dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return Call(self, name)
+
+    def have(self, attributes: dict[str, Any]) -> None:
+        """Set attributes by their paths."""
+        vars(self).update(attributes)
+
+    @asynccontextmanager
+    async def opening(self, kind: str, *listeners: Any, **knobs: Any) -> AsyncIterator[StandIn]:
+        self.opened.append((kind, set_options(knobs)))
+        yield self
+
+    def open_for_commands(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let commands find this one, with and without models."""
+        for kind in ("engine", "database"):
+            monkeypatch.setattr(connection, kind, partial(self.opening, kind))
+
+
+class Call:
+    """A view or a function of the engine, by its path."""
+
+    def __init__(self, engine: StandIn, path: str) -> None:
+        self.engine, self.path = engine, path
+
+    def __getattr__(self, name: str) -> Any:
+        path = f"{self.path}.{name}"
+        return vars(self.engine).get(path, Call(self.engine, path))
+
+    async def __call__(self, *given: Any, **options: Any) -> Any:
+        wanted = set_options(options)
+        self.engine.asked.append((self.path, *given, *([wanted] if wanted else [])))
+        if self.engine.raising is not None:
+            raise self.engine.raising
+        reply = self.engine.replies[self.path]
+        if isinstance(reply, Exception):
+            raise reply
+        if callable(reply):
+            reply = reply(*given, **options)
+        return await reply if isawaitable(reply) else reply
+
+
+def set_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options that have a value, without the listener."""
+    return {
+        name: value for name, value in options.items() if value is not None and name != "on_event"
+    }
+
+
+def outcomes(state: DocumentState, count: int, **given: Any) -> tuple[DocumentOutcome, ...]:
+    """What became of documents that are all in one state."""
+    return tuple(
+        DocumentOutcome(id=f"{state}-{n:02d}.md", state=state, **given) for n in range(count)
+    )
+
+
+def ingested(*documents: DocumentOutcome, **changed: Any) -> Ingested:
+    """The result of an ingestion of a graph ``notes``."""
+    given: dict[str, Any] = {"graph": "notes", "label": "Notes", "seconds": 0.5}
+    return Ingested(outcomes=documents, **given | changed)
+
+
+def generation(**changed: Any) -> Generation:
+    """A generation of a graph ``papers``, with all its figures."""
+    given: dict[str, Any] = {
+        "id": "g2", "graph": "papers", "created_at": "2026-07-01T03:17:04.123Z", "settings": "s",
+        "algorithm": "leiden-louvain", "fingerprint": "f", "node_count": 2_000,
+        "relationship_count": 9_000, "partition_count": 5, "modularity": 0.71234,
+        "sizes": (900, 600, 300, 150, 50), "pooled_nodes": 50, "embedder": None,
+        "dimensions": None, "issues": {"isolated_nodes": 12, "self_loops": 1_500},
+        "origin": "seeded", "raw_modularity": 0.73, "conductance": 0.0525, "split": 2,
+        "merged": 1_200, "pools": 1, "levels": (4, 1),
+        "seconds": {"scan": 1.5, "communities": 130.0, "clean up": 0.04},
+    }  # fmt: skip
+    return Generation(**given | changed)
