@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections import Counter
 from typing import Any
@@ -21,7 +20,7 @@ from tests.thorough import tries
 
 CONNECTIONS, TASKS = 5, tries(80, 200)
 WRITERS, KEYS = 8, 12
-CROSSED_S = float(os.environ.get("PGS_TEST_CROSSED_S") or tries(2, 60))
+CROSSED_S = float(tries(2, 20))
 
 
 def reply(key: str, writer: int) -> dict[str, Any]:

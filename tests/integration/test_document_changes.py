@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -50,7 +49,7 @@ from tests.fakes.extractors import WordExtractor
 from tests.fakes.ingestion import Documents, ingestion
 from tests.thorough import tries
 
-HISTORIES = int(os.environ.get("PGS_TEST_HISTORIES") or tries(10, 300))
+HISTORIES = tries(10, 60)
 AT_ONCE = 30
 STEPS = 6
 KINDS = ("add", "edit", "rename", "delete", "merge", "split", "kill")

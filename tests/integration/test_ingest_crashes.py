@@ -25,7 +25,7 @@ from tests.killed_ingest import (
 from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-KILLS = int(os.environ.get("PGS_TEST_INGEST_KILLS") or tries(4, 50))
+KILLS = tries(4, 20)
 FIRST = (
     *(("keep_extractions", "after"), ("publish", "during"), ("publish", "after")),
     ("write_node_vectors", "after"),
