@@ -11,6 +11,6 @@ RETURN toString(date(r.started_at)) AS day, s.graph AS graph, s.id AS session, r
        count(r) AS runs, sum(r.calls) AS calls, sum(r.cached) AS cached,
        sum(r.input_tokens) AS input_tokens,
        sum(r.output_tokens) AS output_tokens,
-       sum(r.cost) AS cost,
+       sum(coalesce(r.cost, 0.0)) AS cost,
        sum(CASE WHEN r.cost IS NULL AND r.calls > 0 THEN 1 ELSE 0 END) AS unpriced
 ORDER BY day DESC, graph, session, model
