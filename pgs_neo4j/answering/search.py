@@ -20,8 +20,7 @@ from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.vector import stored_dimensions
-from pgs_neo4j.retrieval.rerankers.order import RerankOrder, unchanged
-from pgs_neo4j.retrieval.rerankers.table import RERANKERS
+from pgs_neo4j.retrieval.rerankers import RERANKERS, RerankOrder, unchanged
 from pgs_neo4j.retrieval.space import QuestionVector, Space, embed_question
 from pgs_neo4j.text.keywords import Keywords, extract_keywords
 

@@ -5,15 +5,16 @@ The result is worded for the synthesis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from pgs_neo4j.checking.absences import check_absences, group_absences
-from pgs_neo4j.checking.convergences import cited_places, find_convergences
+from pgs_neo4j.checking.convergences import Place, cited_places, find_convergences
 from pgs_neo4j.checking.flags import chase_flags
-from pgs_neo4j.checking.links import read_links
 from pgs_neo4j.checking.lookups import Lookups
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import (
@@ -46,6 +47,8 @@ STRUCTURE_HEAD = (
     "# Checked\nFound among all reports by looking and counting, without a model. No node of the "
     "graph has text, so absences could not be looked for: nothing is known to be absent."
 )
+MOST_LINKS = 5_000  # more than any answer can tell
+MOST_DEGREE = 10_000  # relationships of a node up to which they are followed from it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,3 +177,31 @@ def _word_convergence(convergence: Convergence) -> str:
 
 def _word_bullet(stated: Stated) -> str:
     return qualify_aliases(stated.text, stated.partition)
+
+
+async def read_links(
+    db: Database, generation: str, mapping: GraphMapping, cited: Iterable[Place]
+) -> list[tuple[Place, Place]]:
+    """Return connected pairs of ``cited`` nodes, each once, in order.
+
+    There are at most ``MOST_LINKS``. The node of the lower partition comes first; directions do not
+    matter, and only the mapping's relationship types count. A pair whose nodes both have more than
+    ``MOST_DEGREE`` relationships is not found. Raises DatabaseError.
+    """
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for partition, rank in cited:
+        ranks[partition].add(rank)
+    if len(ranks) < 2:
+        return []
+    rows = await db.read(
+        queries.get("checking/read_links"),
+        generation=generation,
+        cited={str(partition): sorted(ranks[partition]) for partition in sorted(ranks)},
+        types=list(mapping.relationship_types),
+        degree=MOST_DEGREE,
+        most=MOST_LINKS,
+    )
+    return [
+        ((row["partition"], row["rank"]), (row["other_partition"], row["other_rank"]))
+        for row in rows
+    ]

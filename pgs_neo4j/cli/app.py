@@ -3,18 +3,124 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from types import TracebackType
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from pgs_neo4j import __version__
-from pgs_neo4j.cli.command_list import COMMANDS, PANELS
-from pgs_neo4j.cli.help_panels import PanelCommand, write_panels
+
+# `pgs --help` imports none of them.
+PANELS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start": {
+        "demo": ("operations.demo:demo", "Try pgs on Python's standard library, with no setup."),
+        "inspect": ("graphs.inspect:inspect", "Inspect a database and propose a graph."),
+        "graph": ("graphs.graph:graph_app", "Store, list, show, and remove named graphs."),
+        "ingest": ("graphs.ingest:ingest", "Make a graph of files, and keep it equal to them."),
+        "documents": (
+            "graphs.documents:documents_app",
+            "List, show, and delete the documents of a graph.",
+        ),
+        "entities": (
+            "graphs.entities:entities_app",
+            "List, show, merge, and split the entities of a graph.",
+        ),
+        "load": ("graphs.load:load", "Load a file and store it as a graph."),
+        "doctor": ("operations.doctor:doctor", "Check the setup and say how to fix it."),
+        "help": ("operations.manual:show_help", "Read the manual."),
+    },
+    "Ask": {
+        "ask": ("questions.ask:ask", "Ask a graph a question."),
+        "search": ("questions.search:search", "Find what matches a question."),
+        "plan": ("questions.plan:plan", "Show what a question would read and cost."),
+        "route": (
+            "graphs.partitions:route",
+            "Show which partitions a question would go to, and why.",
+        ),
+        "resume": ("questions.resume:resume", "Resume a run or an ingestion that ended early."),
+    },
+    "Answers": {
+        "show": ("questions.show:show", "Show the stored answer of a run."),
+        "export": ("questions.export:export", "Write the stored answer of a run to a file."),
+        "feedback": (
+            "questions.feedback:feedback",
+            "Say whether an answer was useful.",
+        ),
+        "runs": ("questions.runs:runs", "List the runs, the latest first."),
+        "sessions": ("questions.sessions:sessions_app", "List, show, and delete sessions."),
+    },
+    "Partitions": {
+        "partition": ("graphs.partitions:partition", "Divide a graph into partitions."),
+        "partitions": (
+            "graphs.partitions:partitions",
+            "List, report on, or check the partitions of a graph.",
+        ),
+        "repartition": (
+            "operations.repartition:repartition",
+            "Repartition graphs as jobs that leave a record.",
+        ),
+        "schedule": (
+            "operations.schedule:schedule",
+            "Repartition graphs and ingest files at set times.",
+        ),
+        "jobs": ("operations.jobs:jobs_app", "List and show jobs; release a graph."),
+        "analogies": (
+            "questions.analogies:analogies",
+            "Link texts that use other words for the same mechanism.",
+        ),
+        "index": (
+            "graphs.index:index_app",
+            "Create, list, and drop full-text and vector indexes.",
+        ),
+    },
+    "Serve": {
+        "mcp": ("operations.agents:mcp", "Serve graphs to an agent over MCP."),
+        "serve": ("operations.serve:serve", "Serve an API to programs, and a page to people."),
+        "token": ("operations.serve:token", "Make a token for someone who may use the server."),
+    },
+    "Setup": {
+        "config": ("operations.config:config_app", "Show the settings in force."),
+        "local": ("operations.local:local_app", "Manage the local server: Neo4j and GDS."),
+        "cache": ("operations.cache:cache_app", "Show and clear the cache of model replies."),
+        "purge": ("graphs.purge:purge", "Remove everything pgs wrote from the database."),
+    },
+}
+COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
+FIRST = "Options"
+NAME_WIDTH = 30  # columns at most of the names on the left, as click has it
+
+
+class PanelCommand(TyperCommand):
+    """A command whose options are listed by panel."""
+
+    def format_options(self, ctx: Click, formatter: Click) -> None:
+        """Write arguments and options for ``--help``."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], FIRST: []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            panel = "Arguments" if parameter.param_type_name == "argument" else _panel(parameter)
+            panels.setdefault(panel, []).append(record)
+        write_panels(formatter, {name: rows for name, rows in panels.items() if rows})
+
+
+def write_panels(formatter: Click, panels: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+    """Write rows of names and texts under headings, all texts in one column."""
+    names = [len(name) for rows in panels.values() for name, _ in rows]
+    width = min(NAME_WIDTH, max(names, default=0))
+    for panel, rows in panels.items():
+        with formatter.section(panel):
+            formatter.write_dl([(f"{name:<{width}}", text) for name, text in rows])
+
+
+def _panel(option: Click) -> str:
+    return str(getattr(option, "rich_help_panel", None) or FIRST)
+
 
 Click = Any  # typer brings click's classes along, by release under another name
 ClickError: Any = typer.BadParameter.__mro__[2]  # above it: a usage error, then any of click

@@ -8,20 +8,20 @@ earlier writes, on a cluster as on a single server.
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from pgs_neo4j.database import queries, room
 from pgs_neo4j.database.address import check_address, secured, shown_address
-from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.commits import Result, read_nothing, read_once, run_to_commit
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.queries import Query
@@ -29,10 +29,52 @@ from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
+PREFIX = "FB:"
+HEAD = bytes((0x91, 0xCC, 16))  # a list whose first item has 16 bytes
+TAIL = bytes((0x90,))  # an empty list
+WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed integers
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A store and the number of its last committed transaction."""
+
+    store: str
+    transaction: int
+
+
+def parse_position(bookmark: str) -> Position | None:
+    """Return the position in a bookmark; None if its form is unknown."""
+    if not bookmark.startswith(PREFIX):
+        return None
+    try:
+        data = base64.b64decode(bookmark[len(PREFIX) :], validate=True)
+    except binascii.Error:
+        return None
+    store, number = data[len(HEAD) : len(HEAD) + 16], data[len(HEAD) + 16 : -1]
+    if not data.startswith(HEAD) or not data.endswith(TAIL) or not number:
+        return None
+    transaction = _integer(number)
+    return None if transaction is None else Position(store.hex(), transaction)
+
+
+def _integer(data: bytes) -> int | None:
+    if len(data) == 1:
+        return data[0] if data[0] < 0x80 else None  # a tiny integer is its own marker
+    if len(data) != 1 + WIDTHS.get(data[0], 0):
+        return None
+    number = int.from_bytes(data[1:], "big", signed=True)
+    return number if number >= 0 else None
+
+
 Row = dict[str, Any]
 Access = Literal["read", "write"]
 
 PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
+Result = TypeVar("Result")
+Work = Callable[[AsyncManagedTransaction], Awaitable[Result]]
+
+LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
 
 
 @dataclass(slots=True)
@@ -289,3 +331,27 @@ async def connect(
         yield opened
     finally:
         await driver.close()
+
+
+async def run_to_commit(
+    run: Callable[[Work[Result]], Awaitable[Result]], work: Work[Result]
+) -> Result:
+    """Run a transaction until its commit is acknowledged: it must be harmless to repeat."""
+    while True:
+        try:
+            return await run(work)
+        except IncompleteCommit:
+            await asyncio.sleep(LOST_S)
+
+
+async def read_nothing(transaction: AsyncManagedTransaction) -> None:
+    """Let the server say what it committed last."""
+    await (await transaction.run(queries.get("database/read_nothing").text)).consume()
+
+
+async def read_once(
+    session: AsyncSession, text: str, params: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the rows of a read statement, which is not tried again."""
+    result = await session.run(text, sent(params))
+    return [dict(record) async for record in result]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 
+from pgs_neo4j.calls.ledger import CallCost, Spent
 from pgs_neo4j.calls.purchases import free_purchases, wait_for_purchase
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.database.connection import Row
@@ -25,9 +27,33 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
-from pgs_neo4j.sweeping.spending import PassSpending
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
+
+
+@dataclass(slots=True)
+class PassSpending:
+    """The calls of each pass that no event has told yet, by its number."""
+
+    _calls: defaultdict[int, list[CallCost]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, number: int, call: CallCost) -> None:
+        """Add a call of a pass, which may still be in flight."""
+        self._calls[number].append(call)
+
+    def add_cached(self, number: int, usage: Usage) -> None:
+        """Add a reply from the cache, which cost nothing."""
+        self.add(number, CallCost(Spent(), counted=Spent(usage)))
+
+    def take(self, number: int) -> Spent:
+        """Return what the calls of a pass that have ended cost, each once.
+
+        Those of its other half may still be in flight.
+        """
+        calls = self._calls.pop(number, [])
+        self._calls[number] = [call for call in calls if call.counted is None]
+        return sum((call.counted for call in calls if call.counted is not None), Spent())
+
 
 # Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
 LONG_REPLY = 50_000

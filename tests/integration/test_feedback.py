@@ -11,7 +11,7 @@ from itertools import permutations
 
 import pytest
 
-from pgs_neo4j.checking import links
+from pgs_neo4j.checking import check
 from pgs_neo4j.cli.pages import answer_json
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
@@ -299,13 +299,13 @@ async def test_feedback_adds_nothing_to_the_degree_of_a_node(
     )
     _, rows = await db.call(query, {}, "read")
     cited = [(row["partition"], row["rank"]) for row in rows]
-    monkeypatch.setattr(links, "MOST_DEGREE", min(row["degree"] for row in rows))
-    before = await links.read_links(db, answer.generation, MAPPING, cited)
+    monkeypatch.setattr(check, "MOST_DEGREE", min(row["degree"] for row in rows))
+    before = await check.read_links(db, answer.generation, MAPPING, cited)
     assert len(before) == 1
     await pgs.runs.feedback(answer.run, "accepted")
     _, after = await db.call(query, {}, "read")
-    assert min(row["degree"] for row in after) > links.MOST_DEGREE
-    assert await links.read_links(db, answer.generation, MAPPING, cited) == before
+    assert min(row["degree"] for row in after) > check.MOST_DEGREE
+    assert await check.read_links(db, answer.generation, MAPPING, cited) == before
 
 
 async def test_searches_rank_relationships_by_their_feedback(pgs: PGS) -> None:

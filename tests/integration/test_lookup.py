@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from pgs_neo4j.checking.absences import check_absences, group_absences
-from pgs_neo4j.checking.links import read_links
+from pgs_neo4j.checking.check import read_links
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import (

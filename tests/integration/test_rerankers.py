@@ -10,10 +10,12 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.rerankers.distance import rerank_by_distance
-from pgs_neo4j.retrieval.rerankers.mentions import rerank_by_mentions
-from pgs_neo4j.retrieval.rerankers.order import RerankOrder
-from pgs_neo4j.retrieval.rerankers.table import RERANKERS
+from pgs_neo4j.retrieval.rerankers import (
+    RERANKERS,
+    RerankOrder,
+    rerank_by_distance,
+    rerank_by_mentions,
+)
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 

@@ -10,9 +10,31 @@ from typing import get_args
 
 from pgs_neo4j.events import Event
 from pgs_neo4j.web.jobs import served_jobs
-from pgs_neo4j.web.jobs.served_jobs import SERVED_JOBS
 from pgs_neo4j.web.runs import served_data
-from pgs_neo4j.web.runs.served_data import SERVED
+
+SERVED: dict[str, type] = {
+    "accepted": served_data.ServedAccepted,
+    "queued": served_data.ServedQueued,
+    "snapshot": served_data.ServedSnapshot,
+    "routed": served_data.ServedRouting,
+    "sweep_finished": served_data.ServedSweep,
+    "call_retried": served_data.ServedRetry,
+    "calls_held": served_data.ServedHold,
+    "usage": served_data.ServedUsage,
+    "answered": served_data.ServedAnswer,
+    "failed": served_data.ServedFailure,
+    "cancelled": served_data.ServedEnd,
+    "stopping": served_data.ServedStop,
+}
+"""By the names of the events."""
+SERVED_JOBS: dict[str, type] = {
+    "accepted": served_jobs.ServedJob,
+    "ended": served_jobs.ServedJobEnd,
+    "failed": served_jobs.ServedJobFailure,
+    "cancelled": served_jobs.ServedJobCancelled,
+    "stopping": served_jobs.ServedJobStop,
+}
+"""By the names of the events; each also has the fields of the first."""
 
 INTRODUCTION = """\
 # Events

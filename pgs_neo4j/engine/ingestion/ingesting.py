@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Unpack, cast
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.embedding import embed_texts, priced_model
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingestion.dividing import semantic_chunker
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
 from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.engine.ingestion.parts import Parts
@@ -25,6 +26,7 @@ from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.deletion.record import read_begun
 from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
+from pgs_neo4j.ingest.divide.semantic import SemanticChunker, Vectors
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
@@ -43,7 +45,7 @@ from pgs_neo4j.ingest.schemas import read_schemas
 from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader, ending_of
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.extractive import ExtractiveLLM
-from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.llm.protocol import Embedder, is_free
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
@@ -287,3 +289,29 @@ class Ingester:
         if isinstance(llm, ExtractiveLLM):
             return TermExtractor()
         return ModelExtractor(llm, calls, schema, config.sweep_effort, config.gleaning, keeper)
+
+
+def semantic_chunker(core: Core, config: PGSConfig, calls: Calls) -> SemanticChunker | None:
+    """Return what divides by meaning, if the settings want that.
+
+    Its calls are of this ingestion: queued, counted, and within its limits. Raises ConfigError
+    without an embedder, and for a limit that needs a price.
+    """
+    if config.chunk_strategy != "semantic":
+        return None
+    embedder = core.ingest_embedder()
+    model = priced_model(embedder)
+    calls.budget.check({model.name: model.free})
+
+    embed = partial(_embed, calls, embedder)
+    return SemanticChunker(chunk_rules(config), embedder.name, embed, model)
+
+
+async def _embed(calls: Calls, embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    taken: list[Vectors] = []
+
+    async def _take(vectors: Vectors) -> None:
+        taken.append(vectors)
+
+    await embed_texts(calls, embedder, texts, _take)
+    return taken[0]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.describe.ground import grounded_sentences
-from pgs_neo4j.ingest.describe.tree import summarize_tree
+from pgs_neo4j.graph.hashes import digest, text_hash
 from pgs_neo4j.ingest.extract.model import PAID, KeptReplies, PaidReply
+from pgs_neo4j.ingest.fold.rows import are_long
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt
+from pgs_neo4j.text.extraction.numbers import keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
 from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.words import stems
 
 SYSTEM = """\
 Passages of documents describe one entity. Write one description of it from what they say. \
@@ -30,6 +33,12 @@ REPLY_TOKENS = 150
 """Tokens of a usual reply."""
 USUAL_REPLY = "Word " * REPLY_TOKENS
 """Stands for a reply of usual length in what is planned."""
+_IDEOGRAPHS = "\u2e80"
+"""From here on, letters stand for syllables or words, and words are not told apart."""
+DIGIT_BITS = 4
+"""Bits of a hash that tell the groups of a level apart: 64 descriptions make groups of about 4."""
+
+Summarize = Callable[[Sequence[str]], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +135,43 @@ def description_prompt(name: str, kind: str, parts: Sequence[str]) -> Prompt:
     told = [f"Entity: {fenced(neutral_text(name))}\nType: {fenced(neutral_text(kind))}"]
     told += (f"<passage>\n{fenced(neutral_text(part))}\n</passage>" for part in parts)
     return Prompt(task="description", system=SYSTEM, user="\n".join(told) + "\n", question="")
+
+
+def grounded_sentences(summary: str, name: str, sources: Iterable[str]) -> str:
+    """Return a summary without sentences that bring a number which its sources lack.
+
+    It is empty for a summary that shares no word with them, but for the name of what is described.
+    """
+    text = "\n".join(sources)
+    if not _pieces(summary) & (_pieces(text) - _pieces(name)):
+        return ""
+    return " ".join(keep_known_numbers(summary, numbers_in(text) | numbers_in(name)).split())
+
+
+def _pieces(text: str) -> set[str]:
+    """Return the stems of a text, and pairs of ideographs."""
+    pairs = {a + b for a, b in pairwise(text) if min(a, b) >= _IDEOGRAPHS}
+    return pairs | {*stems(text)}
+
+
+async def summarize_tree(fragments: Sequence[str], summarize: Summarize, level: int = 0) -> str:
+    """Return one text for many descriptions, in as many calls as their length needs.
+
+    Groups that are long have a text of their own; the others are told as they are. Which group a
+    description belongs to depends on its hash alone.
+    """
+    parts: list[str] = []
+    for group in _groups(fragments, level):
+        if are_long(group) and len(group) < len(fragments):
+            parts.append(await summarize_tree(group, summarize, level + 1))
+        else:
+            parts += group
+    return await summarize(parts)
+
+
+def _groups(fragments: Sequence[str], level: int) -> list[list[str]]:
+    """Return descriptions by one digit of their hashes, in its order."""
+    groups: dict[int, list[str]] = defaultdict(list)
+    for fragment in fragments:
+        groups[text_hash(fragment) >> level * DIGIT_BITS & (1 << DIGIT_BITS) - 1].append(fragment)
+    return [groups[digit] for digit in sorted(groups)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,6 @@ from pgs_neo4j.ingest.fold.resolution import Resolution
 from pgs_neo4j.ingest.fold.rows import Belonging
 from pgs_neo4j.ingest.names.called import read_called
 from pgs_neo4j.ingest.names.index import IndexedName, read_present
-from pgs_neo4j.ingest.names.renaming import renamed_entities
 from pgs_neo4j.ingest.names.surroundings import Surroundings
 
 
@@ -148,3 +148,40 @@ async def _resolve(
         }
         found.new = belonging_of(found.types, entities)
     return keys
+
+
+def renamed_entities(stay: NameTallies, old: Belonging, new: Belonging) -> dict[Named, Named]:
+    """Return the entities whose nodes become those of others, each with that other one.
+
+    A node goes where most of its staying mentions belong, unless another brings more there. One
+    whose id is taken gets an id that another one leaves. The result does not depend on any order.
+    """
+    brought: Counter[tuple[Named, Named]] = Counter()
+    for key, own in stay.by_key.items():
+        for kind, tally in own.items():
+            if tally.count:
+                brought[old[key][kind], new[key][kind]] += tally.count
+    if all(before == after for before, after in brought):
+        return {}
+    placed = _best_places(brought)
+    taken, standing = (
+        {*placed.values()},
+        {entity for own in old.values() for entity in own.values()},
+    )
+    homeless = sorted(entity for entity in standing & taken if entity not in placed)
+    left = sorted(placed.keys() - taken)
+    placed |= dict(zip(homeless, left, strict=False))
+    return {before: after for before, after in sorted(placed.items()) if before != after}
+
+
+def _best_places(brought: Mapping[tuple[Named, Named], int]) -> dict[Named, Named]:
+    """Return one place for each entity and one entity for each place, most mentions first."""
+    placed: dict[Named, Named] = {}
+    taken: set[Named] = set()
+    for before, after in sorted(
+        brought, key=lambda pair: (-brought[pair], pair[0] != pair[1], pair)
+    ):
+        if before not in placed and after not in taken:
+            placed[before] = after
+            taken.add(after)
+    return placed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -17,20 +18,20 @@ from pgs_neo4j.llm.openai.endpoint import (
     translate,
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
-from pgs_neo4j.llm.openai.listing import listed_models
-from pgs_neo4j.llm.openai.stream import ChatStream
 from pgs_neo4j.llm.openai.usage import count_usage
-from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage
+from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, StreamedPiece
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
-from pgs_neo4j.model.ceilings import reply_bytes, stream_bytes
+from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 
 if TYPE_CHECKING:
     import openai
+    from openai.types.chat import ChatCompletionChunk
 
 IDLE_TIMEOUT_S = 60.0
 
 T = TypeVar("T")
+PROBE_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +276,96 @@ class OpenAILLM:
             truncated=finish_reason == "length",
             doubted=counted.doubted,
         )
+
+
+async def listed_models(
+    client: openai.AsyncOpenAI, endpoint: Endpoint, model: str
+) -> tuple[str, ...]:
+    """Return the model ids of the endpoint; empty if it lists none.
+
+    Raises the typed error when it cannot be reached within 10 s or refuses the key.
+    """
+    import openai
+
+    probed = replace(endpoint, timeout_s=PROBE_TIMEOUT_S)
+    try:
+        # The client's own timeout starts again with every byte.
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
+            with limited_body(MODEL_LIST_BYTES, f"{endpoint.host} (model {model})"):
+                raw = await client.models.with_raw_response.list(timeout=PROBE_TIMEOUT_S)
+        listed = json.loads(raw.content)
+    except TimeoutError:
+        raise timeout_error(probed, model) from None
+    except (openai.OpenAIError, ValueError) as error:
+        if isinstance(error, openai.NotFoundError):
+            return ()
+        raise translate(error, probed, model) from None
+    entries = listed.get("data") if isinstance(listed, dict) else None
+    found = [e.get("id") for e in entries or () if isinstance(e, dict)]
+    return tuple(name for name in found if isinstance(name, str))
+
+
+class ChatStream:
+    """Wraps the client's stream of chunks. Its errors pass through untranslated."""
+
+    def __init__(
+        self, chunks: openai.AsyncStream[ChatCompletionChunk], where: str, room: int
+    ) -> None:
+        self._chunks = chunks
+        self._where, self._room = where, room
+        self._parts: list[str] = []
+        self._refusals: list[str] = []
+        self._left = text_bytes(room)
+        self.finish_reason: str | None = None
+        self.usage: ReplyUsage | None = None
+        self.model: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All text so far."""
+        return "".join(self._parts)
+
+    @property
+    def refusal(self) -> str:
+        """The refusal so far."""
+        return "".join(self._refusals)
+
+    async def next_text(self) -> str | None:
+        """Return the next non-empty piece; None at the end, after the usage.
+
+        Raises ValueError (pydantic or JSON) if an event is not a chunk, and ModelOutputError if
+        the text is far longer than its room.
+        """
+        while (raw := await anext(self._chunks, None)) is not None:
+            text = self._take(StreamedPiece.model_validate(raw))
+            if text:
+                self._parts.append(text)
+                return text
+        return None
+
+    async def close(self) -> None:
+        """Give the connection back to the pool.
+
+        It is dropped if the reply was not read fully.
+        """
+        await self._chunks.close()
+
+    def _take(self, chunk: StreamedPiece) -> str:
+        self.usage = chunk.usage or self.usage
+        self.model = chunk.model or self.model
+        if not chunk.choices:
+            return ""
+        piece = chunk.choices[0]
+        self.finish_reason = piece.finish_reason or self.finish_reason
+        if piece.delta is None:
+            return ""
+        text, refusal = piece.delta.content or "", piece.delta.refusal or ""
+        self._left -= len(text) + len(refusal)
+        if self._left < 0:
+            raise ModelOutputError(
+                f"the model endpoint {self._where} kept sending text after the {self._room:,} "
+                "tokens that were requested; use another model or endpoint"
+            )
+        if refusal:
+            self._refusals.append(refusal)
+        return text

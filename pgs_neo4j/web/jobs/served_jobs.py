@@ -58,13 +58,3 @@ class ServedJobStop(TypedDict):
     """The server stops, and cancels the job."""
 
     job: str
-
-
-SERVED_JOBS: dict[str, type] = {
-    "accepted": ServedJob,
-    "ended": ServedJobEnd,
-    "failed": ServedJobFailure,
-    "cancelled": ServedJobCancelled,
-    "stopping": ServedJobStop,
-}
-"""By the names of the events; each also has the fields of the first."""

@@ -145,20 +145,3 @@ class ServedStop(TypedDict):
     """The server stops, and cancels the run."""
 
     run: str
-
-
-SERVED: dict[str, type] = {
-    "accepted": ServedAccepted,
-    "queued": ServedQueued,
-    "snapshot": ServedSnapshot,
-    "routed": ServedRouting,
-    "sweep_finished": ServedSweep,
-    "call_retried": ServedRetry,
-    "calls_held": ServedHold,
-    "usage": ServedUsage,
-    "answered": ServedAnswer,
-    "failed": ServedFailure,
-    "cancelled": ServedEnd,
-    "stopping": ServedStop,
-}
-"""By the names of the events."""

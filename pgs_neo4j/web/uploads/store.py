@@ -11,13 +11,14 @@ import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from secrets import token_hex
 from typing import BinaryIO
 
 from pgs_neo4j.errors import BusyError, InputFileError, UsageError
 from pgs_neo4j.model.documents import DocumentSource
+from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.uploads.names import document_name, ending_of
 
 MOST_FILES = 200
 """Files that may wait at once."""
@@ -27,6 +28,9 @@ WAIT_S = 900.0
 """Seconds for which a file waits, and which sending it may take."""
 PORTION = 1 << 20
 """Bytes that are written at once."""
+LONGEST = 500
+"""Characters, as many as the id of a document may have."""
+SHOWN = 80
 
 
 @dataclass(slots=True, eq=False)
@@ -194,3 +198,32 @@ def close_all(uploads: Sequence[Upload]) -> None:
 
 def _is_of(upload: Upload, caller: Caller, graph: str) -> bool:
     return upload.whole and (upload.owner, upload.graph) == (caller, graph)
+
+
+def document_name(name: str) -> str:
+    """Return the id of the document of an uploaded file: its path below its folder.
+
+    Nothing is ever opened under this name. Raises InputFileError for one that ``pgs ingest`` would
+    not give: absolute, with ``..``, of a hidden file, or with characters that do not print.
+    """
+    parts = name.split("/")
+    if len(name) > LONGEST or not _is_plain(name) or not all(map(_is_visible, parts)):
+        raise InputFileError(
+            f"{one_line(name[:SHOWN])!r} cannot be the name of a document; name a file by its path "
+            "below its folder, as in notes/a.md"
+        )
+    return name
+
+
+def ending_of(name: str) -> str:
+    """Return the ending of a name, in lower case."""
+    return PurePosixPath(name).suffix.lower()
+
+
+def _is_plain(name: str) -> bool:
+    return name.isprintable() and "\\" not in name
+
+
+def _is_visible(part: str) -> bool:
+    """Whether a folder with such a part shows it: not empty, and not hidden."""
+    return bool(part) and part.strip() == part and not part.startswith(".")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pgs_neo4j.cli.pages.columns import column_widths, wrap_cell
+from pgs_neo4j.cli.pages.tables import column_widths, wrap_cell
 
 
 def test_what_fits_is_left_as_it_is() -> None:

@@ -22,7 +22,7 @@ from pydantic import SecretStr
 
 from pgs_neo4j import config as settings
 from pgs_neo4j import local
-from pgs_neo4j.cli.command_list import COMMANDS as COMMAND_TABLE
+from pgs_neo4j.cli.app import COMMANDS as COMMAND_TABLE
 from pgs_neo4j.cli.commands.graphs import graph as graphs
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
 from pgs_neo4j.cli.commands.questions import ask, delivery

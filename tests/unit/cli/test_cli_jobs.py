@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from pgs_neo4j.cli import connection, output
-from pgs_neo4j.cli.commands.operations import config, metrics_file
+from pgs_neo4j.cli.commands.operations import config, repartition
 from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
@@ -134,7 +134,7 @@ def test_metrics_that_cannot_be_written_are_refused_before_the_job(
     engine: StandIn, monkeypatch: pytest.MonkeyPatch, name: str, missing: bool, said: str
 ) -> None:
     if missing:
-        monkeypatch.setattr(metrics_file, "find_spec", lambda name: None)
+        monkeypatch.setattr(repartition, "find_spec", lambda name: None)
     done = pgs("repartition", "--metrics-file", name)
     assert done.exit_code == 2
     (sentence,) = done.stderr.splitlines()

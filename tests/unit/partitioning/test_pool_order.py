@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import pool_order as module
-from pgs_neo4j.partitioning.pool_order import WIDTH, compute_features, pool_order
+from pgs_neo4j.partitioning import divide as module
+from pgs_neo4j.partitioning.divide import WIDTH, compute_features, pool_order
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import view_of
 

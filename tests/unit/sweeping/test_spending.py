@@ -14,7 +14,7 @@ from pgs_neo4j.errors import ModelAuthError, ModelOutputError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
-from pgs_neo4j.sweeping.spending import PassSpending
+from pgs_neo4j.sweeping.passes import PassSpending
 
 PROMPT = Prompt(task="sweep", system="s", user="u" * 350, question="q")
 PRICES = {"m": ModelEntry(input_price=1_000_000, output_price=2_000_000)}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from typing import get_args
 
 from pgs_neo4j.events import Event
-from pgs_neo4j.web.jobs.served_jobs import SERVED_JOBS, ServedJobFailure
-from pgs_neo4j.web.runs.served_data import SERVED, ServedFailure
-from tests.tools.event_table import events_page, plain_doc, table
+from pgs_neo4j.web.jobs.served_jobs import ServedJobFailure
+from pgs_neo4j.web.runs.served_data import ServedFailure
+from tests.tools.event_table import SERVED, SERVED_JOBS, events_page, plain_doc, table
 
 
 def test_every_event_is_there_with_its_fields() -> None:

@@ -17,7 +17,7 @@ from pgs_neo4j.telemetry.log_ids import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
-from pgs_neo4j.web.runs.served_data import SERVED
+from pgs_neo4j.web.runs.served_data import ServedFailure
 from tests.fakes.records import answered
 
 
@@ -85,7 +85,7 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
     fault = board.start(a_run(2, question="private"), failing(RuntimeError("canary")))
     listed = await told(fault)
     assert listed[-1][1]["code"] == "fault"
-    assert listed[-1][1].keys() == SERVED["failed"].__annotations__.keys()
+    assert listed[-1][1].keys() == ServedFailure.__annotations__.keys()
     assert "canary" not in str(listed)
     assert fault.task is not None
     with pytest.raises(RuntimeError, match="canary"):

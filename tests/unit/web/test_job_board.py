@@ -14,7 +14,7 @@ from pgs_neo4j.model import Usage
 from pgs_neo4j.web.access.callers import OWNER, Caller, UnknownJobError
 from pgs_neo4j.web.jobs import board as boards
 from pgs_neo4j.web.jobs.board import JobBoard, LiveJob
-from pgs_neo4j.web.jobs.served_jobs import SERVED_JOBS, ServedJobEnd
+from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd, ServedJobFailure
 
 ANN = Caller("ann", tenant=True, graphs=frozenset({"papers"}), cost_per_day=5.0)
 BOB = Caller("bob", tenant=True)
@@ -52,7 +52,7 @@ async def test_a_graph_has_one_job_at_a_time_and_every_end_is_noted() -> None:
     events = await told(job)
     assert [name for name, _ in events] == ["accepted", "progressed", "usage", "ended"]
     assert events[-1][1] == {**END, "job": job.id, "graph": "papers", "kind": "ingest"}
-    assert events[-1][1].keys() >= SERVED_JOBS["ended"].__annotations__.keys()
+    assert events[-1][1].keys() >= ServedJobEnd.__annotations__.keys()
     await asyncio.sleep(0)  # the task has ended
     assert (job.state, ends) == ("ended", ["refused", "first"])
     board.start(LiveJob(OWNER, "papers", "ingest"), held.work)
@@ -71,7 +71,7 @@ async def test_an_error_is_told_and_a_fault_says_nothing_of_its_cause(
 
     job = JobBoard().start(LiveJob(OWNER, "papers", "demo"), fail)
     (_, (name, data)) = await told(job)
-    assert data.keys() >= SERVED_JOBS["failed"].__annotations__.keys()
+    assert data.keys() >= ServedJobFailure.__annotations__.keys()
     assert (name, data["code"], job.state) == ("failed", code, "failed")
     assert said in str(data["error"])
     assert "canary" not in str(data)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgs_neo4j.ingest.arbiter import near
-from pgs_neo4j.ingest.arbiter.near import NEAREST, near_pairs, read_vectors
+from pgs_neo4j.ingest.arbiter import judging
+from pgs_neo4j.ingest.arbiter.judging import NEAREST, near_pairs, read_vectors
 from pgs_neo4j.ingest.arbiter.pairs import close_pairs
 from pgs_neo4j.ingest.fold.resolution import Resolution
 from tests.fakes.database import FakeDatabase, Row
@@ -56,7 +56,7 @@ def test_near_names_are_asked_about_unless_numbers_or_people_speak_against_it() 
 async def test_vectors_are_read_in_pages_and_not_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(near, "PAGE", 2)
+    monkeypatch.setattr(judging, "PAGE", 2)
     ids = [f"entity:Person:N{number}" for number in range(5)]
 
     def page(sent: Row) -> list[Row]:
@@ -69,7 +69,7 @@ async def test_vectors_are_read_in_pages_and_not_without_end(
     db: Any = FakeDatabase(read_vector_models=models, read_vectors=page)
     assert {key for key, _ in await read_vectors(db, "docs")} == {f"N{n}" for n in range(5)}
     assert [sent["after"] for sent in db.params("read_vectors")] == ["", ids[1], ids[3]]
-    monkeypatch.setattr(near, "MOST_READ", 4)
+    monkeypatch.setattr(judging, "MOST_READ", 4)
     assert await read_vectors(db, "docs") == {}
     empty: Any = FakeDatabase(read_vector_models=[])
     assert await read_vectors(empty, "docs") == {}

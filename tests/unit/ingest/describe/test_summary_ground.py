@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.ingest.describe.ground import grounded_sentences
+from pgs_neo4j.ingest.describe.model import grounded_sentences
 
 SOURCES = ("Paris lies on the Seine.", "Paris has 2,100,000 inhabitants.", "The capital is old.")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.graph.hashes import text_hash
-from pgs_neo4j.ingest.describe.tree import summarize_tree
+from pgs_neo4j.ingest.describe.model import summarize_tree
 from pgs_neo4j.ingest.fold.rows import JOINED_FRAGMENTS, JOINED_TOKENS, are_long
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.ingest.fold.contribution import Contribution, EntityMention, contribution_of
-from pgs_neo4j.ingest.fold.folding import fold
+from pgs_neo4j.ingest.fold.folding import assign_types, fold
 from pgs_neo4j.ingest.fold.rows import JOINED_FRAGMENTS, entity_id, join_fragments
 from pgs_neo4j.ingest.fold.tallies import (
     MOST_CHUNKS,
@@ -19,7 +19,6 @@ from pgs_neo4j.ingest.fold.tallies import (
     RelationTally,
     keep_lowest,
 )
-from pgs_neo4j.ingest.fold.types import assign_types
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from tests.documents import random_extraction, relation_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from pgs_neo4j.ingest.fold.contribution import EntityMention, Named
 from pgs_neo4j.ingest.fold.folding import NameTallies
-from pgs_neo4j.ingest.names.renaming import renamed_entities
+from pgs_neo4j.ingest.names.neighborhood import renamed_entities
 
 Counts = Mapping[tuple[str, str, str], int]
 """Mentions that stay, by name, former entity, and new entity."""

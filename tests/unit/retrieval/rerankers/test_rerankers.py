@@ -10,11 +10,15 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, RerankerName
-from pgs_neo4j.retrieval.rerankers.distance import CENTERS
-from pgs_neo4j.retrieval.rerankers.mentions import NO_PASSAGES
-from pgs_neo4j.retrieval.rerankers.order import MOST_NODES, Reranked, RerankOrder
-from pgs_neo4j.retrieval.rerankers.table import RERANKERS
-from pgs_neo4j.retrieval.rerankers.vectors import TOO_FEW
+from pgs_neo4j.retrieval.rerankers import (
+    CENTERS,
+    MOST_NODES,
+    NO_PASSAGES,
+    RERANKERS,
+    TOO_FEW,
+    Reranked,
+    RerankOrder,
+)
 from tests.fakes.database import FakeDatabase
 
 SCORES = {"a": 0.9, "b": 0.8, "c": 0.5}
