@@ -140,7 +140,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Brain:
     return write_brain(tmp_path_factory.mktemp("generated") / "brain.json.gz")
 
 
-@pytest.fixture(params=["generated", "physics2"])
+@pytest.fixture(params=["generated", pytest.param("physics2", marks=pytest.mark.thorough)])
 def brain(request: pytest.FixtureRequest, generated: Brain) -> Brain:
     """A file of the original engine: one that is always there, and its own demo."""
     if request.param == "generated":
@@ -148,7 +148,7 @@ def brain(request: pytest.FixtureRequest, generated: Brain) -> Brain:
     return Brain(request.getfixturevalue("shared") / "data" / "physics2.json.gz", 586, 1931)
 
 
-@pytest.fixture(params=["generated", "Stack Overflow"])
+@pytest.fixture(params=["generated", pytest.param("Stack Overflow", marks=pytest.mark.thorough)])
 def archive(request: pytest.FixtureRequest) -> Archive:
     """Questions as a database holds them: some that are always there, and Neo4j's example."""
     if request.param == "generated":

@@ -50,6 +50,7 @@ async def planner(endpoint):
         yield opened
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", queries.names())
 async def test_the_planner_agrees_with_the_header(planner, name):
     """In the languages of the statement that the server speaks: 5.26 speaks Cypher 5 alone."""

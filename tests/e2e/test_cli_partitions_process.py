@@ -31,6 +31,7 @@ async def checked(shell: Shell) -> tuple[Any, str | None]:
     return done.document["drift"], done.document["outlook"]
 
 
+@pytest.mark.thorough
 async def test_the_report_and_the_check_follow_the_graph(shell: Shell, stored: Database) -> None:
     assert (await shell("partitions", "--check")).out.startswith(
         "graph papers is not partitioned yet"

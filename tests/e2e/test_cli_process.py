@@ -125,6 +125,7 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert (await pgs("sessions", "list", "--json")).document == {"sessions": []}
 
 
+@pytest.mark.thorough
 async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -> None:
     found = (await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json", "-q")).document
     assert len(found["search"]["nodes"]) == 3
@@ -164,6 +165,7 @@ async def test_an_unreachable_database_is_5(pgs: Shell, command: tuple[str, ...]
     assert len(done.err.splitlines()) == 1
 
 
+@pytest.mark.thorough
 async def test_a_wrong_password_is_5(pgs: Shell, endpoint: Endpoint) -> None:
     if endpoint.password is None:
         pytest.skip("the database in PGS_TEST_NEO4J_URI asks for no password")
@@ -207,7 +209,9 @@ async def _no_transaction(db: Database) -> bool:
     return not rows
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)]
+)
 async def test_an_interrupted_sweep_leaves_nothing_open(
     pgs: Shell, stored: Database, number: signal.Signals
 ) -> None:
@@ -292,6 +296,7 @@ def _all_of(watching: int) -> str:
         pieces.append(piece)
 
 
+@pytest.mark.thorough
 async def test_titles_of_the_graph_cannot_drive_the_terminal(pgs: Shell, stored: Database) -> None:
     await stored.call(
         "MATCH (p:Paper) SET p.title = $title + p.title, p.abstract = p.abstract + $title",
@@ -322,6 +327,7 @@ async def test_load_is_idempotent_and_refuses_the_malformed(pgs: Shell, db: Data
     assert await count(db, "(x:LoadedNode)") == 40
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("no_search_indexes")
 async def test_vector_indexes_come_and_go_on_request(pgs: Shell, db: Database) -> None:
     await papers(db)
@@ -335,6 +341,7 @@ async def test_vector_indexes_come_and_go_on_request(pgs: Shell, db: Database) -
     assert (await pgs("index", "drop", "--json")).document["dropped"] == made["created"]
 
 
+@pytest.mark.thorough
 async def test_doctor_tells_what_is_well_and_what_is_not(pgs: Shell, stored: Database) -> None:
     well = await pgs("doctor", "--json")
     assert well.code == 0

@@ -52,6 +52,7 @@ def resumable(text: str) -> str:
     return str(run)
 
 
+@pytest.mark.thorough
 async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     pgs: Shell, stored: Database, fake: FakeOpenAI
 ) -> None:
@@ -147,7 +148,9 @@ async def test_a_bound_too_small_for_anything_is_3_and_says_how_to_go_on(
     assert await count(stored, "(x:PgsRun)") == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.thorough), signal.SIGTERM]
+)
 async def test_an_interrupted_run_says_how_to_go_on(
     pgs: Shell, stored: Database, fake: FakeOpenAI, number: signal.Signals
 ) -> None:
@@ -171,6 +174,7 @@ async def test_an_interrupted_run_says_how_to_go_on(
     assert resumed.document["coverage"]["nodes_read"] == 160
 
 
+@pytest.mark.thorough
 async def test_a_model_that_fails_is_6_and_the_run_goes_on_when_it_is_well(
     pgs: Shell, stored: Database, fake: FakeOpenAI
 ) -> None:

@@ -32,12 +32,12 @@ from tests.database import empty
 from tests.graphs import checksum, count, papers
 from tests.killed_ingest import graph_without_name, half_documents
 from tests.leftovers import expire, nothing_left, only, whole
-from tests.thorough import tries
 
-pytestmark = pytest.mark.timeout(1800)  # many a start of a server, on a busy machine
+# Each starts servers again and again, which takes long, most of all on a busy machine.
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
-DATABASE_KILLS = tries(1, 20)
+DATABASE_KILLS = 8
 WRITERS = 8
 DOCUMENTS = 60  # two publications, and a prompt for each document
 Restart = Callable[[], Awaitable[None]]
@@ -57,7 +57,7 @@ def kill(options: LocalOptions) -> int:
     return pid
 
 
-# What is at work while the server dies, and when. In the default form, the first one only: nobody
+# What is at work while the server dies, and when. At the first moment nobody
 # knows whether the members were written. After the communities, their projection is gone.
 MOMENTS: tuple[tuple[ModuleType, str, str], ...] = (
     (membership, "write_members", "during"),
@@ -100,7 +100,7 @@ async def test_a_database_restarted_between_any_steps_keeps_old_or_new(
         restarts += 1
         await kill_and_start(options)
 
-    for number, moment in enumerate(MOMENTS[: tries(1, 4)], start=1):
+    for number, moment in enumerate(MOMENTS, start=1):
         before = await whole(db)
         ended = ""
         with pytest.MonkeyPatch.context() as patch:

@@ -99,7 +99,14 @@ async def shell(tmp_path: Path, endpoint: Endpoint, db: Database) -> Shell:
     return Shell(tmp_path, endpoint, answer.run)
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        page if page.stem == "README" else pytest.param(page, marks=pytest.mark.thorough)
+        for page in WITH_CODE
+    ],
+    ids=lambda page: page.stem,
+)
 async def test_every_block_of_a_page_runs(page: Path, shell: Shell, db: Database) -> None:
     lines = [line for block in blocks(page) for line in block.code.splitlines()]
     for line in lines:

@@ -149,7 +149,7 @@ async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, arc
     assert await checksum(db) == before
 
 
-@pytest.mark.parametrize("mode", ["continue", "targeted"])
+@pytest.mark.parametrize("mode", ["continue", pytest.param("targeted", marks=pytest.mark.thorough)])
 async def test_sessions_exhaust_a_graph(endpoint, db, brain, mode):
     loaded = await load(db, read_brain(brain.path), "physics2")
     async with connect(endpoint, contract_reply) as engine:

@@ -24,7 +24,7 @@ from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = tries(8, 50)
+KILLS = tries(4, 20)
 CALLS = 9  # of a whole run: eight sweeps and a synthesis
 IN_FLIGHT = 3
 PATIENCE_S = 60.0

@@ -42,6 +42,7 @@ async def test_a_server_answers_and_ends_when_it_is_told(
         assert link.partition("=")[2] not in said
 
 
+@pytest.mark.thorough
 async def test_after_a_kill_a_run_is_seen_and_resumed_by_the_next_server(
     endpoint: Endpoint, papers: None, tmp_path: Path
 ) -> None:
