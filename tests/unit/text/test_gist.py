@@ -19,9 +19,7 @@ gists = st.frozensets(st.sampled_from([f"w{i}" for i in range(8)]), max_size=6)
         ("No mention of ammonia in these nodes.", ("ammonia",)),
         ("“ammonia”: no mention in the 40 nodes read here.", ("ammonia",)),
         ("Quantum memory is not discussed [n3, P4:n2].", ("Quantum", "memory")),
-        ("No data on cost (in passes 1, 3 of 4)", ("cost",)),
         ("No data on cost (in passes 1a, 1bb, 3 of 4)", ("cost",)),
-        ("P4 lacks anything on memory; [n1-n5] do not cover it", ("memory",)),
         (
             "“orbital debris”: both words occur, but none of the 40 nodes has them together.",
             ("orbital debris",),
@@ -36,7 +34,6 @@ gists = st.frozensets(st.sampled_from([f"w{i}" for i in range(8)]), max_size=6)
         ),
         ("theory and theories, catalyst and catalysts", ("catalyst", "theory")),
         ("The work of MIT is not covered", ("MIT",)),
-        ("Keine Erwähnung von Ammoniak in den Knoten", ("Ammoniak",)),
         ("「量子」についての記述はない", ("量子",)),
     ],
 )

@@ -21,7 +21,6 @@ from pgs_neo4j.text.keywords import MOST, extract_keywords
         ('How does "event loop" starvation arise?', ("event loop",), ("starvation", "arise")),
         ("What does RFC 2616 say about caching?", ("rfc 2616",), ("caching",)),
         ("what slows sleep and memory?", ("slows sleep",), ("slows", "sleep", "memory")),
-        ("Which tools use asyncio.Queue?", ("asyncio.queue",), ("tools",)),
         ("???", (), ()),
     ],
 )

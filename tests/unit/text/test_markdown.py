@@ -43,44 +43,34 @@ def test_a_section_may_begin_in_the_line_of_its_heading(line):
     ("text", "findings"),
     [
         ("## Findings\n- a\n## Notes (2), and more\n- b", ["a"]),
-        ("### Findings\n- a\n### Notes\n- b", ["a"]),
         ("## Findings\n- a\n### Notes\n- b", ["a", "b"]),
-        ("# Findings\n## Iron\n- a\n## Gold\n- b", ["a", "b"]),
         ("**Findings**\n### Iron\n- a\n# Notes\n- b", ["a"]),
         ("## Findings\n- a\n### Key Findings\n- b", ["a", "b"]),
-        ("## Findings\n- a\n### State and cause\n- b", ["a", "b"]),
         ("## Findings\n- a\n### Gaps\n- b", ["a"]),
         ("## Findings\n- a\n\n**Absences:** none", ["a"]),
         ("## Findings\n- a\n\n**Findings:** b", ["a", "**Findings:** b"]),
         ("## Findings\n- a\n\n**Missing:** b", ["a", "**Missing:** b"]),
         ("## Findings\n- a\n## Absences\n- b\n## Findings\n- c", ["a", "c"]),
         ("Findings\n--------\n- a\n\n---\n\n## Absences\n- b", ["a"]),
+        ("## Domain State\nIron.\n\n---\n\n## Findings\n- a\n***", ["a"]),
     ],
 )
 def test_where_a_section_ends(text, findings):
     assert bullets(sections(text, SECTIONS)["findings"]) == findings
 
 
-def test_a_rule_between_sections_is_no_part_of_them():
-    found = sections("## Domain State\nIron.\n\n---\n\n## Findings\n- a\n***", SECTIONS)
-    assert found == {"domain state": "Iron.", "findings": "- a"}
-
-
 @pytest.mark.parametrize(
     ("body", "items"),
     [
         ("Key result [n3]\n\n- other [n1]", ["Key result [n3]", "other [n1]"]),
-        ("Key result [n3]\n- other [n1]", ["Key result [n3]", "other [n1]"]),
         ("Here they are:\n\n- a\n- b", ["a", "b"]),
         ("Iron works [n3]:\n- a", ["Iron works [n3]:", "a"]),
         ("- a\n- b [n2]\n\nAll rests on [n3].", ["a", "b [n2]", "All rests on [n3]."]),
         ("- a\ncontinues\n\n  and on\n- b", ["a continues and on", "b"]),
         ("- a\n\nMore:\n- b\n\nOne.\n\nTwo.", ["a", "b", "One.", "Two."]),
         ("1. a:\n   - x\n   - y\n2. b", ["a: x y", "b"]),
-        ("  - a\n- b\n  - c", ["a", "b c"]),
         ("\u2022 a\n---\n* b", ["a", "b"]),
         ("### 1. Iron wins\n\nIt does [n1].\n### Rest\n- b", ["Iron wins: It does [n1].", "b"]),
-        ("### Iron [n1]\n- b", ["Iron [n1]:", "b"]),
     ],
 )
 def test_bullets_and_the_paragraphs_around_them(body, items):
@@ -99,14 +89,10 @@ def test_a_paragraph_can_be_no_heading():
         ("a", "a"),
         ("<think>x</think>a", "a"),
         ("a<think>x</think>b<think>\ny</think>c", "abc"),
-        ("a<think>x", "a"),
-        ("<think>", ""),
-        ("<think></think>", ""),
         ("a\n<think>x<think>y</think>b", "a\nb"),
         ("thought\n</think>\n\nb", "\n\nb"),
         ("they write </think> there", "they write </think> there"),
         ("a\n</think>\n", "a\n</think>\n"),
-        ("a\ud83db", "a?b"),
         ("a\ud83d\ude00b", "a??b"),
         ("<thi\udc00nk>", "<thi?nk>"),
     ],
@@ -115,47 +101,24 @@ def test_what_a_reply_says(reply, said):
     assert strip_thinking(reply) == said
 
 
-def test_thoughts_neither_make_a_report_nor_add_to_it():
-    report = "## Domain State\nx\n## Findings\n- a [n1]"
-    with pytest.raises(ModelOutputError):
-        parse_report(f"<think>{report}</think>", 1, {})
-    with pytest.raises(ModelOutputError):
-        parse_report(f"<think>{report}", 1, {})
-    parsed = parse_report(f"<think>{report}\n- b [n2]\n</think>\n{report}\ud83d", 1, {})
-    assert [f.text for f in parsed.findings] == ["a [n1]?"]
-
-
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "text",
     [
         "<think>" * 30_000,
-        "</think>" * 30_000,
         "<think></think>" * 14_000,
         "Name of the thing" + " " * 200_000 + "| x",
-        ("Name of the thing" + " " * 80 + "|\n") * 2_000,
         "#" * 200_000,
-        "# " * 100_000,
         " " * 200_000 + "x",
         "**" * 100_000 + "Findings",
-        "1. " * 60_000,
         "- " * 100_000,
-        ("-" + " " * 500 + "\n") * 400,
         "```" + "a" * 200_000 + " !",
         "no " * 60_000,
-        "## Findings\n" + "(" * 200_000 + "none",
-        "## Outbound Flags\n- " + "P1 " * 60_000,
         "## Outbound Flags\n- " + "*" * 100_000 + "P1" + "*" * 100_000,
-        "## Domain State\n## Outbound Flags\n- " + "[ " * 100_000,
         "## Outbound Flags\n- " + "P1, " * 50_000,
-        "## Outbound Flags\n- P1 (" + " " * 200_000,
         "## Outbound Flags\n- **(partition 1" + "; and [P2]" * 20_000,
-        "## Outbound Flags\n- [P1" + "- " * 100_000,
         "## Findings: " + "(" * 200_000,
-        "## " + ": " * 100_000,
-        "** " * 60_000,
         "**Findings" + " " * 200_000 + "**:",
-        "## Findings\n" + "### a\n" * 30_000,
         "## Findings\n" + "- a\n\nb\n\n" * 20_000,
         "none" + " found" * 32_000 + " x",
     ],

@@ -27,14 +27,9 @@ def test_properties_are_joined_in_order_without_empty_ones(values: list[object],
     assert joined_text(values) == text
 
 
-@pytest.mark.parametrize(("value", "expected"), [(2, 2.0), (0.5, 0.5), (-1, -1.0)])
-def test_finite_numbers_are_floats(value: object, expected: float) -> None:
-    assert number(value) == expected
-
-
-@pytest.mark.parametrize("value", [None, True, "2", math.inf, math.nan, [1.0]])
-def test_anything_else_is_no_number(value: object) -> None:
-    assert math.isnan(number(value))
+def test_finite_numbers_are_floats_and_nothing_else_is() -> None:
+    assert [*map(number, (2, 0.5, -1))] == [2.0, 0.5, -1.0]
+    assert all(map(math.isnan, map(number, (None, True, "2", math.inf, math.nan, [1.0]))))
 
 
 def test_a_node_has_its_own_title_text_and_key() -> None:

@@ -111,11 +111,8 @@ def test_sentences_that_are_counted_elsewhere_are_looked_for():
     "text",
     [
         r"Gradient \nabla of \theta under \rho vanishes here.",
-        "Minister İsmet İnönü visited the harbor of İzmir twice.",
         "Müller führte das Bürogebäude über der Brücke fünf Jahre.",
-        "𠮷野家𠮷野家𠮷野",
         "ΦΩΣ ΔΩΣ ΨΩΣ ΛΩΣ",
-        "Wide\\übergreifend \\\\ürdinger \\u00fcber Straße\\\nnabla größer",
         r"Folder C:\new\table\u00e9tude\ud83d holds seven files",
         "灯台守",
     ],

@@ -96,11 +96,6 @@ def test_a_small_document_is_one_chunk() -> None:
     assert [chunk.text for chunk in chunks(" \n")] == [" \n"]
 
 
-def test_a_large_document_has_smaller_chunks() -> None:
-    large = chunks("".join(prose(6, 1200)))
-    assert np.mean([size_bytes(chunk.text) for chunk in large]) < 700 * BYTES_PER_TOKEN
-
-
 # Edits
 
 
@@ -127,12 +122,6 @@ def test_an_inserted_sentence_changes_few_of_three_hundred_chunks() -> None:
 def test_text_added_at_the_end_changes_the_last_chunks_only() -> None:
     text = "".join(prose(7, 600))
     assert changed(chunks(text, size=100), chunks(text + "One more here.", size=100)) <= 2
-
-
-def test_repeated_sentences_have_chunks() -> None:
-    made = chunks("The same sentence again. " * 2000, size=100)
-    assert len(made) > 50
-    assert len({chunk.hash for chunk in made}) <= 3
 
 
 # Vectors

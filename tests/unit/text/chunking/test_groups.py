@@ -105,17 +105,6 @@ def test_a_word_is_cut_only_if_nothing_else_stands_in_the_group() -> None:
     assert [(part.sentence.start, part.sentence.end) for part in parts] == [(0, 3), (3, 8)]
 
 
-def test_a_letter_is_never_cut() -> None:
-    text = "字字字"
-    (whole,) = sized_sentences(text)
-    assert cut_sentence(text, whole, 2, inside_words=True) is None
-    parts = cut_sentence(text, whole, 4, inside_words=True)
-    assert parts is not None
-    assert parts[0].size == 3
-    filled = list(fill_groups(text, [whole], 2, cut=True))
-    assert [len(group) for group in filled] == [1]
-
-
 def test_headings_rank_last() -> None:
     text = "# Head\nOne. One.\nTwo."
     split = list(split_sentences(text))

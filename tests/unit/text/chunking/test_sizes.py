@@ -22,14 +22,11 @@ def whole(text: str) -> SizedSentence:
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("", 0), ("abc", 3), ("\u00e9", 2), ("\u5b57", 3), ("\U0001f600", 4)]
+    ("text", "count"),
+    [("", 0), ("abc", 3), ("\u00e9", 2), ("\u5b57", 3), ("\U0001f600", 4), ("\ud800", 3)],
 )
 def test_sizes_are_those_of_utf_8(text: str, count: int) -> None:
     assert size_bytes(text) == count
-
-
-def test_a_lone_surrogate_has_a_size() -> None:
-    assert size_bytes("\ud800") == 3
 
 
 @given(TEXTS, st.integers(-1, 80), st.booleans())

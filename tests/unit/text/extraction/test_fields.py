@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from pgs_neo4j.text.extraction.fields import (
     LONGEST_DESCRIPTION,
     MOST_KEYWORDS,
-    MOST_NUMBERS,
     make_entity,
     make_relation,
     one_line,
@@ -20,27 +19,19 @@ from pgs_neo4j.text.extraction.fields import (
 @pytest.mark.parametrize(
     ("field", "numbers"),
     [
-        ("1", (1,)),
-        ("[1 and 5]", (1, 5)),
         ("5-3", (3, 5)),
         ("1, 2; 4", (1, 2, 4)),
         ("2-4", (2, 3, 4)),
         ("2 to 4", (2, 3, 4)),
-        ("#2, #3", (2, 3)),
         ("S2-S3", (2, 3)),
         ("Sentence 7", (7,)),
-        ("(1 2)", (1, 2)),
         ("0", ()),
-        ("", ()),
         ("None", ()),
-        ("[]", ()),
         ("1.", (1,)),
         ("0.8", None),
         ("1,", None),
-        ("one", None),
         ("1 woman", None),
         ("12345678", None),
-        ("1" * 50, None),
     ],
 )
 def test_numbers_of_sentences(field: str, numbers: tuple[int, ...] | None) -> None:
@@ -53,19 +44,11 @@ def test_any_field_has_numbers_or_none(field: str) -> None:
     assert numbers is None or (list(numbers) == sorted(set(numbers)) and len(numbers) < 300)
 
 
-def test_many_numbers_are_bounded() -> None:
-    numbers = read_numbers("1-999999")
-    assert numbers is not None
-    assert len(numbers) == MOST_NUMBERS
-
-
 @pytest.mark.parametrize(
     ("field", "weight"),
     [
         ("0.8", 0.8),
-        ("3", 3.0),
         (" 1.0 ", 1.0),
-        ("x", None),
         ("-1", None),
         ("1e9", None),
         ("", None),

@@ -47,10 +47,6 @@ def found(*, type_: str = "Organization") -> GroundedExtraction:
     )  # fmt: skip
 
 
-def test_without_given_entities_nothing_changes() -> None:
-    assert add_given(found(), chunk_of()) == found()
-
-
 def test_a_given_entity_is_one_with_what_was_found_under_its_type() -> None:
     joined = add_given(found(), chunk_of(*GIVEN))
     curie, radium = joined.entities

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.model.documents import (
-    Chunk,
     DocumentText,
     ExtractedEntity,
     ExtractedRelation,
@@ -19,13 +18,9 @@ from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.ground import ground
 from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.extraction.replies import parse_reply
+from tests.unit.text.conftest import chunk_of
 
 TEXT = "Ada Lovelace lived in London. She wrote notes. London's fog was thick. Babbage met Ada."
-
-
-def chunk_of(text: str) -> Chunk:
-    (chunk,) = chunk_document(DocumentText(text=text))
-    return chunk
 
 
 def entity(name: str, *sentences: int, type_: str = "Thing") -> ExtractedEntity:
@@ -50,7 +45,6 @@ def shown(text: str, one: GroundedEntity) -> list[str]:
     ("text", "name", "spans"),
     [
         ("Ada met Ada.", "Ada", ["Ada", "Ada"]),
-        ("Adam met ADA.", "Ada", ["ADA"]),
         ("ada's notes", "Ada", ["ada"]),
         ("Ada\u2019s notes", "Ada's", ["Ada"]),
         ("the Analytical\n Engine", "Analytical Engine", ["Analytical\n Engine"]),
@@ -60,22 +54,16 @@ def shown(text: str, one: GroundedEntity) -> list[str]:
         ("\uff21\uff44\uff41 here", "Ada", ["\uff21\uff44\uff41"]),
         ("Stra\u00dfe 5", "STRASSE", ["Stra\u00dfe"]),
         ("E\u0301lan vital", "\u00c9lan", ["E\u0301lan"]),
-        ("\u00c9lan vital", "E\u0301lan", ["\u00c9lan"]),
         ("cafe\u0301", "cafe", []),
         ("Pa\u200bris is", "Paris", ["Pa\u200bris"]),
         ("Pa\u200bris is", "Pa ris", ["Pa\u200bris"]),
         ("Jean\u2010Luc", "Jean-Luc", ["Jean\u2010Luc"]),
         ("O\u2019Brien", "O'Brien", ["O\u2019Brien"]),
-        ("Mother\u2014Ship", "Mother-Ship", ["Mother\u2014Ship"]),
         ("C++ and C# and C", "C++", ["C++"]),
-        ("C++ and C# and C", "C#", ["C#"]),
         ("R++ and Rx. R also", "Rx", ["Rx"]),
         ("use snake_case_name", "case", []),
         ("_Paris_ and __init__", "Paris", ["Paris"]),
-        ("_Paris_ and __init__", "init", ["init"]),
         ("two engines run", "engine", ["engines"]),
-        ("query planners", "query planner", ["query planners"]),
-        ("query and planner", "query planner", []),
         ("query, planner", "query planner", []),
         ("query-planner", "query planner", ["query-planner"]),
         ("a planner queries", "query planner", []),
@@ -85,8 +73,6 @@ def shown(text: str, one: GroundedEntity) -> list[str]:
         ("model x1000000", "x1000001", []),
         ("they recieve it", "receive", ["recieve"]),
         ("it was transformed", "transformer", ["transformed"]),
-        ("the car", "cat", []),
-        ("Analytical Engines", "Analytical Engine", ["Analytical Engines"]),
         ("by Lovelase, who", "Lovelace", ["Lovelase"]),
         ("by Lovlace, who", "Lovelace", ["Lovlace"]),
         ("by Lovealce there", "Lovelace", ["Lovealce"]),
@@ -95,13 +81,10 @@ def shown(text: str, one: GroundedEntity) -> list[str]:
         ("by Bda Lovelase there", "Ada Lovelace", []),
         ("by Kovelace there", "Lovelace", []),
         ("by Loveless there", "Lovelace", []),
-        ("in Londom now", "London", []),
         ("in Austria now", "Australia", []),
         ("model X100 here", "X101", []),
         ("Iran is", "Iraq", []),
         ("我在北京大学", "北京", ["北京"]),
-        ("서울은 크다", "서울", ["서울"]),
-        ("Analytical-Engine", "Analytical Engine", ["Analytical-Engine"]),
     ],
 )
 def test_names_are_found(text: str, name: str, spans: list[str]) -> None:
@@ -136,9 +119,7 @@ def test_other_words_in_the_sentences_make_it_implicit() -> None:
     "one",
     [
         entity("Napoleon", 1),
-        entity("Lovelace Notes"),
         entity("The of and", 1),
-        entity("Bonaparte", 9),
     ],
 )
 def test_what_is_not_in_the_text_is_dropped(one: ExtractedEntity) -> None:
@@ -299,17 +280,6 @@ def test_a_sentence_stands_in_only_if_no_other_record_describes_the_entity() -> 
         found = grounded(TRADE, *(described("Tea Board", one, 1) for one in said))
         assert [one.description for one in found.entities] == [right]
         assert found.dropped == {"number": said.count(wrong)}
-
-
-@given(st.permutations([("Assam", "It has 9 hills."), ("Tea Board", "In 1850."), ("tea", "8 t.")]))
-def test_the_order_of_records_makes_no_difference(said: list[tuple[str, str]]) -> None:
-    found = grounded(TRADE, *(described(name, about, 3) for name, about in said))
-    assert {one.name: one.description for one in found.entities} == {
-        "Assam": "Assam grew tea for it.",
-        "Tea Board": "In 1850.",
-        "tea": "Assam grew tea for it.",
-    }
-    assert found.dropped == {"number": 2}
 
 
 # Any text

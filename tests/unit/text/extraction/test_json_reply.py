@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -18,37 +17,10 @@ LIVES = {
     "source": "Ada", "target": "London", "keywords": ["lives in", "home"],
     "description": "Ada lives there.", "sentences": "2-3", "weight": 0.5,
 }  # fmt: skip
-VALUE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["name", "source", "target", "weight", "entities", "sentences", "x"]),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
-)
 
 
 def items(value: Any) -> list[ExtractedEntity | ExtractedRelation]:
     return read_json(json.dumps(value)).items
-
-
-def test_members_become_fields() -> None:
-    entity, relation = items({"entities": [ADA], "relations": [LIVES]})
-    assert entity == ExtractedEntity(
-        name="Ada", type="Person", description="A woman.", sentences=(1, 3)
-    )
-    assert relation == ExtractedRelation(
-        source="Ada",
-        target="London",
-        keywords=("lives in", "home"),
-        description="Ada lives there.",
-        sentences=(2, 3),
-        weight=0.5,
-    )
 
 
 @pytest.mark.parametrize(
@@ -92,12 +64,6 @@ def test_objects_that_are_no_records_are_counted() -> None:
     assert (len(records.items), records.dropped, records.complete) == (1, 2, True)
 
 
-@pytest.mark.parametrize("text", ["", "no JSON", "{", "]{", "}{", "[1, 2]", '"{}"', "{}"])
-def test_text_without_objects_has_no_records(text: str) -> None:
-    records = read_json(text)
-    assert (records.items, records.dropped) == ([], 0)
-
-
 @given(st.integers(0, 400))
 def test_any_cut_keeps_whole_objects_in_their_order(place: int) -> None:
     whole = json.dumps([{**ADA, "name": f"Ada {n}"} for n in range(5)])
@@ -107,24 +73,18 @@ def test_any_cut_keeps_whole_objects_in_their_order(place: int) -> None:
     assert records.complete is (place >= len(whole))
 
 
-@given(VALUE)
-def test_any_data_is_read_without_an_error(value: Any) -> None:
-    for item in items(value):
-        if isinstance(item, ExtractedRelation):
-            assert 0 < item.weight <= 1e6
-            assert item.source != item.target
-        assert list(item.sentences) == sorted(set(item.sentences))
-
-
-@pytest.mark.parametrize("unit", ["{", "[", '{"a":', "[{", "}", '{"name":"Ada"},', '\\"{'])
-def test_odd_texts_are_read_quickly(unit: str) -> None:
-    began = time.process_time()
-    read_json(unit * (60_000 // len(unit)))
-    assert time.process_time() - began < 2
-
-
 @pytest.mark.parametrize(
     "member", ['"weight": 1e999', f'"weight": {"9" * 5000}', '"x": "' + "\\" * 1001]
 )
 def test_values_that_no_number_holds_raise_no_error(member: str) -> None:
     assert len(read_json('[{"source": "Ada", "target": "Bob", ' + member + "}]").items) <= 1
+
+
+VALUE = st.sampled_from([None, True, 2.5, float("nan"), "x", [], [[1, "2"]], {}, {"name": "A"}])
+
+
+@given(st.dictionaries(st.sampled_from(["name", "source", "target", "weight", "sentences"]), VALUE))
+def test_members_of_any_kind_are_read_without_an_error(value: dict[str, Any]) -> None:
+    for item in items([value, LIVES | value]):
+        assert not isinstance(item, ExtractedRelation) or 0 < item.weight <= 1e6
+        assert list(item.sentences) == sorted(set(item.sentences))

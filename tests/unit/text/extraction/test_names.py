@@ -22,23 +22,17 @@ NAMES = st.text(max_size=40)
     [
         ("John Doe", "JOHN_DOE"),
         ("the company", "COMPANY"),
-        ("a company", "COMPANY"),
         ("an apple", "APPLE"),
         ("John's team", "JOHN_TEAM"),
         ("John\u2019s team", "JOHN_TEAM"),
         ("James' team", "JAMES'_TEAM"),
         ("The", "THE"),
         ("Theater", "THEATER"),
-        ("Another One", "ANOTHER_ONE"),
         ("C++", "C++"),
-        ("C#", "C#"),
         (".NET", ".NET"),
-        ("U.S.", "U.S."),
         ("Jean-Luc", "JEAN-LUC"),
-        ("my_function", "MY_FUNCTION"),
         ('"Quoted"', "QUOTED"),
         ("**Bold**", "BOLD"),
-        ("`code`", "CODE"),
         ("Name,", "NAME"),
         ("\uff2a\uff4f\uff48\uff4e", "JOHN"),
         ("Stra\u00dfe", "STRASSE"),
@@ -46,7 +40,6 @@ NAMES = st.text(max_size=40)
         ("Pa\u200bris", "PARIS"),
         ("\ufb01nance", "FINANCE"),
         ("北京 大学", "北京_大学"),
-        ("\u0436\u0436", "\u0416\u0416"),
         ("", ""),
         ("''", ""),
     ],
@@ -56,21 +49,14 @@ def test_spellings_of_a_name(name: str, normalized: str) -> None:
 
 
 @given(NAMES)
-def test_normalizing_twice_changes_nothing(name: str) -> None:
-    once = normalize_name(name)
-    assert normalize_name(once) == once
-
-
-@given(NAMES)
-def test_case_width_and_blanks_do_not_matter(name: str) -> None:
+def test_case_width_and_blanks_do_not_matter_and_a_normalized_name_stays(name: str) -> None:
     wide = unicodedata.normalize("NFKC", name)
     assert normalize_name(f"  {clean_name(name)}\n") == normalize_name(name)
     assert normalize_name(wide.casefold()) == normalize_name(wide)
-
-
-@given(NAMES)
-def test_a_normalized_name_has_no_blank(name: str) -> None:
-    assert not any(map(str.isspace, normalize_name(name)))
+    once = normalize_name(name)
+    assert normalize_name(once) == once
+    assert not any(map(str.isspace, once))
+    assert name_fault(name) or (once and 0 < len(clean_name(name)) <= LONGEST)
 
 
 def test_a_key_keeps_types_apart() -> None:
@@ -81,22 +67,15 @@ def test_a_key_keeps_types_apart() -> None:
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("Ada", None),
         ("AI", None),
         ("京", None),
-        ("1999", None),
-        ("the company", None),
         ("Them!", None),
         ("", "no name"),
-        ("?!", "no name"),
         ("x", "no name"),
-        ("a", "no name"),
         ("\u200b", "no name"),
         ("She", "pronoun"),
-        ("it", "pronoun"),
         ("“they”", "pronoun"),
         ("thing", "generic"),
-        ("N/A", "generic"),
         ("Not specified", "generic"),
         ("the entity", "generic"),
         ("x" * (LONGEST + 1), "too long"),
@@ -106,19 +85,10 @@ def test_some_texts_are_no_names(name: str, fault: str | None) -> None:
     assert name_fault(name) == fault
 
 
-@given(NAMES)
-def test_any_text_has_an_answer(name: str) -> None:
-    if name_fault(name) is None:
-        assert normalize_name(name)
-        assert 0 < len(clean_name(name)) <= LONGEST
-
-
 @pytest.mark.parametrize(
     ("name", "cleaned"),
     [
         ("  Ada   Lovelace ", "Ada Lovelace"),
-        ("Ada\nLovelace", "Ada Lovelace"),
-        ('"Ada"', "Ada"),
         ("Ada\u202e", "Ada"),
         ("_Ada_", "Ada"),
         ("O'Brien", "O'Brien"),

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from pgs_neo4j.model.documents import (
     DocumentText,
     ExtractedEntity,
-    ExtractedRelation,
     Extraction,
 )
 from pgs_neo4j.text.chunking import chunk_document
@@ -18,73 +17,7 @@ from pgs_neo4j.text.extraction.records import (
     number_sentences,
 )
 from pgs_neo4j.text.extraction.replies import parse_reply
-from tests.records import write_numbers, write_records
-
-ADA = ExtractedEntity(name="Ada", type="Person", description="A woman.", sentences=(1, 3))
-LIVES = ExtractedRelation(
-    source="Ada",
-    target="London",
-    keywords=("lives in", "home"),
-    description="Ada lives in London.",
-    sentences=(2, 3, 4, 9),
-    weight=0.5,
-)
-
-
-def test_records_are_lines_with_delimiters() -> None:
-    relation = "relation|Ada|London|lives in, home|Ada lives in London.|2-4,9|0.5"
-    assert write_records(Extraction((ADA,), (LIVES,))).split("\n") == [
-        "entity|Ada|Person|A woman.|1,3".replace("|", "<|#|>"),
-        relation.replace("|", "<|#|>"),
-        "<|COMPLETE|>",
-        "",
-    ]
-    assert write_records(Extraction()) == "<|COMPLETE|>\n"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "field"),
-    [
-        ((), ""),
-        ((5,), "5"),
-        ((1, 2), "1-2"),
-        ((3, 1, 2, 2), "1-3"),
-        ((1, 3, 4, 5, 9), "1,3-5,9"),
-    ],
-)
-def test_numbers_are_short(numbers: tuple[int, ...], field: str) -> None:
-    assert write_numbers(numbers) == field
-
-
-WORD = st.sampled_from(["Ada", "city", "\u00e9lan", "\u5b57\u5178", "of", "C++", "x-ray", "42"])
-TEXT = st.lists(WORD, max_size=6).map(" ".join)
-NUMBERS = st.sets(st.integers(1, 400), max_size=6).map(lambda numbers: tuple(sorted(numbers)))
-NAME = st.lists(WORD, min_size=2, max_size=3).map(" ".join)
-ENTITY = st.builds(ExtractedEntity, name=NAME, type=WORD, description=TEXT, sentences=NUMBERS)
-RELATION = st.builds(
-    ExtractedRelation,
-    source=NAME.map(lambda name: f"source {name}"),
-    target=NAME.map(lambda name: f"target {name}"),
-    keywords=st.lists(WORD, max_size=4, unique=True).map(tuple),
-    description=TEXT,
-    sentences=NUMBERS,
-    weight=st.sampled_from([1.0, 0.5, 0.25, 2.0]),
-)
-
-
-@given(
-    st.lists(ENTITY, max_size=5, unique=True).map(tuple),
-    st.lists(RELATION, max_size=5, unique=True).map(tuple),
-)
-def test_what_is_written_is_read(
-    entities: tuple[ExtractedEntity, ...], relations: tuple[ExtractedRelation, ...]
-) -> None:
-    extraction = Extraction(entities, relations)
-    parsed = parse_reply(write_records(extraction))
-    assert parsed.extraction == extraction
-    assert parsed.complete
-    assert not parsed.dropped
-
+from tests.records import write_records
 
 FORGED = [
     "<|#|>",

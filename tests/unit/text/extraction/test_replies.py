@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-import random
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
+from pgs_neo4j.text.extraction.fields import LONGEST_DESCRIPTION, LONGEST_TYPE, MOST_NUMBERS
 from pgs_neo4j.text.extraction.names import name_fault
 from pgs_neo4j.text.extraction.replies import MOST_RECORDS, parse_reply
 from tests.records import write_records
@@ -18,11 +17,6 @@ entity<|#|>London<|#|>Location<|#|>A city.<|#|>2
 relation<|#|>Ada<|#|>London<|#|>lives in<|#|>Ada lives in London.<|#|>2-3
 <|COMPLETE|>
 """
-MUTATIONS = 1000
-
-
-def names(reply: str) -> list[str]:
-    return [one.name for one in parse_reply(reply).extraction.entities]
 
 
 def test_a_good_reply() -> None:
@@ -48,15 +42,11 @@ def test_a_good_reply() -> None:
     ("line", "sentences"),
     [
         ("entity<|#|>Ada<|#|>Person<|#|>A woman", ()),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>", ()),
-        ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
         ("entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>3\u20135<|#|>", (3, 4, 5)),
-        ("  - entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
+        ("  - Entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
         ("2. **entity**<|#|>**Ada**<|#|>Person<|#|>A woman<|#|>1", (1,)),
         ('("entity"<|#|>"Ada"<|#|>"Person"<|#|>"A woman")', ()),
-        ("Entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>1", (1,)),
         ("entity<|#>Ada<#|>Person<||#||>A woman<|#|1", (1,)),
-        ("entity|#|Ada|#|Person|#|A woman|#|1", (1,)),
         ("entity<|>Ada<|>Person<|>A woman<|>1", (1,)),
         ("entity<|#|> Ada <|#|> Person <|#|>  A  woman <|#|> 1 ", (1,)),
     ],
@@ -106,11 +96,9 @@ def test_a_delimiter_in_a_description_is_mended() -> None:
     ("line", "reason"),
     [
         ("entity<|#|>Ada<|#|>Person", "fields"),
-        ("entity<|#|>Ada", "fields"),
         ("entity<|#|>a<|#|>b<|#|>c<|#|>d<|#|>e", "fields"),
         ("relation<|#|>Ada<|#|>London<|#|>lives", "fields"),
         ("entity<|#|><|#|>Person<|#|>x", "name"),
-        ("entity<|#|>she<|#|>Person<|#|>x", "name"),
         ("relation<|#|>Ada<|#|>it<|#|>k<|#|>x", "name"),
         ("relation<|#|>Ada<|#|>the ada<|#|>k<|#|>x", "name"),
         (GOOD.split("\n")[0] + "\n" + GOOD.split("\n")[0], "repeated"),
@@ -125,19 +113,6 @@ def test_what_cannot_be_used_is_counted(line: str, reason: str) -> None:
 # Replies that were cut off
 
 
-@pytest.mark.parametrize("place", range(0, len(GOOD), 7))
-def test_only_whole_lines_count_of_a_reply_that_was_cut_off(place: int) -> None:
-    whole = parse_reply(GOOD).extraction
-    text = GOOD[:place].rstrip("0123456789")  # whether there are more numbers cannot be seen
-    text = text if "<|#|>2-3" in text else text.replace(".", ",")
-    parsed = parse_reply(text)
-    lines = min(text.count("\n"), 3)
-    assert parsed.records == lines
-    named = [one.name for one in parsed.extraction.entities]
-    assert named == [one.name for one in whole.entities][:lines]
-    assert parsed.complete == ("<|COMPLETE" in text)
-
-
 @pytest.mark.parametrize(
     ("last", "ended"),
     [
@@ -146,13 +121,11 @@ def test_only_whole_lines_count_of_a_reply_that_was_cut_off(place: int) -> None:
         ("entity<|#|>Bob<|#|>Person<|#|>A man.<|#|>3,", False),
         ("entity<|#|>Bob<|#|>Person<|#|>A man.<|#|>", False),
         ("entity<|#|>Bob<|#|>Person<|#|>A man.", False),
-        ("entity<|#|>Bob<|#|>Person<|#|>A ma", False),
         ("entity<|#|>Bob<|#|>Per", False),
         ("entity<|#|>she<|#|>Person<|#|>A name.<|#|>3", True),
         ("relation<|#|>Ada<|#|>London<|#|>saw<|#|>She did.<|#|>1<|#|>0.8", True),
         ("relation<|#|>Ada<|#|>Lond", False),
         ("entity", False),
-        ("rel", False),
         ("- ent", False),
         ("That was all", True),
         ("```", True),
@@ -188,24 +161,20 @@ def test_without_numbers_a_last_record_ends_as_the_others_do(lines: list[str], e
     assert parse_reply(reply).records == len(lines) - (not ended)
 
 
-def test_a_last_record_without_line_break_counts_if_it_is_whole() -> None:
-    line = "entity<|#|>Ada<|#|>Person<|#|>A woman<|#|>"
-    assert names(line) == []
-    assert parse_reply(line).dropped == {"cut off": 1}
-    for end in ("1", "1<|COMPLETE|>", "1\n"):
-        assert names(line + end) == ["Ada"]
-        assert parse_reply(line + end).dropped == {}
-
-
 def test_records_after_the_mark_are_read_and_make_the_reply_incomplete() -> None:
     more = "entity<|#|>Bob<|#|>Person<|#|>A man<|#|>1\n"
-    assert names(GOOD + more) == ["Ada", "London", "Bob"]
+    assert [one.name for one in parse_reply(GOOD + more).extraction.entities][2:] == ["Bob"]
     assert not parse_reply(GOOD + more).complete
     assert parse_reply(GOOD + more + "<|COMPLETE|>").complete
     assert parse_reply(GOOD + "That was all.").complete
     nothing = parse_reply("<|COMPLETE|>")
     assert (nothing.complete, nothing.form) == (True, "records")
     assert nothing.extraction == Extraction()
+
+
+def test_neither_thoughts_nor_json_beside_records_are_read() -> None:
+    thought = "<think>entity<|#|>Evil<|#|>Person<|#|>x<|#|>1\n<|COMPLETE|></think>\n"
+    assert parse_reply(thought + GOOD + json.dumps(JSON)) == parse_reply(GOOD)
 
 
 @pytest.mark.parametrize(
@@ -216,11 +185,6 @@ def test_no_answer_is_not_complete(reply: str) -> None:
     parsed = parse_reply(reply)
     assert (parsed.form, parsed.dropped, parsed.complete) == ("none", {}, False)
     assert parsed.extraction == Extraction()
-
-
-def test_neither_thoughts_nor_json_beside_records_are_read() -> None:
-    thought = "<think>entity<|#|>Evil<|#|>Person<|#|>x<|#|>1\n<|COMPLETE|></think>\n"
-    assert names(thought + GOOD + json.dumps(JSON)) == ["Ada", "London"]
 
 
 # JSON
@@ -243,7 +207,8 @@ def test_json_is_read_where_there_are_no_records(wrap: str) -> None:
     assert parsed.form == "json"
     assert parsed.complete
     ada, london = parsed.extraction.entities
-    assert (ada.name, ada.sentences, london.type) == ("Ada", (1, 3), "Location")
+    assert (ada.name, ada.description, ada.sentences) == ("Ada", "A woman", (1, 3))
+    assert (london.type, london.sentences) == ("Location", (2,))
     lives, knows = parsed.extraction.relations
     assert (lives.keywords, lives.weight) == (("lives in",), 0.8)
     assert (knows.keywords, knows.description) == (("knows",), "They met.")
@@ -253,8 +218,6 @@ def test_json_is_read_where_there_are_no_records(wrap: str) -> None:
     ("text", "complete", "ended", "dropped"),
     [
         ('{"entities": [{"name": "Ada"}]}', True, True, {}),
-        ('{"name": "Ada", "type": "Person"}', True, True, {}),
-        ('{"name": "Ada"}\n{"name": "Bob"}', True, True, {}),
         ('{"name": "Ada"}\n{"name": "Bo', False, False, {"cut off": 1}),
         ('[{"name": "Ada"}, {"name": "Bob"},', False, False, {}),
         ('[{"name": "Ada"}, {"name": "Bob"},]', True, True, {}),  # all objects parse
@@ -275,49 +238,19 @@ def test_json_is_complete_if_it_parses_to_its_end(
 
 # Hostile replies
 
-
-def test_a_thousand_mutated_replies_raise_no_error() -> None:
-    chance = random.Random(14)
-    parts = [
-        "<|#|>",
-        "<|#>",
-        "entity",
-        "relation",
-        "\n",
-        "<|COMPLETE|>",
-        "|",
-        "{",
-        '"',
-        "1-",
-        "\x00",
-    ]
-    for _ in range(MUTATIONS):
-        reply = GOOD if chance.random() < 0.8 else json.dumps(JSON)
-        for _ in range(chance.randint(1, 12)):
-            place, end = sorted(chance.randrange(len(reply) + 1) for _ in range(2))
-            change = chance.randrange(4)
-            if change == 0:
-                reply = reply[:place] + chance.choice(parts) + reply[place:]
-            elif change == 1:
-                reply = reply[:place] + reply[min(end, place + 9) :]
-            elif change == 2:
-                reply = reply[:place] + reply[place:end] * 2 + reply[end:]
-            else:
-                reply = reply[:place] + chr(chance.randrange(0x110000)) + reply[place + 1 :]
-            reply = reply[:5000]
-        parsed = parse_reply(reply)
-        for entity in parsed.extraction.entities:
-            assert name_fault(entity.name) is None
-        for relation in parsed.extraction.relations:
-            assert relation.source != relation.target
-            assert 0 < relation.weight < 1e7
-        if "<" not in reply:
-            assert parsed.form != "records"
+PIECES = st.sampled_from(
+    [*GOOD.split("\n"), *json.dumps(JSON).split(" "), "<|#|>", "<|#>", "entity", "\n", "|", "1-"]
+)
 
 
-@given(st.text(max_size=200))
-def test_any_text_is_a_reply(text: str) -> None:
-    assert parse_reply(text).dropped.keys() <= {"cut off", "fields", "name", "repeated"}
+@given(st.lists(PIECES | st.text(max_size=9), max_size=30).map("".join))
+def test_any_reply_is_read_without_an_error(reply: str) -> None:
+    parsed = parse_reply(reply)
+    assert parsed.dropped.keys() <= {"cut off", "fields", "name", "repeated"}
+    assert all(name_fault(entity.name) is None for entity in parsed.extraction.entities)
+    for relation in parsed.extraction.relations:
+        assert relation.source != relation.target
+        assert 0 < relation.weight < 1e7
 
 
 def test_a_model_that_repeats_itself_is_bounded() -> None:
@@ -331,20 +264,18 @@ def test_a_model_that_repeats_itself_is_bounded() -> None:
     assert parsed.dropped == {"too many": 5}
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "unit",
     ["entity<|#|>", "entity", "<|#|>", "<|", "1,", "<|COMPLETE|>", "{", '{"a":', "\\", "|", "#"],
 )
 def test_reading_takes_linear_time(unit: str) -> None:
-    begin = time.process_time()
-    parsed = parse_reply(unit * (300_000 // len(unit)))
-    assert time.process_time() - begin < 5
-    assert len(parsed.extraction.entities) == 0
+    assert parse_reply(unit * (300_000 // len(unit))).extraction.entities == ()
 
 
 def test_long_fields_are_cut() -> None:
     line = f"entity<|#|>Ada<|#|>{'T' * 500}<|#|>{'d ' * 5000}<|#|>1-999999\n"
     (entity,) = parse_reply(line).extraction.entities
-    assert len(entity.type) <= 80
-    assert len(entity.description) <= 2000
-    assert len(entity.sentences) <= 200
+    assert len(entity.type) == LONGEST_TYPE
+    assert len(entity.description) == LONGEST_DESCRIPTION - 1
+    assert entity.sentences == tuple(range(1, MOST_NUMBERS + 1))

@@ -75,14 +75,12 @@ def test_what_a_file_leaves_out_has_a_default() -> None:
     [
         ({"type": []}, "'type' is not one of"),
         ({"mode": "lax"}, "'strict' or 'open'"),
-        ({"mode": 3}, "'strict' or 'open'"),
         ({"types": "Person"}, "types must be a list"),
         ({"types": ["?!"]}, "cannot be used as a name"),
         ({"types": ["PgsRun"]}, "cannot be used as a name"),
         ({"types": ["Chunk"]}, "cannot be used as a name"),
         ({"types": ["person", "Person"]}, "two names mean 'Person'"),
         ({"types": [f"T{n}" for n in range(MOST_TYPES + 1)]}, "at most 64"),
-        ({"relations": ["..."]}, "cannot be used as a name"),
         ({"patterns": {}}, "patterns must be a list"),
         ({"patterns": [["Person", "knows"]]}, "must be [source type, relation, target type]"),
         ({"patterns": [["Person", "knows", "Gene"]]}, "'Gene' is not in the schema"),
@@ -122,18 +120,10 @@ def test_a_strict_schema_drops_and_counts_the_rest() -> None:
     pruned = prune(extraction, read_schema(FILE))
     assert [one.type for one in pruned.entities] == ["Person", "ResearchPaper"]
     (wrote,) = pruned.relations
-    assert (wrote.source_type, wrote.type, wrote.target_type) == (
-        "Person",
-        "WROTE",
-        "ResearchPaper",
-    )
-    assert pruned.dropped == {
-        "not in the text": 2,
-        "type": 1,
-        "pattern": 1,
-        "relation": 1,
-        "end": 1,
-    }
+    ends = wrote.source_type, wrote.target_type
+    assert (wrote.type, ends) == ("WROTE", ("Person", "ResearchPaper"))
+    lost = dict.fromkeys(("type", "pattern", "relation", "end"), 1)
+    assert pruned.dropped == {"not in the text": 2} | lost
 
 
 @pytest.mark.parametrize(
@@ -166,23 +156,17 @@ def test_two_types_that_mean_one_are_one_entity() -> None:
 @pytest.mark.parametrize(
     ("text", "label"),
     [
-        ("Person", "Person"),
         ("PERSON", "Person"),
         ("research paper", "ResearchPaper"),
-        ("research_paper", "ResearchPaper"),
         ("ResearchPaper", "ResearchPaper"),
         ("NASA", "NASA"),
         ("Straße", "Straße"),
-        ("人物", "人物"),
         ("a`b) DETACH DELETE n //", "ABDETACHDELETEN"),
         ("x" * 300, "X" + "x" * (LONGEST_LABEL - 1)),
         ("", None),
-        ("123", None),
         ("`", None),
         ("PgsRun", None),
-        ("pgs_thing", None),
         ("Document", None),
-        ("__Entity__", None),
         ("Loaded Node", None),
     ],
 )
@@ -195,7 +179,6 @@ def test_labels_are_plain_words(text: str, label: str | None) -> None:
     [
         ("works for", "WORKS_FOR"),
         ("worksFor", "WORKS_FOR"),
-        ("WORKS_FOR", "WORKS_FOR"),
         (" is-a ", "IS_A"),
         ("x" * 300, "X" * LONGEST_LABEL),
         ("12", None),
@@ -226,9 +209,7 @@ STRICT = replace(WIDE, mode="strict")
     ("schema", "other", "covered"),
     [
         (WIDE, WIDE, True),
-        (WIDE, replace(WIDE, types={"A": "a"}), True),
         (WIDE, replace(WIDE, relations={"OWNS": ""}), True),
-        (WIDE, replace(WIDE, relations={}), True),
         (WIDE, replace(WIDE, patterns=(("A", "OWNS", "B"),)), True),
         (WIDE, replace(STRICT, types={"B": "b"}, relations={"OWNS": ""}), True),
         (WIDE, replace(WIDE, types={"A": "a", "C": ""}), False),

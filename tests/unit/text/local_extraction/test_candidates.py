@@ -4,16 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.model.documents import Chunk, DocumentText
+from pgs_neo4j.model.documents import DocumentText
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.local_extraction.candidates import Candidate, count_candidates
 from pgs_neo4j.text.local_extraction.ranks import best_terms
 from pgs_neo4j.text.local_extraction.tokens import key_of
-
-
-def chunk_of(text: str) -> Chunk:
-    (chunk,) = chunk_document(DocumentText(text=text))
-    return chunk
+from tests.unit.text.conftest import chunk_of
 
 
 def candidate(text: str, name: str) -> Candidate:
@@ -48,22 +44,14 @@ def test_names_may_have_small_words_and_numerals_inside() -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("They flew to New York today.", "New York"),
         ("New York is large.", "New York"),
-        ("It was the Great Vowel Shift that did it.", "Great Vowel Shift"),
         ("He met William H. Seward at noon.", "William H. Seward"),
         ("It is a poem by W. B. Yeats about age.", "W. B. Yeats"),
         ("She led the Department of the West for long.", "Department of the West"),
-        ("He joined the Institute for Advanced Study then.", "Institute for Advanced Study"),
-        ("It left the Union for the Mediterranean.", "Union for the Mediterranean"),
         ("A Panel on Climate Change met.", "Panel on Climate Change"),
         ("The Academy of Arts and Sciences has it.", "Academy of Arts and Sciences"),
         ("They flew Apollo 8 around it.", "Apollo 8"),
         ("He fought in the Mexican\u2013American War at sea.", "Mexican\u2013American War"),
-        (
-            "It became the Alaska Native Claims Settlement Act later.",
-            "Alaska Native Claims Settlement Act",
-        ),
     ],
 )
 def test_names_are_whole(text: str, name: str) -> None:
@@ -78,17 +66,13 @@ def test_names_are_whole(text: str, name: str) -> None:
     [
         ("New studies of rivers.", "New studies"),
         ("He went to New York.", "New"),
-        ("Many Greeks met.", "Many Greeks"),
         ("We call the town New ", "New"),
-        ("They saw William H. Seward.", "William H."),
         ("The University of the river.", "University of the"),
         ("It met in Congress on March 3.", "Congress on March"),
         ("He left London for Paris.", "London for Paris"),
         ("The Kings of Norway and Sweden met.", "Kings of Norway and Sweden"),
         ("The House of Commons and the Crown.", "Commons and the Crown"),
-        ("We saw the Council for long.", "Council for"),
         ("There were Apollo, 8 of them.", "Apollo 8"),
-        ("They had 8 apples.", "8"),
         ("A row of Ten Plain Old Words That Have Capitals For No Reason Here.", "Ten"),
     ],
 )
@@ -154,26 +138,12 @@ def test_there_are_at_most_as_many_as_asked_for() -> None:
 
 
 PIECES = st.sampled_from(
-    [
-        "Ada ",
-        "met ",
-        "the ",
-        "of ",
-        "I ",
-        "graph ",
-        "Graphs ",
-        "`x` ",
-        ". ",
-        "\n",
-        "# ",
-        "字典 ",
-        "a.b ",
-    ]
+    ["Ada", "met", "the", "of", "graph", "Graphs", "`x`", ".", "\n", "#", "字典", "a.b"]
 )
 
 
 @settings(deadline=None)
-@given(st.lists(PIECES, min_size=1, max_size=40).map("".join))
+@given(st.lists(PIECES, min_size=1, max_size=40).map(" ".join))
 def test_counts_agree(text: str) -> None:
     for chunk in chunk_document(DocumentText(text=text)):
         for key, one in count_candidates(chunk).items():

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.model.documents import Chunk, DocumentText
-from pgs_neo4j.text.chunking import chunk_document
-from pgs_neo4j.text.local_extraction import missed
-from pgs_neo4j.text.local_extraction.candidates import Candidate, count_candidates
 from pgs_neo4j.text.local_extraction.capitals import capital_runs
 from pgs_neo4j.text.local_extraction.missed import MOST_MISSED, missed_names
+from tests.unit.text.conftest import chunk_of
 
 TEXT = "They met Ann Lee and Bob Day in Oslo. The harbor was full of ships, as ships are."
-
-
-def chunk_of(text: str) -> Chunk:
-    (chunk,) = chunk_document(DocumentText(text=text))
-    return chunk
 
 
 def test_names_with_capitals_are_missed_and_words_are_not() -> None:
@@ -45,22 +37,6 @@ def test_a_name_is_missed_once_in_several_chunks() -> None:
 )  # fmt: skip
 def test_capitals_are_found_without_counting_words(text: str, runs: list[str]) -> None:
     assert [*capital_runs(chunk_of(text))] == runs
-
-
-def test_words_are_counted_only_where_capitals_stand_outside_of_found_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    counted: list[str] = []
-
-    def count(chunk: Chunk) -> dict[str, Candidate]:
-        counted.append(chunk.text)
-        return count_candidates(chunk)
-
-    monkeypatch.setattr(missed, "count_candidates", count)
-    assert missed_names([chunk_of(TEXT)], ["Captain Ann Lee", "Bob Day", "Oslo"]) == []
-    assert counted == []
-    assert missed_names([chunk_of(TEXT)], ["Ann Lee", "Oslo"]) == ["Bob Day"]
-    assert counted == [TEXT]
 
 
 def test_scripts_without_capitals_miss_nothing() -> None:

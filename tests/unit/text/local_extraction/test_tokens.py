@@ -22,25 +22,18 @@ from pgs_neo4j.text.local_extraction.tokens import (
     [
         ("graph", WORD),
         ("Graph", CAPITAL),
-        ("HTTP", NAME),
         ("neo4j", NAME),
-        ("iPhone", NAME),
         ("C++", NAME),
         ("C", CAPITAL),
         ("node.js", NAME),
         ("x", STOP),
+        ("x" * 200, STOP),
         ("however", STOP),
         ("don't", STOP),
-        ("is", STOP),
         ("the", DETERMINER),
-        ("in", DETERMINER),
         ("of", LINK),
-        ("von", LINK),
         ("1999", NUMBER),
-        ("3.5", NUMBER),
-        ("x" * 200, STOP),
         ("字", WORD),
-        ("字典", WORD),
         ("Élan", CAPITAL),
     ],
 )
@@ -52,7 +45,6 @@ def test_kinds_of_words(text: str, kind: int) -> None:
     ("one", "other"),
     [
         ("graphs", "graph"),
-        ("Graph", "graph"),
         ("London's", "London"),
         ("London\u2019s", "London"),
         ("query language", "Query Languages"),
@@ -69,10 +61,8 @@ def test_forms_of_a_word_have_one_key(one: str, other: str) -> None:
         ("apoc.load.json", ("apoc", "load", "json")),
         ("spring-boot", ("spring", "boot")),
         ("AT&T", ()),
-        ("file_name", ()),
         ("FileName", ()),
         ("out-of-the-box", ("box",)),
-        ("plain", ()),
     ],
 )
 def test_compounds_have_parts(text: str, parts: tuple[str, ...]) -> None:
@@ -85,7 +75,6 @@ def test_compounds_have_parts(text: str, parts: tuple[str, ...]) -> None:
         ("A C++ and C# test.", ["A", "C++", "and", "C#", "test"]),
         ("node.js, v1.2.3!", ["node.js", "v1.2.3"]),
         ("AT&T's don't", ["AT&T's", "don't"]),
-        ("_x_ (y)", ["x", "y"]),
         ("北京 大学", ["北京", "大学"]),
     ],
 )
@@ -102,7 +91,6 @@ def test_a_sentence_is_split_into_words(text: str, words: list[str]) -> None:
         ("a &lt;b&gt; &amp; c", "a  .  & c"),
         ("<b>bold</b> text", " . bold .  text"),
         ("a < b and c > d", "a < b and c > d"),
-        ("plain words", "plain words"),
     ],
 )
 def test_addresses_and_tags_are_no_words(text: str, plain: str) -> None:

@@ -22,18 +22,13 @@ def present(name: str, kind: str = "Organization", *, sure: bool = True) -> Pres
     ("one", "other", "kind", "variant"),
     [
         ("WHO", "World Health Organization", "Organization", "acronym"),
-        ("DOD", "Department of Defense", "Organization", "acronym"),
         ("IBM", "International Business Machines Corp.", "Organization", "acronym"),
-        ("TSMC", "Taiwan Semiconductor Manufacturing Company", "Organization", "acronym"),
         ("ISAM", "indexed sequential access method", "Method", "acronym"),
         ("J. Smith", "John Smith", "Person", "initials"),
         ("Smith, J. R.", "John Ronald Smith", "Person", "initials"),
         ("J.R. Smith", "J R Smith", "Person", "spelling"),
         ("Acme Inc.", "Acme", "Organization", "company form"),
-        ("World Bnk Group", "World Bank Group", "Organization", None),
-        ("World Helath Organization", "World Health Organization", "Organization", None),
         ("World Health Orgnization", "World Health Organization", "Organization", "typing error"),
-        ("e-mail", "email", "Concept", "spelling"),
         ("re-cover", "recover", "Concept", None),
         ("CNN", "convolutional neural network", "Concept", None),
         ("who", "World Health Organization", "Organization", None),
@@ -55,8 +50,6 @@ def test_kind_of_variant(one: str, other: str, kind: str, variant: str | None) -
         ("machine-learning", "machine learning", "spelling"),
         ("co-author", "coauthor", None),
         ("resume", "résumé", None),
-        ("WHO", "World Health Organization", None),
-        ("Acme", "Acme Inc.", None),
     ],
 )
 def test_words_by_statistics_vary_in_hyphens_only(
