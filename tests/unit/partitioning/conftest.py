@@ -13,6 +13,7 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.partitioning.rows import generation_properties, partition_row
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.retrieval.space import Space
@@ -75,6 +76,17 @@ def partition(number: int, size: int = 1, **parts: Any) -> Partition:
         "tokens": size,
     }
     return Partition(**(columns | parts))
+
+
+def stored_partitions(current: Generation, count: int) -> dict[str, Answer]:
+    """What a database answers that holds a generation, and so many partitions of it."""
+    stored = {"id": current.id, "created_at": current.created_at} | generation_properties(current)
+    parts = [partition_row(partition(number)) for number in range(1, count + 1)]
+    rows = [{"partition": part, "adjacent": [], "parent": None} for part in parts]
+    return {
+        "read_current": [{"generation": stored}],
+        "read_partitions": [{"partitions": [row]} for row in rows],
+    }
 
 
 def build_order(

@@ -112,20 +112,6 @@ async def test_a_single_pool_needs_no_order_of_nodes() -> None:
     assert db.sent == []
 
 
-@pytest.mark.parametrize("changed", [True, False])
-async def test_partitions_stay_as_long_as_that_is_about_as_good(changed: bool) -> None:
-    # Two cliques of four, joined once; earlier partitions are the cliques.
-    pairs = [(a + f, b + f) for f in (0, 4) for a in range(4) for b in range(a)] + [(3, 4)]
-    view = view_of(list(range(8)), pairs)
-    edges = undirected(8, view.source, view.target)
-    order = build_order(PGSConfig(min_community_size=2, target_partition_max=8))
-    previous = previous_of([0, 0, 0, 0, 1, 1, 1, 1] if not changed else [0, 1, 0, 1, 0, 1, 0, 1])
-    cliques = np.repeat([0, 1], 4)
-    division = await divide_communities(order, build_tools(), view, edges, cliques, previous)
-    assert division.limited.labels.tolist() in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
-    assert division.shared == (frozenset() if changed else {1, 2})
-
-
 @pytest.mark.parametrize("length", [20, 100, 150, 200, 300, 600, 2000, 20_000])
 def test_a_partition_of_the_default_limit_is_one_pass(length: int) -> None:
     config, text = PGSConfig(), ("word " * (length // 5 + 1))[:length]

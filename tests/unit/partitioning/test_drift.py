@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Drift, Origin
@@ -18,7 +20,7 @@ from pgs_neo4j.partitioning.drift import (
     is_valid,
     unchanged_drift,
 )
-from pgs_neo4j.partitioning.membership import Membership
+from pgs_neo4j.partitioning.membership import Membership, rank_members
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes, ints, view_of
 
@@ -53,14 +55,6 @@ def test_changed_texts_and_facts_touch_their_partitions() -> None:
     assert comparison.touched == (1, 2)
     assert not comparison.drift.structure_changed
     assert comparison.drift.fraction == 0.5
-
-
-def test_new_nodes_have_no_partition_and_removed_ones_are_counted() -> None:
-    view = view_of([0, 1, 4, 6, 7], [(1, 2), (0, 3)])
-    comparison = compare(view)
-    assert (comparison.drift.nodes_added, comparison.drift.nodes_removed) == (2, 1)
-    assert comparison.labels.tolist() == [-1, 0, 0, 1, -1]
-    assert comparison.touched == ()
 
 
 def test_members_deleted_since_count_as_removed() -> None:
@@ -162,20 +156,26 @@ def test_no_drift_carries_the_figures_of_the_generation(committed: bool) -> None
     assert not drift.changed
 
 
-def test_a_scan_of_any_size_is_compared_in_whole_arrays() -> None:
-    random = np.random.default_rng(5)
-    ids = np.sort(random.choice(10_000, 2_000, replace=False))
-    stored = random.choice(ids, 1_500, replace=False)
-    members = Membership(
-        stored,
-        random.integers(1, 9, 1_500),
-        np.zeros(1_500, dtype=np.int64),
-        stored * 10,
-        np.zeros(1_500, dtype=np.int64),
-    )
-    comparison = compare_arrays(
-        generation_of_sizes(1_500, settings="s"), members, SAME.sketch, view_of(ids.tolist()), "s"
-    )
-    assert comparison.drift.nodes_added == 500
-    of = dict(zip(stored.tolist(), members.partition_ids.tolist(), strict=True))
-    assert comparison.labels.tolist() == [of.get(node, 0) - 1 for node in ids.tolist()]
+IDS = st.lists(st.integers(0, 60), max_size=40, unique=True).map(sorted)
+
+
+@given(stored=IDS, scanned=IDS.filter(len), seed=st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_comparing_counts_exactly_what_came_went_and_changed(
+    stored: list[int], scanned: list[int], seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    labels = np.unique(random.integers(0, 4, len(stored)), return_inverse=True)[1].reshape(-1)
+    members = rank_members(view_of(stored), labels).of(random.permutation(len(stored)))
+    changed = random.random(len(scanned)) < 0.3
+    new = view_of(scanned, text_hash=np.asarray(scanned) * 10 + changed)
+    current = generation_of_sizes(*np.bincount(labels).tolist() if stored else ())
+    comparison = compare_arrays(current, members, new.sketch, new, "")
+    was = dict(zip(stored, labels.tolist(), strict=True))
+    drift = comparison.drift
+    assert drift.nodes_added == len(set(scanned) - set(stored))
+    assert drift.nodes_removed == len(set(stored) - set(scanned))
+    assert comparison.labels.tolist() == [was.get(node, -1) for node in scanned]
+    touched = {was[node] + 1 for node, c in zip(scanned, changed, strict=True) if c and node in was}
+    assert comparison.touched == tuple(sorted(touched))
+    assert drift.relationships_changed == 0

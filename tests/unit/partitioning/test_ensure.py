@@ -15,15 +15,14 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.errors import BusyError, LeaseLostError
 from pgs_neo4j.events import Event, PhaseFinished, PhaseStarted, Warned
-from pgs_neo4j.model import Generation, GraphMapping
+from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import cleanup, ensure
 from pgs_neo4j.partitioning.ensure import FIRST_WAIT_S, WAIT_S, ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
-from pgs_neo4j.partitioning.rows import generation_properties, partition_row
 from pgs_neo4j.partitioning.scan import view as scanner
 from pgs_neo4j.retrieval.space import Space
-from tests.fakes.database import FakeDatabase
-from tests.unit.partitioning.conftest import generation_of_sizes, partition, view_of
+from tests.fakes.database import Answer, FakeDatabase
+from tests.unit.partitioning.conftest import generation_of_sizes, stored_partitions, view_of
 
 ORDER = PartitionOrder(
     graph="papers", mapping=GraphMapping(), config=PGSConfig(algorithm="louvain")
@@ -45,19 +44,15 @@ class Stage:
     Nothing was committed since its generation while its token is ``t``.
     """
 
-    def __init__(self, token: str = "t", current: Generation | None = CURRENT) -> None:
-        self.token, self.current = token, current
+    def __init__(self) -> None:
+        self.token = "t"
         self.busy: BusyError | None = None
         self.waited: list[float] = []
         self.events: list[Event] = []
-        stored = {"id": "g1", "created_at": CURRENT.created_at} | generation_properties(CURRENT)
-        parts = [partition_row(partition(n, 2)) for n in (1, 2)]
-        rows = [{"partition": part, "adjacent": [], "parent": None} for part in parts]
         self.db: Any = FakeDatabase(
-            read_current=lambda params: [{"generation": stored}] if self.current else [],
-            read_partitions=[{"partitions": rows}],
             read_member_count=[{"members": 4}],
             read_generations=[{"ids": ["g1"]}],
+            **stored_partitions(CURRENT, 2),
         )
 
     async def open_gds(self) -> Any:
@@ -103,13 +98,18 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 @pytest.mark.parametrize(
-    ("current", "when_busy", "wait_s"),
-    [(CURRENT, "refuse", 0.0), (None, "refuse", 0.0), (None, "reuse", FIRST_WAIT_S)],
+    ("answers", "when_busy", "wait_s"),
+    [
+        ({}, "refuse", 0.0),
+        ({"read_current": []}, "refuse", 0.0),
+        ({"read_current": []}, "reuse", FIRST_WAIT_S),
+    ],
 )
 async def test_without_partitions_that_may_be_reused_a_busy_graph_is_refused(
-    stage: Stage, current: Generation | None, when_busy: str, wait_s: float
+    stage: Stage, answers: dict[str, Answer], when_busy: str, wait_s: float
 ) -> None:
-    stage.token, stage.current, stage.busy = "u", current, BusyError("held elsewhere")
+    stage.token, stage.busy = "u", BusyError("held elsewhere")
+    stage.db.answers |= answers
     with pytest.raises(BusyError):
         await stage.ensure(when_busy=when_busy)
     assert stage.waited == [wait_s]
@@ -148,10 +148,6 @@ async def test_the_phase_is_reported_with_its_outcome(stage: Stage) -> None:
     assert last.detail == "2 partitions of 4 nodes, unchanged"
     assert result.seconds == last.seconds
     assert set(result.steps) == {"check"}
-    assert stage.read_centroids() == [False]
-
-
-async def test_a_job_reads_the_centroids_of_the_partitions_it_keeps(stage: Stage) -> None:
-    stage.token = "u"
+    stage.token = "u"  # a scan may keep partitions, and then their centroids are needed
     await stage.ensure(when_busy="reuse", centroids=False)
-    assert stage.read_centroids() == [True]
+    assert stage.read_centroids() == [False, True]

@@ -73,9 +73,3 @@ async def test_members_are_detached_before_their_generation_goes() -> None:
         "delete_generations",
         "delete_segments",
     ]
-
-
-@pytest.mark.parametrize(("keep", "surplus"), [(1, True), (2, False), (3, False)])
-async def test_surplus_is_what_exceeds_the_number_to_keep(keep: int, surplus: bool) -> None:
-    db: Any = FakeDatabase(read_generations=[{"ids": ["g1", "g2"]}])
-    assert await generation.has_surplus(db, "papers", keep) is surplus

@@ -47,37 +47,18 @@ def test_without_weights_members_rank_by_degree() -> None:
     assert rank_members(view, ints(0, 0, 0, 0)).rank.tolist() == [1, 0, 2, 3]
 
 
-@pytest.mark.parametrize(
-    "chosen", [ints(1, 3), np.array([False, True, False, True, False]), slice(1, 4, 2)]
-)
-def test_members_are_chosen_by_positions_mask_or_slice(chosen: Any) -> None:
-    some = MEMBERS.of(chosen)
-    columns = [getattr(some, field.name).tolist() for field in fields(Membership)]
-    assert columns == [[2, 4], [2, 2], [1, 2], [20, 40], [1, 3]]
-
-
-async def test_members_are_written_by_partition_heaviest_first() -> None:
-    db: Any = FakeDatabase(
-        write_members=lambda params: [
-            {"generation": "g2", "attached": sum(len(row["nodes"]) for row in params["rows"])}
-        ]
-    )
-    events: list[Event] = []
-    await write_members(db, "papers", "g2", ["a", "b"], MEMBERS, events.append)
-    (params,) = db.params("write_members")
-    assert params["rows"] == [
-        {"uid": "a", "nodes": [3, 1], "hashes": [30, 10], "facts": [2, 0]},
-        {"uid": "b", "nodes": [5, 2, 4], "hashes": [50, 20, 40], "facts": [4, 1, 3]},
-    ]
-    assert events == [Progressed("partition", 5, 5, "nodes written")]
-
-
-async def test_large_partitions_are_written_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_large_partitions_are_written_one_at_a_time_heaviest_nodes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(membership, "MEMBER_BATCH", 2)
     db: Any = FakeDatabase(write_members=[{"generation": "g2", "attached": 1}])
-    await write_members(db, "papers", "g2", ["a", "b"], MEMBERS, lambda event: None)
-    uids = [[row["uid"] for row in params["rows"]] for params in db.params("write_members")]
-    assert uids == [["a"], ["b"]]
+    events: list[Event] = []
+    await write_members(db, "papers", "g2", ["a", "b"], MEMBERS, events.append)
+    rows = [
+        [(r["uid"], r["nodes"]) for r in params["rows"]] for params in db.params("write_members")
+    ]
+    assert rows == [[("a", [3, 1])], [("b", [5, 2, 4])]]
+    assert events == [Progressed("partition", at, 5, "nodes written") for at in (1, 2)]
 
 
 async def test_an_abandoned_generation_ends_the_writing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -14,28 +13,15 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import (
-    BuildOrder,
     PartitionOrder,
     settings_digest,
 )
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.retrieval.space import Space
-from tests.unit.partitioning.conftest import build_order
 
 MAPPING = GraphMapping(labels=("Paper",), text=("title", "abstract"))
 ORDER = PartitionOrder(graph="papers", mapping=MAPPING, config=PGSConfig(), when_busy="reuse")
 NONE = Space("none")
-
-
-@pytest.mark.parametrize(
-    "order",
-    [ORDER, build_order(PGSConfig(random_seed=7), MAPPING, force=True)],
-    ids=["job", "build"],
-)
-def test_an_order_is_read_back_equal_from_a_pickle(order: PartitionOrder | BuildOrder) -> None:
-    again = pickle.loads(pickle.dumps(order))
-    assert again == order
-    assert again.config.model_fields_set == order.config.model_fields_set
 
 
 def order(mapping: GraphMapping = MAPPING, **config: Any) -> PartitionOrder:
@@ -45,9 +31,7 @@ def order(mapping: GraphMapping = MAPPING, **config: Any) -> PartitionOrder:
 @pytest.mark.parametrize(
     "other",
     [
-        order(min_community_size=20),
         order(target_partition_max=900),
-        order(max_partition_tokens=50_000),
         order(algorithm="louvain"),
         order(random_seed=7),
         order(centroid="weighted"),
@@ -67,7 +51,6 @@ def test_settings_that_decide_partitions_change_the_digest(other: PartitionOrder
     [
         order(keep_generations=9),
         order(gds_concurrency=3),
-        order(lease_s=40.0),
         PartitionOrder(graph="other", mapping=MAPPING, config=PGSConfig(), force=True),
     ],
 )

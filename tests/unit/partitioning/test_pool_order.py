@@ -25,14 +25,15 @@ def row(vectors: list[list[float]], texts: list[str]) -> Any:
 
 
 async def test_without_vectors_words_decide() -> None:
-    features = await compute_features(row([[], [], []], ["red fox", "red fox", "law"]), 0)
-    assert features.shape == (3, WIDTH)
+    features = await compute_features(row([[], [], [], []], ["red fox", "red fox", "law", ""]), 0)
+    assert features.shape == (4, WIDTH)
     assert features.dtype == np.float32
     assert features[0].tolist() == features[1].tolist() != features[2].tolist()
+    assert not features[3].any()  # with neither
 
 
 async def test_vectors_and_words_fill_separate_halves() -> None:
-    rows = row([[1.0, 2.0], [], [10.0, 20.0]], ["ignored", "words", ""])
+    rows = row([[1.0, 2.0], [], [10.0, 20.0], []], ["ignored", "words", "", ""])
     features = await compute_features(rows, 2)
     assert features[0] == pytest.approx(features[2])  # the length of a vector has no meaning
     half = WIDTH // 2
@@ -40,12 +41,7 @@ async def test_vectors_and_words_fill_separate_halves() -> None:
     assert not features[0, half:].any()
     assert not features[1, :half].any()
     assert features[1, half:].any()
-
-
-async def test_a_node_with_neither_has_zeros() -> None:
-    features = await compute_features(row([[], []], ["", ""]), 0)
-    assert not features.any()
-    assert not (await compute_features(row([[]], [""]), 3)).any()
+    assert not features[3].any()
 
 
 async def test_pooled_nodes_come_first_and_the_others_keep_their_order() -> None:

@@ -17,30 +17,18 @@ from pgs_neo4j.partitioning.result import (
     read_generation,
     read_partitions_of,
 )
-from pgs_neo4j.partitioning.rows import generation_properties, partition_row
 from tests.fakes.database import FakeDatabase
-from tests.unit.partitioning.conftest import generation_of_sizes, partition
+from tests.unit.partitioning.conftest import generation_of_sizes, partition, stored_partitions
 
 CURRENT = generation_of_sizes(3, 2)
 
 
 def database(current: Generation | None = CURRENT, partitions: int = 2) -> Any:
-    rows = []
-    if current is not None:
-        stored = {"id": current.id, "created_at": current.created_at}
-        rows = [{"generation": stored | generation_properties(current)}]
-    return FakeDatabase(
-        read_current=rows,
-        generation_by_id=[{"graph": "papers"} | row for row in rows],
-        read_partitions=[
-            {
-                "partitions": [
-                    {"partition": partition_row(partition(n)), "adjacent": [], "parent": None}
-                ]
-            }
-            for n in range(1, partitions + 1)
-        ],
-    )
+    answers = stored_partitions(CURRENT, partitions)
+    if current is None:
+        answers["read_current"] = []
+    rows: Any = answers["read_current"]
+    return FakeDatabase(generation_by_id=[{"graph": "papers"} | row for row in rows], **answers)
 
 
 @pytest.mark.parametrize("partitions", [0, 1, 3])

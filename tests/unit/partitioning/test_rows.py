@@ -53,12 +53,6 @@ def test_a_generation_is_read_back_equal() -> None:
     assert generation_of("papers", stored(sketch=[1, 2])) == GENERATION
 
 
-def test_a_generation_is_stored_in_types_that_the_database_has() -> None:
-    for name, value in generation_properties(GENERATION).items():
-        assert isinstance(value, str | int | float | list), name
-    assert json.loads(stored()["issues"]) == GENERATION.issues
-
-
 def test_seconds_are_rounded_to_milliseconds() -> None:
     long = generation_of_sizes(1, seconds={"scan": 1.23456})
     assert json.loads(generation_properties(long)["seconds"]) == {"scan": 1.235}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pgs_neo4j.model import GraphMapping
@@ -21,6 +20,7 @@ from pgs_neo4j.partitioning.describe.enrich import (
 from pgs_neo4j.partitioning.describe.texts import MemberText
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.retrieval.space import Space
+from tests.fakes.embedders import ScriptedEmbedder
 from tests.unit.partitioning.conftest import build_order, build_tools, ints, partition, view_of
 
 # Partition 1 holds 1 and 2, heaviest 2; partition 2 holds 3.
@@ -30,32 +30,10 @@ VIEW = view_of([1, 2, 3])
 ORDER = build_order()
 
 
-class CountingEmbedder:
-    """Embeds a text as its length and number of words; notes each batch."""
-
-    name = "counting"
-    dimensions: int | None = 2
-    threshold: float | None = None
-
-    def __init__(self) -> None:
-        self.batches: list[list[str]] = []
-
-    async def embed(self, texts: Sequence[str]) -> Any:
-        self.batches.append(list(texts))
-        return np.array([[len(text), len(text.split())] for text in texts], dtype=np.float32)
-
-    async def close(self) -> None: ...
-
-
 def read_texts(params: dict[str, Any]) -> list[dict[str, Any]]:
     ids = params["ids"]
     titles: list[list[Any]] = [[None] for _ in ids]
     return [{"ids": ids, "titles": titles, "texts": [[TEXTS[i]] for i in ids]}]
-
-
-@pytest.fixture
-def embedder() -> Any:
-    return CountingEmbedder()
 
 
 def test_the_summary_is_the_first_keywords_and_the_heaviest_text() -> None:
@@ -75,15 +53,6 @@ def test_the_heaviest_text_is_the_first_and_the_digest_is_bounded() -> None:
     assert len(texts.digest) <= DIGEST_TEXT * 1.3
 
 
-def test_the_mean_counts_every_vector_once() -> None:
-    texts = PartitionTexts()
-    assert texts.mean is None
-    texts.add_vectors(np.array([[1.0, 0.0], [0.0, 1.0]]))
-    texts.add_vectors(np.array([[5.0, 5.0]]))
-    assert texts.mean is not None
-    assert texts.mean.tolist() == [2.0, 2.0]
-
-
 class Indexed:
     """Remembers what is to be indexed."""
 
@@ -97,9 +66,10 @@ class Indexed:
 
 
 async def test_texts_are_embedded_in_batches_and_counted_by_partition(
-    monkeypatch: pytest.MonkeyPatch, embedder: Any
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(enrich, "EMBED_BATCH", 2)
+    embedder = ScriptedEmbedder()
     texts = {1: PartitionTexts(), 2: PartitionTexts()}
     index = Indexed()
     reader = TextReader(Space("texts", embedder), texts, index)  # type: ignore[arg-type]
@@ -107,7 +77,7 @@ async def test_texts_are_embedded_in_batches_and_counted_by_partition(
     await reader.take([MemberText(1, "Empty", ""), MemberText(2, "Last", "d")])
     await reader.end()
     assert index.added == [(1, ["a", "b b", "c"]), (1, ["Empty\n"]), (2, ["Last\nd"])]
-    assert embedder.batches == [["a", "b b"], ["c", "d"]]
+    assert embedder.calls == [["a", "b b"], ["c", "d"]]
     assert (texts[1].count, texts[2].count) == (3, 1)
     assert texts[1].heaviest == "a"
 
@@ -129,11 +99,12 @@ async def test_without_mapped_text_partitions_have_no_words() -> None:
     assert (described[0].keywords, described[0].summary) == ((), "")
 
 
-async def test_a_digest_per_partition_is_embedded_in_one_call(embedder: Any) -> None:
+async def test_a_digest_per_partition_is_embedded_in_one_call() -> None:
+    embedder = ScriptedEmbedder()
     tools = build_tools(space=Space("digests", embedder), read_texts=read_texts)
     parts = [partition(1, 2), partition(2, 1)]
     described, _ = await describe(ORDER, tools, VIEW, MEMBERS, parts)
-    ((first, second),) = embedder.batches
+    ((first, second),) = embedder.calls
     assert first.splitlines()[1:] == ["glaciers grow", "glaciers melt"]
     assert "courts" in second.splitlines()[0]
     assert all(part.centroid is not None for part in described)

@@ -79,12 +79,6 @@ def test_labels_without_words_or_an_index_stay() -> None:
     assert labels.chosen == before
 
 
-def test_words_of_scripts_without_spaces_are_asked_as_well() -> None:
-    texts = {1: ["氷河の研究", "氷河と雪"], 2: ["裁判所の判決", "裁判所"]}
-    counts = {1: Counter({"氷河の研究": 1, "氷河と雪": 1}), 2: Counter({"裁判所": 1})}
-    assert improved(texts, counts)[2] == ("裁判所",)
-
-
 def test_a_word_is_read_that_only_a_replacement_brings_into_labels() -> None:
     shared = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet"]
     own = ["kiosk", "lemon", "mango"]

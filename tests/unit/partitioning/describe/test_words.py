@@ -71,20 +71,3 @@ async def test_without_vectors_of_texts_nothing_is_summed(kind: Any) -> None:
     seen, counter = await read(Space(kind, HashingEmbedder()))
     assert [texts.mean for texts in seen.values()] == [None] * 4
     assert counter.counts()[1]["glaciers"] == 1
-
-
-async def test_keywords_are_counted_without_markup_and_once_per_text() -> None:
-    _, counter = await read(Space("none"))
-    counts = counter.counts()
-    assert counts[1] == {
-        "ice": 2,
-        "glaciers": 1,
-        "melts": 1,
-        "maxretries": 1,
-        "fine": 1,
-        "strasse": 1,
-        "title": 1,
-    }
-    assert counts[2] == {"日本語のテキスト": 1, "ice": 1}
-    assert counts[3] == {"courts": 1, "decide": 1, "court": 1}
-    assert counts[4] == {}

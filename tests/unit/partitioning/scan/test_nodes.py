@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.database import portions
-from pgs_neo4j.events import Event, Progressed
+from pgs_neo4j.events import Event, OnEvent, Progressed, ignore
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import (
@@ -16,7 +16,6 @@ from pgs_neo4j.partitioning.scan.nodes import (
     NodeFacts,
     Nodes,
     node_hashes,
-    read_ids,
     scan_nodes,
 )
 from tests.fakes.database import FakeDatabase
@@ -47,26 +46,17 @@ def row_of(ids: list[int], stored: dict[int, tuple[str, float, int, list[float]]
 
 async def scan(
     stored: dict[int, tuple[str, float, int, list[float]]] = STORED,
-    ids: tuple[int, ...] = tuple(STORED),
     turn: int = 1,
-    events: list[Event] | None = None,
+    on_event: OnEvent = ignore,
 ) -> Nodes:
     db: Any = FakeDatabase(read_nodes=lambda params: [row_of(params["ids"][::turn], stored)])
-    at = np.asarray(ids, dtype=np.int64)
-    seen = events if events is not None else []
-    return await scan_nodes(db, MAPPING, at, np.ones_like(at), seen.append)
-
-
-async def test_ids_ascend_and_sizes_follow_them() -> None:
-    db: Any = FakeDatabase(read_node_sizes=[{"ids": [9, 3, 5], "sizes": [90, 30, 50]}])
-    ids, sizes = await read_ids(db, MAPPING)
-    assert (ids.tolist(), sizes.tolist()) == ([3, 5, 9], [30, 50, 90])
-    assert db.params("read_node_sizes") == [{"labels": ["Paper"], "text": ["title"]}]
+    at = np.asarray([*STORED], dtype=np.int64)
+    return await scan_nodes(db, MAPPING, at, np.ones_like(at), on_event)
 
 
 async def test_texts_are_hashed_and_measured() -> None:
     events: list[Event] = []
-    nodes = await scan(events=events)
+    nodes = await scan(on_event=events.append)
     assert events[-1] == Progressed("partition", 4, 4, "nodes scanned")
     assert nodes.text_hash.tolist() == [text_hash(text) for text, *_ in STORED.values()]
     assert nodes.tokens[0] == nodes.tokens[3] > 0
@@ -92,15 +82,6 @@ async def test_the_order_of_rows_and_portions_does_not_matter(
     for other in (turned, single):
         assert node_hashes(other).tolist() == node_hashes(plain).tolist()
         assert np.array_equal(other.weight, plain.weight, equal_nan=True)
-
-
-async def test_a_vanished_node_is_left_out_of_every_array() -> None:
-    some = {i: stored for i, stored in STORED.items() if i != 5}
-    nodes = await scan(some)
-    assert nodes.ids.tolist() == [3, 8, 9]
-    whole = await scan()
-    assert nodes.facts.tolist() == whole.facts[[0, 2, 3]].tolist()
-    assert {len(getattr(nodes, name)) for name in Nodes.__slots__} == {3}
 
 
 def test_infinite_weights_count_as_missing() -> None:

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.events import Event, Progressed
-from pgs_neo4j.graph.hashes import total
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.relationships import (
     Relationships,
     place_lookup,
     read_edges,
-    restrict,
     scan_relationships,
 )
 from tests.fakes.database import FakeDatabase
@@ -86,20 +84,3 @@ async def test_rows_of_all_types_are_joined_and_counted() -> None:
     assert events[-1] == Progressed("partition", 3, 0, "relationships scanned")
     (params,) = db.params("read_relationships")
     assert params == {"ids": [0, 1, 3, 4], "types": ["CITES"], "weight": "w"}
-
-
-async def test_a_view_without_relationships_has_empty_arrays_of_the_right_types() -> None:
-    db: Any = FakeDatabase()
-    none = await scan_relationships(db, MAPPING, DENSE, lambda event: None)
-    assert [len(part) for part in (none.source, none.target, none.weight, none.hash)] == [0] * 4
-    assert none.source.dtype == np.int64
-    assert total(none.hash) == 0
-
-
-def test_restricting_renumbers_the_nodes_that_stay() -> None:
-    whole = Relationships(
-        ints(0, 1, 2), ints(1, 3, 3), np.array([1.0, 2.0, 3.0]), ints(7, 8, 9).view(np.uint64)
-    )
-    some = restrict(whole, np.array([False, True, True, True]))
-    assert (some.source.tolist(), some.target.tolist()) == ([0, 1], [2, 2])
-    assert (some.weight.tolist(), some.hash.tolist()) == ([2.0, 3.0], [8, 9])

@@ -67,14 +67,6 @@ async def scanned(mapping: GraphMapping = MAPPING, **parts: Any) -> View:
     return await scan(database(**parts), mapping, lambda event: None)
 
 
-async def test_a_scan_holds_nodes_and_relationships_in_order() -> None:
-    view = await scanned()
-    assert view.ids.tolist() == [1, 2, 4]
-    assert (view.source.tolist(), view.target.tolist()) == ([0, 1], [1, 2])
-    assert view.weight.tolist() == [1.0, 2.0]
-    assert view.sizes.tolist() == [3, 3, 4]
-
-
 async def test_order_does_not_change_the_fingerprint_and_settings_do() -> None:
     turned = await scanned(texts={4: "four", 1: "one", 2: "two"}, edges=[(2, 4, 2.0), (1, 2, 1.0)])
     view = await scanned()
@@ -86,6 +78,8 @@ async def test_order_does_not_change_the_fingerprint_and_settings_do() -> None:
 async def test_a_node_that_vanished_takes_its_relationships_along() -> None:
     view = await scanned(vanished=(1,))
     assert view.ids.tolist() == [2, 4]
+    assert (view.sizes.tolist(), view.weight.tolist()) == ([3, 4], [2.0])
+    assert len(view.tokens) == len(view.node_weight) == 2
     assert (view.source.tolist(), view.target.tolist()) == ([0], [1])
     alone = await scanned(texts={2: "two", 4: "four"}, edges=[(2, 4, 2.0)])
     assert view.fingerprint("s") == alone.fingerprint("s")
@@ -140,17 +134,11 @@ def test_weights_are_brought_within_the_limits() -> None:
     assert not uniform
 
 
-@pytest.mark.parametrize("raw", [[0.0, 0.0], [-1.0, -2.0], [0.0]])
+@pytest.mark.parametrize("raw", [[], [0.0, 0.0], [-1.0, -2.0], [0.0]])
 def test_without_a_positive_weight_all_count_alike(raw: list[float]) -> None:
     weights, uniform = usable_weights(np.asarray(raw))
     assert weights.tolist() == [1.0] * len(raw)
-    assert uniform
-
-
-def test_no_relationships_have_no_weights() -> None:
-    weights, uniform = usable_weights(np.empty(0))
-    assert len(weights) == 0
-    assert not uniform
+    assert uniform is bool(raw)
 
 
 def test_an_empty_view_is_refused_with_what_to_check() -> None:
