@@ -47,13 +47,6 @@ def path() -> Edges:
 
 
 @pytest.fixture
-def clique() -> Edges:
-    """600 nodes, each tied to each."""
-    low, high = np.triu_indices(600, 1)
-    return undirected(600, low, high)
-
-
-@pytest.fixture
 def giant_component() -> Edges:
     """Four dense blocks of 600 tied into one component, and 50 isolates after them."""
     random = np.random.default_rng(7)
@@ -61,15 +54,6 @@ def giant_component() -> Edges:
     outer = random.integers(0, 2_400, (2, 3_000))
     source, target = np.concatenate((inner, outer), axis=1)
     return undirected(2_450, source, target)
-
-
-@pytest.fixture
-def hub_of_cliques() -> Edges:
-    """A hub, node 0, and 2,000 cliques of five that each hang on it by one edge."""
-    pairs = [(0, first) for first in range(1, 10_001, 5)]
-    for first in range(1, 10_001, 5):
-        pairs += clique_pairs(first, 5)
-    return graph(10_001, pairs)
 
 
 @pytest.fixture

@@ -29,8 +29,3 @@ def test_only_the_top_are_kept(star: Edges) -> None:
     assert [row[1] for row in adjacency(star, labels, top=2).of(0)] == [500, 500]
     assert len(adjacency(star, labels, top=None).of(0)) == 20
     assert adjacency(star, labels, top=1).of(20) == [(0, 500, 500.0)]
-
-
-def test_partitions_without_ties_have_no_neighbors(all_isolated: Edges) -> None:
-    table = adjacency(all_isolated, np.repeat([0, 1], 2_000))
-    assert table.of(0) == table.of(1) == []

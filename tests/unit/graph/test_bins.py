@@ -7,7 +7,6 @@ import pytest
 
 from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.packing.bins import fill_bins, weight_inside
-from tests.thorough import tries
 
 
 def alternating(count: int, bins: int) -> np.ndarray:
@@ -58,26 +57,3 @@ def test_what_cannot_gain_stays_as_it_was(all_isolated: Edges) -> None:
     assert fill_bins(all_isolated, size, np.array([1000]), start).tolist() == start.tolist()
     ring = undirected(4000, np.arange(4000), np.roll(np.arange(4000), 1))
     assert fill_bins(ring, size, np.array([1000]), start).tolist() == start.tolist()
-
-
-def test_bins_that_become_empty_are_left_out() -> None:
-    edges = undirected(3, np.array([0, 1]), np.array([1, 2]))
-    assert fill_bins(edges, one(3), np.array([3]), np.array([0, 1, 2])).tolist() == [0, 0, 0]
-
-
-def test_no_node_and_no_edge_are_no_matter() -> None:
-    nothing = np.empty(0, dtype=np.int64)
-    none = undirected(0, nothing, nothing)
-    assert fill_bins(none, nothing.reshape(0, 2), np.array([5, 5]), nothing).size == 0
-
-
-def test_many_bins_gain_much() -> None:
-    random, count = np.random.default_rng(5), 400 * tries(10, 50)
-    source = random.integers(0, count, 3 * count)
-    target = (source + random.geometric(0.02, source.size)) % count
-    place = random.permutation(count)
-    edges = undirected(count, place[source], place[target])
-    start = np.repeat(np.arange(count // 400), 400)
-    bins = fill_bins(edges, one(count), np.array([400]), start)
-    assert np.bincount(bins).max() <= 400
-    assert weight_inside(edges, bins) > 5 * weight_inside(edges, start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgs_neo4j.graph.csr import Edges
+from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.halve import MIDDLE, halve
 
 
@@ -29,3 +29,10 @@ def test_load_is_balanced_rather_than_nodes(all_isolated: Edges) -> None:
     load[0] = 3_999.0
     side = halve(all_isolated, np.zeros(4_000, dtype=np.int64), load)
     assert np.count_nonzero(~side) == 1
+
+
+def test_both_sides_have_nodes_where_the_load_is_lost_in_rounding() -> None:
+    """After 1e17, 1 + 23 add up to 16: two thirds of 24, as if a cut after the last were even."""
+    none = np.empty(0, dtype=np.int64)
+    side = halve(undirected(3, none, none), np.array([0, 1, 1]), np.array([1e17, 1.0, 23.0]))
+    assert side.tolist() == [False, False, True]

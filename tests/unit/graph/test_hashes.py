@@ -37,17 +37,7 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
 def test_any_text_has_a_hash_that_the_database_can_store(text: str) -> None:
     assert -(2**63) <= text_hash(text) < 2**63
     assert text_hash(text) == hash64(encoded(text))
-
-
-def test_half_a_character_is_told_from_another_half() -> None:
-    assert encoded("\ud800") != encoded("\ud801")
-    assert text_hash("\ud800") != text_hash("\ud801")
-
-
-def test_mixing_overflows_without_a_warning() -> None:
-    most = np.full(3, 2**64 - 1, dtype=np.uint64)
-    with np.errstate(over="raise"):
-        assert len(set(mixed_with(most, most).tolist())) == 1
+    assert text_hash(f"{text}\ud800") != text_hash(f"{text}\ud801")
 
 
 def test_a_total_does_not_depend_on_order_and_wraps() -> None:

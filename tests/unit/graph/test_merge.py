@@ -17,12 +17,6 @@ def each_alone(edges: Edges) -> np.ndarray:
     return np.arange(edges.node_count)
 
 
-def test_two_triangles_from_single_nodes(two_triangles: Edges) -> None:
-    limits = Limits(min_nodes=3, max_nodes=5)
-    parts = merge(two_triangles, each_alone(two_triangles), ones(two_triangles), limits)
-    assert np.bincount(parts).tolist() == [3, 3]
-
-
 def test_the_strongest_tie_wins() -> None:
     edges = undirected(
         7,
@@ -83,9 +77,3 @@ def test_leaves_of_a_full_hub_are_gathered(star: Edges) -> None:
     sizes = np.bincount(join_siblings(star, parts, ones(star), Limits()))
     assert 30 <= sizes.min() <= sizes.max() <= 1800
     assert sizes.size == 6
-
-
-def test_without_edges_nothing_merges(all_isolated: Edges) -> None:
-    alone = each_alone(all_isolated)
-    assert np.array_equal(merge(all_isolated, alone, ones(all_isolated), Limits()), alone)
-    assert np.array_equal(join_siblings(all_isolated, alone, ones(all_isolated), Limits()), alone)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.csr import Edges, IntArray, strengths, undirected
 from pgs_neo4j.graph.quality import modularity
-from pgs_neo4j.graph.refining.moves import Units, move_units, touching
+from pgs_neo4j.graph.refining.moves import Units, move_units
 from tests.unit.graph.conftest import clique_pairs, graph
 
 WIDE = Limits(min_nodes=2, max_nodes=100, max_tokens=1_000)
@@ -77,25 +75,6 @@ def test_no_node_joins_a_partition_that_is_too_small() -> None:
     assert moved(edges, before, Limits(min_nodes=3, max_nodes=5)) == before
 
 
-def test_neighbors_do_not_swap_their_partitions() -> None:
-    pairs = [*clique_pairs(0, 4), *clique_pairs(4, 4), (3, 4)]
-    weight = np.ones(len(pairs))
-    weight[-1] = 20.0
-    table = np.array(pairs)
-    edges = undirected(8, table[:, 0], table[:, 1], weight)
-    before = np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    after = np.array(moved(edges, before.tolist()))
-    assert after[3] == after[4]
-    assert modularity(edges, after) > modularity(edges, before)
-
-
-def test_units_that_are_not_free_stay(two_triangles: Edges) -> None:
-    each = units(two_triangles)
-    fixed = replace(each, free=~each.free)
-    before = np.array([0, 0, 0, 0, 1, 1])
-    assert move_units(two_triangles, before, fixed, WIDE).tolist() == before.tolist()
-
-
 def test_a_group_needs_room_for_all_of_its_nodes() -> None:
     between = undirected(3, np.array([0, 1]), np.array([1, 2]), np.array([1.0, 9.0]))
     parts, strength = np.array([0, 0, 1]), np.array([9.0, 14.0, 17.0])
@@ -107,12 +86,3 @@ def test_a_group_needs_room_for_all_of_its_nodes() -> None:
         for most in (9, 10)
     ]
     assert after == [[0, 0, 1], [0, 1, 1]]
-
-
-def test_edges_that_touch_keep_their_order(two_triangles: Edges) -> None:
-    near = touching(two_triangles, np.arange(6) == 3)
-    assert list(zip(near.source.tolist(), near.target.tolist(), strict=True)) == [
-        (3, 4),
-        (3, 5),
-        (2, 3),
-    ]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from pgs_neo4j.graph.csr import Edges, strengths, undirected, within
-from pgs_neo4j.graph.recluster import RESOLUTION, recluster
+from pgs_neo4j.graph.csr import Edges, strengths, undirected
+from pgs_neo4j.graph.recluster import recluster
 
 
 def whole(edges: Edges) -> np.ndarray:
@@ -26,7 +25,8 @@ def test_planted_blocks_are_found_and_isolates_stay_alone(giant_component: Edges
     assert np.unique(labels[2_400:]).size == 50
 
 
-def test_a_clique_is_not_torn(clique: Edges) -> None:
+def test_a_clique_is_not_torn() -> None:
+    clique = undirected(600, *np.triu_indices(600, 1))
     assert recluster(clique, whole(clique)).max() == 0
 
 
@@ -47,15 +47,16 @@ def test_nodes_without_weight_stay_alone() -> None:
     assert recluster(empty, whole(empty)).size == 0
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_defaults_are_the_edges_own_strength_and_half_a_resolution(seed: int) -> None:
-    random = np.random.default_rng(seed)
+def test_defaults_are_the_edges_own_strength_and_half_a_resolution() -> None:
+    random = np.random.default_rng(0)
     source, target = random.integers(0, 500, (2, 2_000))
     edges = undirected(500, source, target, random.random(2_000))
-    group = random.integers(0, 3, 500)
-    edges = within(edges, group, np.ones(3, dtype=np.bool_))
-    spelled = recluster(edges, group, RESOLUTION, strengths(edges))
-    assert np.array_equal(recluster(edges, group), spelled)
+    found = [recluster(edges, whole(edges), gamma, strengths(edges)) for gamma in (0.4, 0.5, 0.6)]
+    assert [np.array_equal(recluster(edges, whole(edges)), one) for one in found] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_lower_resolution_joins_and_a_higher_one_parts(giant_component: Edges) -> None:

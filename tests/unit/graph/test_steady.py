@@ -54,12 +54,6 @@ def test_of_two_homes_that_are_as_good_the_lower_one_is_taken() -> None:
     assert parts(found) == {frozenset([0, 2]), frozenset([1, 3, 4])}
 
 
-def test_a_community_of_new_nodes_only_stands_for_itself() -> None:
-    none = np.full(4, -1)
-    assert parts(staying(np.array([4, 4, 2, 2]), none)) == {frozenset([0, 1]), frozenset([2, 3])}
-    assert staying(none[:0], none[:0]).size == 0
-
-
 def test_a_partition_is_the_same_only_with_the_same_nodes() -> None:
     labels = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])
     before = np.array([2, 2, 0, 0, 1, 3, 3, -1, 4])

@@ -17,12 +17,6 @@ def test_rows_have_length_one_and_their_direction(dtype: type[np.floating]) -> N
     assert rows.tolist() == [[3.0, 4.0], [0.0, -2.0]]
 
 
-def test_a_single_vector_is_scaled_like_a_row() -> None:
-    vector = np.random.default_rng(3).standard_normal(300).astype(np.float32)
-    assert unit(vector) == pytest.approx(unit(vector[None, :])[0])
-    assert np.linalg.norm(unit(vector)) == pytest.approx(1.0)
-
-
 def test_what_has_no_direction_becomes_zeros() -> None:
     rows = np.array([[0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0], [1e38, 1e38]], dtype=np.float32)
     with np.errstate(over="ignore"):

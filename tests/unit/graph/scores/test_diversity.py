@@ -37,11 +37,6 @@ def test_the_order_is_that_of_the_definition(balance: float) -> None:
     )
 
 
-def test_a_copy_of_the_best_comes_last() -> None:
-    vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
-    assert order_diversely(np.array([1.0, 0.9, 0.5]), vectors, 3) == [0, 2, 1]
-
-
 def test_more_than_there_are_is_all() -> None:
     assert order_diversely(np.array([0.1]), np.zeros((1, 2), np.float32), 9) == [0]
     assert order_diversely(np.empty(0), np.zeros((0, 2), np.float32), 9) == []

@@ -29,11 +29,8 @@ def test_paths_are_added_by_weight() -> None:
     assert [*fused][:2] == ["a", "b"]
 
 
-def test_a_path_that_found_nothing_takes_no_share() -> None:
+def test_a_path_that_found_nothing_takes_no_share_and_weights_of_zero_count_as_equal() -> None:
     assert add_weighted([({"a": 3.0, "b": 1.0}, 0.7), ({}, 0.3)]) == {"a": 1.0, "b": 0.0}
-
-
-def test_weights_of_zero_count_as_equal() -> None:
     assert add_weighted([({"a": 1.0}, 0.0), ({"b": 1.0}, 0.0)]) == {"a": 0.5, "b": 0.5}
 
 
@@ -52,9 +49,6 @@ def test_gains_of_neighbors_count_relative_to_the_largest() -> None:
         {"a": 1.0, "b": 0.7, "m": 0.4}
     )
     assert [*spread({"a": 0.1}, {"m": 9.0})] == ["m", "a"]
-
-
-def test_without_gains_scores_stay() -> None:
     assert spread({"b": 0.5, "a": 1.0}, {}) == {"a": 1.0, "b": 0.5}
 
 

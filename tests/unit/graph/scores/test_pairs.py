@@ -69,12 +69,6 @@ def test_a_skeleton_that_many_match_links_nothing() -> None:
     assert len(kept & true) / len(true) >= 0.95
 
 
-def test_rows_of_zeros_and_empty_graphs_have_no_pairs() -> None:
-    for count in (0, 1, 3):
-        zeros = np.zeros((count, 4), np.float32)
-        assert len(find_pairs(zeros, zeros).first) == 0
-
-
 def test_what_is_commonplace_depends_on_the_whole_graph() -> None:
     """Twenty alike are many among two hundred nodes, and few among a thousand."""
     chance = np.random.default_rng(5)
