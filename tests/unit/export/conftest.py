@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
@@ -317,28 +316,11 @@ def assert_inert(page: Page) -> None:
             assert each.attributes["popovertarget"] in ids
 
 
-@pytest.fixture(scope="session")
-def document_of() -> Callable[..., Document]:
-    """Builds a document; ``said`` is in all its texts, ``text`` is the answer."""
-    return make_document
-
-
-@pytest.fixture(scope="session")
-def answer_of() -> Callable[..., Answer]:
-    """Builds an answer, with some fields changed."""
-    return make_answer
-
-
-@pytest.fixture(scope="session")
-def parsed() -> Callable[[str], Page]:
-    """Takes a page apart, and makes sure that it is inert."""
-
-    def parse(text: str) -> Page:
-        page = Page(text)
-        assert_inert(page)
-        return page
-
-    return parse
+def parse(text: str) -> Page:
+    """Take a page apart, and make sure that it is inert."""
+    page = Page(text)
+    assert_inert(page)
+    return page
 
 
 @pytest.fixture(scope="session", params=HOSTILE)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.export import figures, to_html, to_markdown, to_notebook, wording
-from pgs_neo4j.export.document import Document
+from pgs_neo4j.export import figures, to_html, to_markdown, to_notebook
 from pgs_neo4j.export.json_text import answer_data
-from pgs_neo4j.model import AbsenceStatus, Answer, CheckedAbsence, Coverage, Stated
+from pgs_neo4j.model import Coverage
 from pgs_neo4j.text.shown import texts_note
+from tests.unit.export.conftest import make_answer, make_document
 
 OWN = Coverage(
     partitions_swept=1, partitions_total=4, nodes_read=30, nodes_total=160, texts_read=12,
@@ -45,11 +44,9 @@ def test_nodes_without_text_are_told(texts: int, note: str) -> None:
     assert texts_note(9, texts) == note
 
 
-def test_the_headline_is_the_coverage_of_this_answer(
-    answer_of: Callable[..., Answer], document_of: Callable[..., Document]
-) -> None:
-    answer = replace(answer_of(), coverage=SESSION, own_coverage=OWN)
-    document = replace(document_of(), answer=answer)
+def test_the_headline_is_the_coverage_of_this_answer() -> None:
+    answer = replace(make_answer(), coverage=SESSION, own_coverage=OWN)
+    document = replace(make_document(), answer=answer)
     own = "1 of 4 partitions, 30 of 160 nodes, 12 of 120 texts (10 %) for this answer"
     session = f"70 of 160 nodes, 60 of 120 texts (50 %) in session {answer.session} so far"
     for text in (to_markdown(document), to_html(document), to_notebook(answer)):
@@ -59,16 +56,7 @@ def test_the_headline_is_the_coverage_of_this_answer(
     assert data["coverage"]["fraction"] == 0.5
 
 
-def test_a_graph_without_text_is_noted_and_never_covered(answer_of: Callable[..., Answer]) -> None:
+def test_a_graph_without_text_is_noted_and_never_covered() -> None:
     coverage = replace(SESSION, nodes_read=160, texts_read=0, texts_total=0)
     assert coverage.fraction == 0.0
-    assert figures.NO_TEXT in figures.notes(replace(answer_of(), coverage=coverage))
-
-
-def test_an_absence_is_told_among_texts() -> None:
-    absence = CheckedAbsence(
-        text="toys", reported=(Stated(1, 0, "toys"),), status=AbsenceStatus.CONFIRMED,
-        terms=("toys",), searched=160, texts=90,
-    )  # fmt: skip
-    assert "not found in any of 90 texts of 160 nodes" in wording.absence_line(absence)
-    assert wording.search_line(absence).startswith("90 texts of 160 nodes searched")
+    assert figures.NO_TEXT in figures.notes(replace(make_answer(), coverage=coverage))

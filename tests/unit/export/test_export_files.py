@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
 from pgs_neo4j.export import Document, figures, to_html, to_json, to_markdown, to_notebook, written
-from pgs_neo4j.model import Answer, Citation, Crosscheck, Synthesis
+from pgs_neo4j.model import Citation, Crosscheck, Synthesis
 from pgs_neo4j.text.mentions import name_of
+from tests.unit.export.conftest import make_answer, make_document, parse
 
-Make = Callable[..., Document]
 SECTIONS = [
     "Sources", "Invalid citations", "Checked absences", "Opportunities", "Followed-up flags",
     "Converging findings", "Coverage and cost", "Partitions", "Notes",
@@ -41,14 +38,8 @@ def leads(text: str) -> list[str]:
     return [*links, *known.get("references", ())]  # type: ignore[misc]
 
 
-def html_in(text: str) -> list[str]:
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    inside = [child for token in tokens for child in token.children or ()]
-    return [each.content for each in (*tokens, *inside) if each.type.startswith("html")]
-
-
-def test_markdown_tells_the_answer_and_then_what_stands_behind_it(document_of: Make) -> None:
-    text = to_markdown(document_of())
+def test_markdown_tells_the_answer_and_then_what_stands_behind_it() -> None:
+    text = to_markdown(make_document())
     assert headings(text) == [
         "What about toys?", "Thesis", "Connections", "Absences", "Convergences", *SECTIONS,
     ]  # fmt: skip
@@ -64,8 +55,8 @@ def test_markdown_tells_the_answer_and_then_what_stands_behind_it(document_of: M
     assert "2 of 6 findings unsupported, 2 misquotes, 1 invalid citation in the answer" in text
 
 
-def test_markdown_has_a_row_for_each_absence(document_of: Make) -> None:
-    text = to_markdown(document_of())
+def test_markdown_has_a_row_for_each_absence() -> None:
+    text = to_markdown(make_document())
     for row in (
         "| nothing on toys | P1, P2 | confirmed: found in none of the nodes searched | none | "
         "160 nodes searched by full text for “toys”, “term”; 0 nodes contain it. |",
@@ -79,8 +70,8 @@ def test_markdown_has_a_row_for_each_absence(document_of: Make) -> None:
         assert row in text
 
 
-def test_markdown_tells_flags_and_convergences_with_whole_aliases(document_of: Make) -> None:
-    text = to_markdown(document_of())
+def test_markdown_tells_flags_and_convergences_with_whole_aliases() -> None:
+    text = to_markdown(make_document())
     assert (
         "- P1 → P2: check toys [Title of n3 P1:n3]\n    - P2 reports it missing: nothing on toys"
         in text
@@ -92,8 +83,8 @@ def test_markdown_tells_flags_and_convergences_with_whole_aliases(document_of: M
     assert "- P4: toys; pool; 0 of 40 nodes read\n" in text
 
 
-def test_markdown_leaves_out_what_is_empty(answer_of: Callable[..., Answer]) -> None:
-    answer = answer_of(
+def test_markdown_leaves_out_what_is_empty() -> None:
+    answer = make_answer(
         synthesis=Synthesis(text=""), crosscheck=Crosscheck(), stopped="", warnings=()
     )
     text = to_markdown(Document(answer=answer, asked_at="now"))
@@ -102,32 +93,9 @@ def test_markdown_leaves_out_what_is_empty(answer_of: Callable[..., Answer]) -> 
     assert "The answer cites no node." in text
 
 
-def test_hostile_text_does_not_forge_markdown(hostile: str, document_of: Make) -> None:
-    text = to_markdown(document_of(hostile, text=f"A claim [P1:n2].\n\n{hostile}"))
-    assert headings(text)[-len(SECTIONS) :] == SECTIONS
-    assert not html_in(text)
-    assert not leads(text)
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
-    text.encode("utf-8")
-
-
 def answer_part(text: str) -> str:
     """The answer as the file has it, with citations as they were written."""
     return written.inert_blocks(text, lambda group: f"[{name_of(*group[0].place)}]")
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "```\nopen", "~~~~ x\nopen\n~~~", "<div>\nopen", "<!-- open", "<script>\nopen\n\n# x",
-        "- ```\n  in a list", "> ~~~\n> quoted", "    code <b>", "`<b>` <i>x</i>", "a\n```",
-        "```a\n```\n<pre>\n```\n<b>", "\\\\<b>", "<![CDATA[", "<?php", "<x a='", "| a |\n|---|\n",
-    ],
-)  # fmt: skip
-def test_what_follows_an_answer_stands_for_itself(said: str) -> None:
-    text = f"{answer_part(said)}\n\n# Next\n\n<b>\n"
-    assert headings(text)[-1] == "Next"
-    assert html_in(answer_part(said)) == []
 
 
 @pytest.mark.parametrize(
@@ -156,8 +124,8 @@ def test_an_answer_has_its_own_marks_and_no_others(said: str, wanted: str) -> No
     assert leads(f"{wanted}\n\n[P1:n2] [a] [x]") == []
 
 
-def test_a_node_is_named_once_among_the_sources(document_of: Make) -> None:
-    document = document_of()
+def test_a_node_is_named_once_among_the_sources() -> None:
+    document = make_document()
     sources = tuple(replace(source, title="Same", key="Same") for source in document.sources)
     text = to_markdown(replace(document, sources=sources))
     assert "- P1:n2  Same\n" in text
@@ -166,11 +134,9 @@ def test_a_node_is_named_once_among_the_sources(document_of: Make) -> None:
 @pytest.mark.parametrize(
     "unit", ["\\", "`", "**", "“", '"', "[", "- ", "|\n", "a|b\n-|-\n", "```\n"]
 )
-def test_files_take_time_in_proportion_to_the_text(
-    unit: str, answer_of: Callable[..., Answer]
-) -> None:
+def test_files_take_time_in_proportion_to_the_text(unit: str) -> None:
     def time_of(size: int) -> float:
-        document = Document(answer=answer_of(text=unit * (size // len(unit))), asked_at="now")
+        document = Document(answer=make_answer(text=unit * (size // len(unit))), asked_at="now")
         begun = time.process_time()
         to_markdown(document)
         to_html(document)
@@ -180,8 +146,8 @@ def test_files_take_time_in_proportion_to_the_text(
     assert time_of(80_000) < 64 * max(time_of(5_000), 0.02)
 
 
-def test_json_holds_every_absence_and_citation(document_of: Make) -> None:
-    document = document_of()
+def test_json_holds_every_absence_and_citation() -> None:
+    document = make_document()
     text = to_json(document)
     value = json.loads(text)
     assert [(each["partition"], each["alias"], each["valid"]) for each in value["citations"]] == [
@@ -189,37 +155,17 @@ def test_json_holds_every_absence_and_citation(document_of: Make) -> None:
     ]  # fmt: skip
     absences = document.answer.crosscheck.absences
     assert [each["text"] for each in value["checked_absences"]] == [a.text for a in absences]
-    assert value["checked_absences"][1]["sightings"] == [
-        {"partition": 3, "alias": "n9", "node": "doi/n9", "title": "Far", "read": False}
-    ]
     assert value["checks"] == {
         "findings": 6, "unsupported_findings": 2, "misquotes": 2, "invalid_citations": 1,
     }  # fmt: skip
     assert value["areas"][1]["state"] == "partial"
     assert [each["gone"] for each in value["sources"]] == [False, False, True]
-    assert value["flags"][0]["opportunity"] is True
     assert value["sweeps"][0]["report"]["findings"][2]["quotes"][0]["found"] is False
-    assert value["sweeps"][2]["report"] is None
-    assert value["coverage"]["fraction"] == 0.375
-    assert (value["cost"], value["partial"], value["asked_at"]) == (0.25, True, document.asked_at)
     assert "element_id" not in text
 
 
-def test_json_keys_stay(document_of: Make) -> None:
-    assert set(json.loads(to_json(document_of()))) == {
-        "question", "graph", "session", "run", "mode", "model", "generation", "partial", "stopped",
-        "answer", "complete", "reductions", "thesis", "connections", "absences", "convergences",
-        "citations", "checks", "checked_absences", "flags", "converging_findings", "sweeps",
-        "routing", "coverage", "own_coverage", "usage", "synthesis_usage", "cost", "seconds",
-        "warnings",
-        "asked_at", "areas", "sources",
-    }  # fmt: skip
-
-
-def test_notebook_shows_answer_sources_and_figures(
-    answer_of: Callable[..., Answer], parsed: Callable[[str], Any]
-) -> None:
-    page = parsed(to_notebook(answer_of()))
+def test_notebook_shows_answer_sources_and_figures() -> None:
+    page = parse(to_notebook(make_answer()))
     (whole,) = page.having("div", "pgs-answer")
     assert page.elements[0] is whole
     for said in (
@@ -234,12 +180,10 @@ def test_notebook_shows_answer_sources_and_figures(
     assert done.attributes["width"] == "37.5"
 
 
-def test_notebook_marks_only_what_was_judged(
-    answer_of: Callable[..., Answer], parsed: Callable[[str], Any]
-) -> None:
+def test_notebook_marks_only_what_was_judged() -> None:
     cited = (Citation(alias="n2", partition=1), Citation(alias="n9", partition=1, valid=False))
     made = Synthesis(text="So [P1:n2], not [P1:n9], and who knows [P1:n3].", citations=cited)
-    page = parsed(to_notebook(answer_of(synthesis=made)))
+    page = parse(to_notebook(make_answer(synthesis=made)))
     prose = page.having("p")[1]
     assert prose.text == made.text  # none has a title
     marked = [each.text for each in page.having(class_="pgs-cite")]
@@ -247,17 +191,10 @@ def test_notebook_marks_only_what_was_judged(
     assert {each.text for each in page.having("s", "pgs-invalid")} == {"P1:n9"}
 
 
-def test_why_a_run_stopped_is_said_once(answer_of: Callable[..., Answer]) -> None:
+def test_why_a_run_stopped_is_said_once() -> None:
     why = "the limit of 3 calls (max_calls) does not cover it"
     warnings = (f"1 of 3 partitions were left unread: {why}", "mind")
-    answer = answer_of(stopped=why, warnings=warnings)
+    answer = make_answer(stopped=why, warnings=warnings)
     assert figures.notes(answer) == [f"Stopped early: {why}", "mind"]
     for text in (to_notebook(answer), to_markdown(Document(answer=answer, asked_at="now"))):
         assert text.count("does not cover it") == 1
-
-
-def test_notebook_styles_concern_nothing_else(answer_of: Callable[..., Answer]) -> None:
-    sheet = re.search("<style>(.*)</style>", to_notebook(answer_of()), re.DOTALL)
-    assert sheet
-    rules = [line for line in sheet[1].splitlines() if line]
-    assert all(line.startswith(".pgs-answer ") for line in rules)

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from pgs_neo4j.export import Document, to_fragment, to_html
-from tests.unit.export.conftest import located
-
-Make = Callable[..., Document]
-Parse = Callable[[str], Any]
+from pgs_neo4j.export import to_fragment, to_html
+from tests.unit.export.conftest import located, make_document, parse
 
 
-def test_a_fragment_is_the_body_of_the_page_without_its_head(
-    document_of: Make, parsed: Parse
-) -> None:
-    document = document_of()
-    fragment, page = parsed(to_fragment(document)), parsed(to_html(document))
+def test_a_fragment_is_the_body_of_the_page_without_its_head() -> None:
+    document = make_document()
+    fragment, page = parse(to_fragment(document)), parse(to_html(document))
     assert {"html", "head", "meta", "style", "body", "main"}.isdisjoint(
         each.tag for each in fragment.elements
     )
@@ -25,11 +17,9 @@ def test_a_fragment_is_the_body_of_the_page_without_its_head(
     assert fragment.ids == page.ids
 
 
-def test_nodes_that_the_database_has_carry_their_element_id(
-    document_of: Make, parsed: Parse
-) -> None:
-    document = located(document_of(), "4:db:7")
-    nodes = parsed(to_fragment(document)).having("div", "node")
+def test_nodes_that_the_database_has_carry_their_element_id() -> None:
+    document = located(make_document(), "4:db:7")
+    nodes = parse(to_fragment(document)).having("div", "node")
     addressed = [each for each in nodes if each.attributes.get("data-node") == "4:db:7"]
     valid = {(one.partition, one.alias) for one in document.answer.synthesis.citations if one.valid}
     assert len(addressed) == len(valid)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import (
     AbsenceStatus,
-    Answer,
     ChasedFlag,
     CheckedAbsence,
     Citation,
@@ -26,6 +24,7 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from tests.unit.export.conftest import make_answer
 
 
 def sighting(partition: int, rank: int, *, read: bool) -> Sighting:
@@ -39,52 +38,47 @@ def absence(status: AbsenceStatus, **changes: Any) -> CheckedAbsence:
     return CheckedAbsence(status=status, **fields | changes)
 
 
+CONTRADICTED = AbsenceStatus.CONTRADICTED
 READ = (sighting(1, 27, read=True), sighting(5, 33, read=True))
 UNREAD = tuple(sighting(7, rank, read=False) for rank in range(3))
 
 
 @pytest.mark.parametrize(
-    ("checked", "line"),
+    ("status", "changes", "found"),
     [
+        (CONTRADICTED, {"sightings": READ, "count": 2}, "in P1:n28 and P5:n34 (both read)"),
+        (CONTRADICTED, {"sightings": (*READ[:1], *UNREAD), "count": 4}, "in P1:n28 (read)"),
+        (CONTRADICTED, {"sightings": READ * 2}, "in P1:n28, P5:n34, and others (all read)"),
         (
-            absence(AbsenceStatus.CONTRADICTED, sightings=READ, count=2),
-            "“library”: reported missing by 6 partitions, but found in P1:n28 and P5:n34 "
-            "(both read).",
-        ),
-        (
-            absence(AbsenceStatus.CONTRADICTED, sightings=(*READ[:1], *UNREAD), count=4),
-            "“library”: reported missing by 6 partitions, but found in P1:n28 (read).",
-        ),
-        (
-            absence(AbsenceStatus.CONTRADICTED, sightings=READ * 2, count=4),
-            "“library”: reported missing by 6 partitions, but found in P1:n28, P5:n34, and others "
-            "(all read).",
-        ),
-        (
-            absence(AbsenceStatus.ELSEWHERE, sightings=UNREAD, count=9),
-            "“library”: reported missing by 6 partitions, but found in 9 nodes that were not read "
-            "(P7:n1, P7:n2, …).",
-        ),
-        (
-            absence(AbsenceStatus.CONFIRMED, reported=(Stated(4, 0, "x"),)),
-            "“library”: reported missing by P4, and not found in any of 586 nodes.",
-        ),
-        (
-            absence(AbsenceStatus.UNCHECKED, terms=(), text="x", reported=(Stated(4, 0, "x"),)),
-            "x. Reported by P4, but not searched for in every node.",
-        ),
-        (
-            replace(
-                absence(AbsenceStatus.CONFIRMED, terms=("cost", "tea")),
-                text="No price of tea [n2].",
-                reported=(Stated(4, 0, "No price of tea [n2]."), Stated(5, 1, "None")),
-            ),
-            "No price of tea [P4:n2]. Reported by P4 and P5, and not found in any of 586 nodes.",
+            AbsenceStatus.ELSEWHERE,
+            {"sightings": UNREAD, "count": 9},
+            "in 9 nodes that were not read (P7:n1, P7:n2, …)",
         ),
     ],
 )
-def test_an_absence_is_one_natural_sentence(checked: CheckedAbsence, line: str) -> None:
-    assert wording.absence_line(checked) == line
+def test_an_absence_that_was_found_is_one_natural_sentence(
+    status: AbsenceStatus, changes: dict[str, Any], found: str
+) -> None:
+    line = wording.absence_line(absence(status, **changes))
+    assert line == f"“library”: reported missing by 6 partitions, but found {found}."
+
+
+def test_an_absence_that_was_not_found_tells_where_it_was_searched() -> None:
+    one, confirmed = (Stated(4, 0, "x"),), AbsenceStatus.CONFIRMED
+    told = "“library”: reported missing by P4, and not found in any of"
+    assert wording.absence_line(absence(confirmed, reported=one)) == f"{told} 586 nodes."
+    among = wording.absence_line(absence(confirmed, reported=one, texts=90))
+    assert among == f"{told} 90 texts of 586 nodes."
+    unchecked = absence(AbsenceStatus.UNCHECKED, terms=(), text="x", reported=one)
+    assert wording.absence_line(unchecked) == (
+        "x. Reported by P4, but not searched for in every node."
+    )
+    text = "No price of tea [n2]."
+    reported = (Stated(4, 0, text), Stated(5, 1, "None"))
+    several = absence(confirmed, terms=("cost", "tea"), text=text, reported=reported)
+    assert wording.absence_line(several) == (
+        "No price of tea [P4:n2]. Reported by P4 and P5, and not found in any of 586 nodes."
+    )
 
 
 def test_a_search_tells_where_how_and_for_which_words() -> None:
@@ -122,7 +116,7 @@ def test_a_convergence_names_who_meets_and_how() -> None:
     assert wording.convergence_heading(connected) == "P1 and P2 cite connected nodes"
 
 
-def test_checks_count_what_rests_on_nothing(answer_of: Callable[..., Answer]) -> None:
+def test_checks_count_what_rests_on_nothing() -> None:
     findings = (
         Finding(text="a", citations=(Citation(alias="n1", partition=1),)),
         Finding(text="b", quotes=(Quote("x", False), Quote("y", True))),
@@ -134,10 +128,10 @@ def test_checks_count_what_rests_on_nothing(answer_of: Callable[..., Answer]) ->
         report=Report(partition=1, findings=findings),
     )
     wrong = Citation(alias="n9", partition=1, valid=False)
-    answer = answer_of(sweeps=(sweep,), synthesis=Synthesis(text="x", citations=(wrong, wrong)))
+    answer = make_answer(sweeps=(sweep,), synthesis=Synthesis(text="x", citations=(wrong, wrong)))
     told = "1 of 2 findings unsupported, 1 misquote, 1 invalid citation in the answer"
     assert figures.problems_line(answer) == figures.checks_line(answer) == told
-    whole = answer_of(sweeps=(), synthesis=Synthesis(text="x"))
+    whole = make_answer(sweeps=(), synthesis=Synthesis(text="x"))
     assert figures.problems_line(whole) == ""
     assert figures.checks_line(whole) == (
         "0 findings; no unsupported finding, misquote, or invalid citation"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,12 +13,12 @@ from pgs_neo4j.cli.pages import page, tables
 from pgs_neo4j.cli.progress.board import Board
 from pgs_neo4j.cli.progress.lines import line
 from pgs_neo4j.events import StepStarted, Warned
-from pgs_neo4j.export import Document, to_fragment, to_html, to_json, to_markdown, to_notebook
-from pgs_neo4j.model import Answer, GraphMapping
+from pgs_neo4j.export import to_fragment, to_html, to_json, to_markdown, to_notebook
+from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.invisible import INVISIBLE
 from tests.renderers import Judge, markdown_it
 from tests.thorough import tries
-from tests.unit.export.conftest import HOSTILE, located
+from tests.unit.export.conftest import HOSTILE, located, make_answer, make_document, parse
 
 PARTS = [
     "'", '"', "`", "``", "\\", "\n", "\r\n", "\t", "\0", "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J",
@@ -47,16 +45,16 @@ NAMES = names(tries(120, 500))
 
 @pytest.mark.parametrize("part", range(10))
 def test_names_are_inert_in_every_file(
-    part: int, document_of: Callable[..., Document], parsed: Callable[[str], Any]
+    part: int,
 ) -> None:
-    """``parsed`` refuses what is not inert."""
+    """``parse`` refuses what is not inert."""
     for name in NAMES[part::10]:
-        document = located(document_of(name, text=f"## Thesis\n{name}\n\n{name} [P1:n2]"), name)
-        page = parsed(to_html(document))
+        document = located(make_document(name, text=f"## Thesis\n{name}\n\n{name} [P1:n2]"), name)
+        page = parse(to_html(document))
         assert len(page.having("main")) == len(page.having("style")) == 1
         assert len(page.having("div", "report")) == 3
-        assert len(parsed(to_fragment(document)).having("div", "answer")) == 1
-        cell = parsed(to_notebook(document.answer))
+        assert len(parse(to_fragment(document)).having("div", "answer")) == 1
+        cell = parse(to_notebook(document.answer))
         assert (len(cell.having("style")), cell.having("a")) == (1, [])
         written = to_markdown(document)
         assert not Judge(markdown_it(written)).live, name
@@ -69,10 +67,10 @@ def test_names_are_inert_in_every_file(
             assert not UNSAFE.search(text.replace("\t", "")), name
 
 
-def test_names_are_one_line_on_a_terminal(answer_of: Callable[..., Answer]) -> None:
+def test_names_are_one_line_on_a_terminal() -> None:
     for name in NAMES:
-        lines = page.below(answer_of(name), 80)
-        lines += page.above(answer_of(name), name, "partial", 80) + page.advice(answer_of(name))
+        lines = page.below(make_answer(name), 80)
+        lines += page.above(make_answer(name), name, "partial", 80) + page.advice(make_answer(name))
         board = Board()
         lines += [line(Warned(name), board), line(StepStarted("partition", name), board)]
         assert [text for text in lines if UNSAFE.search(text) or "\n" in text] == [], name

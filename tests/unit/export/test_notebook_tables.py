@@ -22,8 +22,7 @@ from pgs_neo4j.model import (
     Routing,
     SearchPlan,
 )
-
-Parse = Callable[[str], Any]
+from tests.unit.export.conftest import parse
 
 
 def make_sweep(said: str, partition: int = 1) -> PlannedSweep:
@@ -88,9 +87,9 @@ def assert_rows(page: Any, rows: list[tuple[str, str]]) -> None:
     assert texts[-2 * len(rows) :] == [text for row in rows for text in row]
 
 
-def test_a_plan_shows_the_table_and_the_figures_of_the_command(parsed: Parse) -> None:
+def test_a_plan_shows_the_table_and_the_figures_of_the_command() -> None:
     plan = make_plan()
-    page = parsed(plan._repr_html_())
+    page = parse(plan._repr_html_())
     headings, rows = sweep_table(plan)
     assert cells(page)[:7] == [heading.rstrip(">") for heading in headings]
     assert cells(page)[7:14] == list(rows[0])
@@ -100,42 +99,40 @@ def test_a_plan_shows_the_table_and_the_figures_of_the_command(parsed: Parse) ->
     assert "between 0.12 and 0.45, without the calls for flags" in cells(page)
 
 
-def test_a_plan_without_price_or_sweeps_says_so(parsed: Parse) -> None:
-    page = parsed(make_plan(count=0, low=None, high=None)._repr_html_())
+def test_a_plan_without_price_or_sweeps_says_so() -> None:
+    page = parse(make_plan(count=0, low=None, high=None)._repr_html_())
     assert page.having("table", "pgs-rows") == []
     assert "nothing is left to read" in cells(page)
     assert figures.cost_line(None) in " ".join(cells(page))
 
 
-def test_of_many_sweeps_the_first_are_shown(parsed: Parse) -> None:
-    page = parsed(make_plan(count=MOST_ROWS + 1200)._repr_html_())
+def test_of_many_sweeps_the_first_are_shown() -> None:
+    page = parse(make_plan(count=MOST_ROWS + 1200)._repr_html_())
     assert f"P{MOST_ROWS}" in cells(page)
     assert f"P{MOST_ROWS + 1}" not in cells(page)
     assert [each.text for each in page.having("p", "pgs-meta")] == ["and 1,200 more"]
 
 
 @pytest.mark.parametrize("changed", [{}, {"calls": 0}, {"budget": "one call is too many"}])
-def test_the_plan_of_a_search_shows_the_figures_of_the_command(
-    changed: dict[str, Any], parsed: Parse
-) -> None:
+def test_the_plan_of_a_search_shows_the_figures_of_the_command(changed: dict[str, Any]) -> None:
     plan = make_search_plan(**changed)
-    assert_rows(parsed(plan._repr_html_()), search_plan_rows(plan))
+    assert_rows(parse(plan._repr_html_()), search_plan_rows(plan))
 
 
-def test_a_routing_shows_what_decided(parsed: Parse) -> None:
-    page = parsed(make_routing("near")._repr_html_())
+def test_a_routing_shows_what_decided() -> None:
+    page = parse(make_routing("near")._repr_html_())
     assert page.having("p", "pgs-question")[0].text == "2 of 4 partitions"
     assert cells(page) == ["id", "similarity", "reason", "P2", "0.50", "near", "P1", "-", "-"]
     assert page.having("p", "pgs-note")[0].text == "near"
-    by_evidence = parsed(make_routing("near", evidence=7)._repr_html_())
+    by_evidence = parse(make_routing("near", evidence=7)._repr_html_())
     assert cells(by_evidence)[1:5:3] == ["evidence", "7"]
-    nothing = parsed(Routing(routes=(), considered=1)._repr_html_())
+    nothing = parse(Routing(routes=(), considered=1)._repr_html_())
     assert nothing.having("table") == []
     assert nothing.having("p", "pgs-question")[0].text == "0 of 1 partition"
 
 
-def test_a_coverage_shows_its_line_and_a_bar(parsed: Parse) -> None:
-    page = parsed(COVERAGE._repr_html_())
+def test_a_coverage_shows_its_line_and_a_bar() -> None:
+    page = parse(COVERAGE._repr_html_())
     line = figures.coverage_line(COVERAGE)
     assert line == "5 of 11 partitions, 300 of 586 nodes, 120 of 400 texts (30 %)"
     assert page.having("p")[-1].text == line
@@ -143,9 +140,9 @@ def test_a_coverage_shows_its_line_and_a_bar(parsed: Parse) -> None:
     assert page.having("rect", "pgs-done")[0].attributes["width"] == "30"
 
 
-def test_a_generation_shows_the_figures_of_the_command(parsed: Parse) -> None:
+def test_a_generation_shows_the_figures_of_the_command() -> None:
     made = make_generation()
-    page = parsed(made._repr_html_())
+    page = parse(made._repr_html_())
     assert_rows(page, generation_rows(made))
     assert "586 nodes, 900 relationships" in cells(page)
     assert "0.610, 0.000 before the limits" in cells(page)
@@ -158,9 +155,9 @@ MAKERS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_hostile_text_is_only_shown(kind: str, hostile: str, parsed: Parse) -> None:
-    page = parsed(MAKERS[kind](hostile)._repr_html_())  # the parser refuses what is not inert
-    plain = parsed(MAKERS[kind]("toys")._repr_html_())
+def test_hostile_text_is_only_shown(kind: str, hostile: str) -> None:
+    page = parse(MAKERS[kind](hostile)._repr_html_())  # the parser refuses what is not inert
+    plain = parse(MAKERS[kind]("toys")._repr_html_())
     tags, expected = ([each.tag for each in one.elements] for one in (page, plain))
     assert tags == expected
 

@@ -8,11 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from pgs_neo4j.export import Document, to_markdown
+from pgs_neo4j.export import to_markdown
 from pgs_neo4j.export.written import inert, inert_blocks
 from pgs_neo4j.text.shown import one_line
 from tests.renderers import Judge, Render, hostile_texts, markdown_it
 from tests.thorough import tries
+from tests.unit.export.conftest import make_document
 
 TEXTS = hostile_texts(
     tries(200, 1_000)
@@ -62,11 +63,9 @@ def test_an_answer_holds_nothing_that_is_live_to_any_renderer(render: Render) ->
         assert seen.elements[-1] == "h1", text
 
 
-def test_a_file_has_the_same_elements_whatever_the_graph_holds(
-    render: Render, document_of: Callable[..., Document]
-) -> None:
+def test_a_file_has_the_same_elements_whatever_the_graph_holds(render: Render) -> None:
     def elements(said: str) -> Counter[str]:
-        seen = Judge(render(to_markdown(document_of(said))))
+        seen = Judge(render(to_markdown(make_document(said))))
         assert not seen.live, said
         return Counter(element for element in seen.elements if element != "code")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from pgs_neo4j.export import to_html, to_json, to_markdown, to_notebook, wording
 from pgs_neo4j.export.document import Document, SourceNode
 from pgs_neo4j.model import (
     AbsenceStatus,
-    Answer,
     CheckedAbsence,
     Citation,
     Coverage,
@@ -24,7 +22,7 @@ from pgs_neo4j.model import (
     Stated,
     Synthesis,
 )
-from tests.unit.export.conftest import Page, assert_inert
+from tests.unit.export.conftest import Page, assert_inert, make_answer
 
 NODE = Citation(alias="n1", partition=0, node="doi/1", title="Tea trade", rank=0)
 SHIPS = Citation(alias="t1", partition=0, title="Tea --[SHIPS]--> Port")
@@ -40,7 +38,7 @@ def absence(status: AbsenceStatus) -> CheckedAbsence:
     )  # fmt: skip
 
 
-def searched(answer_of: Callable[..., Answer], said: str = "toys", **changed: Any) -> Document:
+def searched(said: str = "toys", **changed: Any) -> Document:
     """A document of an answer that showed one node and one relationship of 10,807."""
     claims = (
         Finding(text="“early it was” [n1]", citations=(NODE,), quotes=(Quote("early", False),)),
@@ -60,18 +58,16 @@ def searched(answer_of: Callable[..., Answer], said: str = "toys", **changed: An
     }  # fmt: skip
     source = SourceNode(partition=0, alias="n1", key="doi/1", title="Tea trade", text=f"Tea {said}")
     return Document(
-        answer=answer_of(said, **given | changed), areas=(), sources=(source,),
+        answer=make_answer(said, **given | changed), areas=(), sources=(source,),
         asked_at="2026-03-17T15:48:10+00:00",
     )  # fmt: skip
 
 
-@pytest.fixture
-def document(answer_of: Callable[..., Answer]) -> Document:
-    return searched(answer_of)
+DOCUMENT = searched()
 
 
-def test_markdown_lists_sources_and_what_was_shown(document: Document) -> None:
-    text = to_markdown(document)
+def test_markdown_lists_sources_and_what_was_shown() -> None:
+    text = to_markdown(DOCUMENT)
     assert "- n1  Tea trade (doi/1)" in text
     assert "- t1  Tea --&#91;SHIPS&#93;--> Port" in text
     assert f"- n9  ({wording.NOT_SHOWN})" in text
@@ -81,8 +77,8 @@ def test_markdown_lists_sources_and_what_was_shown(document: Document) -> None:
     assert "## Partitions" not in text
 
 
-def test_the_first_screen_has_the_answer_and_what_is_in_doubt(document: Document) -> None:
-    page = Page(to_html(document))
+def test_the_first_screen_has_the_answer_and_what_is_in_doubt() -> None:
+    page = Page(to_html(DOCUMENT))
     assert_inert(page)
     (lead,) = page.having("div", "lead")
     assert "It was early" in lead.text
@@ -93,8 +89,8 @@ def test_the_first_screen_has_the_answer_and_what_is_in_doubt(document: Document
     assert not page.having("svg")
 
 
-def test_a_citation_opens_what_the_prompt_showed(document: Document) -> None:
-    page = Page(to_html(document))
+def test_a_citation_opens_what_the_prompt_showed() -> None:
+    page = Page(to_html(DOCUMENT))
     buttons = [one for one in page.having("button") if "popovertarget" in one.attributes]
     targets = {one.attributes["popovertarget"] for one in buttons}
     assert targets
@@ -103,35 +99,31 @@ def test_a_citation_opens_what_the_prompt_showed(document: Document) -> None:
     assert [one.text for one in page.having("s", "invalid")] == ["n9", "n9"]
 
 
-def test_json_has_everything_that_was_shown(document: Document) -> None:
-    shown = json.loads(to_json(document))["shown"]
+def test_json_has_everything_that_was_shown() -> None:
+    shown = json.loads(to_json(DOCUMENT))["shown"]
     assert [one["title"] for one in shown["nodes"]] == ["Tea trade"]
     assert [one["alias"] for one in shown["relationships"]] == ["t1"]
     assert (shown["nodes_total"], shown["tokens"]) == (10_807, 90)
     assert [one["supported"] for one in shown["findings"]] == [True, False]
 
 
-def test_a_notebook_cell_marks_what_was_invented(document: Document) -> None:
-    cell = to_notebook(document.answer)
+def test_a_notebook_cell_marks_what_was_invented() -> None:
+    cell = to_notebook(DOCUMENT.answer)
     assert wording.NOT_SHOWN.capitalize() in cell
     assert "Tea trade" in cell
 
 
 @pytest.mark.parametrize("status", list(AbsenceStatus))
-def test_every_check_is_told_without_a_partition(
-    answer_of: Callable[..., Answer], status: AbsenceStatus
-) -> None:
+def test_every_check_is_told_without_a_partition(status: AbsenceStatus) -> None:
     checked = Crosscheck(absences=(absence(status),))
-    document = searched(answer_of, crosscheck=checked)
+    document = searched(crosscheck=checked)
     assert f"| {status}: " in to_markdown(document)
     assert "P0" not in to_markdown(document) + to_html(document)
     assert wording.absence_line(absence(status)).startswith("“unicorns”: reported missing by the")
 
 
-def test_hostile_text_is_inert_in_every_form(
-    answer_of: Callable[..., Answer], hostile: str
-) -> None:
-    document = searched(answer_of, said=hostile)
+def test_hostile_text_is_inert_in_every_form(hostile: str) -> None:
+    document = searched(said=hostile)
     assert_inert(Page(to_html(document)))
     assert json.loads(to_json(document))["shown"]["tokens"] == 90
     assert "<script" not in to_notebook(document.answer).lower()
