@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.bounds import Limits
-from pgs_neo4j.graph.csr import Edges, dense, strengths, undirected
+from pgs_neo4j.graph.csr import Edges, dense, undirected
 from pgs_neo4j.graph.halve import halve
 from pgs_neo4j.graph.limits import apply_limits
 from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.packing.bins import fill_bins, weight_inside
-from pgs_neo4j.graph.quality import conductance, modularity
+from pgs_neo4j.graph.quality import modularity
 from pgs_neo4j.graph.recluster import recluster
-from pgs_neo4j.graph.refining.moves import Units, move_units
 from pgs_neo4j.graph.refining.refine import refine
 from pgs_neo4j.graph.split import split
 from pgs_neo4j.graph.steady import steady
@@ -142,12 +141,9 @@ def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: o
     assert first.labels.tolist() == again.labels.tolist()
     assert first.pool.tolist() == again.pool.tolist()
     assert modularity(case.edges, first.labels) == modularity(shuffled, again.labels)
-    for before, after in zip(
-        (adjacency(case.edges, first.labels).of(0), case.edges.total),
-        (adjacency(shuffled, again.labels).of(0), shuffled.total),
-        strict=True,
-    ):
-        assert before == after
+    near = adjacency(case.edges, first.labels)
+    assert near.of(0) == adjacency(shuffled, again.labels).of(0)
+    assert case.edges.total == shuffled.total
 
 
 @given(cases())
@@ -163,17 +159,6 @@ def test_split_refines_and_merge_coarsens(case: Case) -> None:
         parts = joined
 
 
-@given(cases(), st.integers(10, 60))
-@settings(max_examples=tries(40, 150), deadline=None)
-def test_a_light_community_stays_whole_and_an_unread_one_does_not(case: Case, most: int) -> None:
-    nodes = case.labels.size
-    limits = Limits(min_nodes=1, max_nodes=most, max_tokens=10 * nodes)
-    one, word = np.zeros(nodes, dtype=np.int64), np.ones(nodes, dtype=np.int64)
-    light, unread = (split(case.edges, one, text, limits) for text in (word, one))
-    assert (light.max() == 0) == (nodes <= most + most // 10)
-    assert np.bincount(unread).max() <= most
-
-
 @given(cases())
 @settings(max_examples=tries(40, 150), deadline=None)
 def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
@@ -184,31 +169,6 @@ def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
     side = halve(edges, group, 1.0 + case.tokens)
     for label in range(int(group.max()) + 1):
         assert np.unique(side[group == label]).size == min(2, np.count_nonzero(group == label))
-
-
-@given(cases())
-@settings(max_examples=tries(40, 150), deadline=None)
-def test_shared_and_inner_weight_make_up_the_whole(case: Case) -> None:
-    labels, edges = dense(case.labels), case.edges
-    table = adjacency(edges, labels, top=None)
-    inside = labels[edges.source] == labels[edges.target]
-    assert table.weight.sum() / 2 + edges.weight[inside].sum() == edges.total
-    assert table.edges.sum() // 2 + np.count_nonzero(inside) == edges.source.size
-    assert edges.source.size + edges.self_loops == case.source.size
-
-
-@given(cases(), st.integers(0, 2**32))
-@settings(max_examples=tries(40, 150), deadline=None)
-def test_figures_do_not_change_when_nodes_are_renamed(case: Case, seed: int) -> None:
-    labels, edges = dense(case.labels), case.edges
-    name = np.random.default_rng(seed).permutation(labels.size)
-    renamed = undirected(labels.size, name[case.source], name[case.target], case.weight)
-    moved = np.empty_like(labels)
-    moved[name] = labels
-    assert np.isclose(modularity(edges, labels), modularity(renamed, moved))
-    assert -0.5 - 1e-9 <= modularity(edges, labels) <= 1.0
-    assert np.allclose(conductance(edges, labels), conductance(renamed, moved))
-    assert np.array_equal(adjacency(edges, labels).neighbor, adjacency(renamed, moved).neighbor)
 
 
 @given(cases(), st.booleans())
@@ -230,29 +190,3 @@ def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
     if again:
         once_more = refine(edges, after, community, case.tokens, case.limits)
         assert modularity(edges, once_more) >= modularity(edges, after) - 1e-12
-
-
-@given(cases(), st.integers(0, 2**32))
-@settings(max_examples=tries(40, 150), deadline=None)
-def test_moves_do_not_depend_on_the_numbers_of_nodes(case: Case, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    # a ring, and weights drawn from a continuum, leave no ties
-    n = case.labels.size
-    source = np.append(case.source, np.arange(n))
-    target = np.append(case.target, np.roll(np.arange(n), 1))
-    edges = undirected(n, source, target, random.random(source.size))
-    parts = split(edges, case.labels, case.tokens, case.limits)
-    name = random.permutation(parts.size)
-    renamed = undirected(parts.size, name[edges.source], name[edges.target], edges.weight)
-    after = move_units(edges, parts, single_units(edges, case.tokens), case.limits)
-    tokens, others = np.empty_like(case.tokens), np.empty_like(parts)
-    tokens[name], others[name] = case.tokens, parts
-    again = move_units(renamed, others, single_units(renamed, tokens), case.limits)
-    assert again[name].tolist() == after.tolist()
-
-
-def single_units(edges: Edges, tokens: np.ndarray) -> Units:
-    one, free = np.ones_like(tokens), np.ones(tokens.size, dtype=np.bool_)
-    strength = strengths(edges)
-    # a total of zero leaves no chance to divide by it
-    return Units(one, tokens, strength, strength, free, edges.total or 1.0)

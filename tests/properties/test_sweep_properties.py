@@ -22,11 +22,10 @@ from pgs_neo4j.sweeping.groups import group_by_connection, group_by_weight
 from pgs_neo4j.sweeping.pack import Pass, pack, read_ranges
 from pgs_neo4j.sweeping.pieces import cut_node, render_node
 from pgs_neo4j.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
-from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.prompt import synthesis_prompt
 from pgs_neo4j.synthesis.shorten import bullet_count
 from pgs_neo4j.text.citations import defuse, find_mentions, qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import sweep_order, synthesis_order
 from tests.thorough import tries
@@ -39,32 +38,6 @@ claims = st.lists(words, min_size=1, max_size=6).map(lambda said: f"Claim {' '.j
 cited = st.tuples(claims, st.lists(st.integers(1, 9), max_size=3)).map(
     lambda pair: pair[0] + "".join(f" [n{i}]" for i in pair[1])
 )
-
-
-def finding(text):
-    return Finding(text=text, citations=resolve(text, 3, SHOWN))
-
-
-reports = st.builds(
-    Report,
-    partition=st.just(3),
-    domain_state=st.one_of(st.just(""), claims),
-    findings=st.lists(cited.map(finding), max_size=5).map(tuple),
-    flags=st.lists(
-        st.builds(
-            lambda text, target: Flag(text=text, target=target, citations=resolve(text, 3, SHOWN)),
-            cited,
-            st.sampled_from([None, 1, 2]),
-        ),
-        max_size=4,
-    ).map(tuple),
-    absences=st.lists(claims.map(lambda text: Absence(text=text)), max_size=4).map(tuple),
-)
-
-
-@given(reports)
-def test_a_rendered_report_parses_to_itself(report):
-    assert parse_report(render_report(report), 3, SHOWN, (1, 2)) == report
 
 
 @settings(max_examples=tries(60, 300))
@@ -155,12 +128,6 @@ def test_a_rendered_node_cites_nothing_but_itself_and_quotes_every_line(text, ti
 @given(almost_cited)
 def test_qualified_text_cites_the_same(text):
     assert set(find_mentions(qualify_aliases(text, 3), None)) == set(find_mentions(text, 3))
-
-
-@given(st.text(alphabet=st.characters(), max_size=60))
-def test_what_a_reply_says_can_be_stored(text):
-    for part in (strip_thinking(text), parse_synthesis(text, {}).text):
-        assert part.encode("utf-8").decode("utf-8") == part
 
 
 def is_within(prompt, characters, tokens):
