@@ -47,3 +47,8 @@ async def in_process(
     """Open a client of a server."""
     async with client_of(guarded(serving), token, **options) as client:
         yield client
+
+
+def failure(answer: httpx2.Response) -> tuple[int, str]:
+    """The status of an answer, and the word for what went wrong."""
+    return answer.status_code, answer.json()["code"]

@@ -40,9 +40,9 @@ class Served:
         return httpx2.AsyncClient(base_url=self.base, headers=headers, timeout=60, **options)
 
     @asynccontextmanager
-    async def owner(self) -> AsyncIterator[httpx2.AsyncClient]:
+    async def owner(self, **options: Any) -> AsyncIterator[httpx2.AsyncClient]:
         """A client that followed the link."""
-        async with self.client() as client:
+        async with self.client(**options) as client:
             answer = await client.post("/api/login", json={"token": self.token})
             assert answer.status_code == 200, answer.text
             yield client

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from pgs_neo4j.browse.costs import DayCost
 from pgs_neo4j.engine import StoredGraph, StoredRun
+from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.model import (
     Answer,
     Coverage,
@@ -42,3 +44,24 @@ def stored_run(session: str = "default", **properties: Any) -> StoredRun:
         id=RUN, graph="papers", session=session, generation="g1", current=True, silent=False,
         properties=properties,
     )  # fmt: skip
+
+
+def giving(value: Any) -> Callable[..., Awaitable[Any]]:
+    """A method that returns a value, whatever it is given."""
+
+    async def give(*_: object, **__: object) -> Any:
+        return value
+
+    return give
+
+
+class StoredGraphs:
+    """``pgs.graphs`` with two graphs, of which tenants see ``papers`` only."""
+
+    async def __call__(self) -> list[StoredGraph]:
+        return [await self.get("papers"), await self.get("secret")]
+
+    async def get(self, name: str | None = None) -> StoredGraph:
+        if name not in ("papers", "secret", None):
+            raise UnknownGraphError(f"there is no graph {name}; there are papers, secret")
+        return replace(GRAPH, name=name or "papers")

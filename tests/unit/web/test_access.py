@@ -8,7 +8,7 @@ from pgs_neo4j.config import TokenEntry
 from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.errors import ConfigError, UnknownGraphError, UnknownRunError, UsageError
 from pgs_neo4j.web.access import tokens as module
-from pgs_neo4j.web.access.callers import OWNER, ROLES, Caller, ForbiddenError
+from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.access.tokens import COOKIE_S, LINK_S, MOST_COOKIES, Tokens, hashed
 from pgs_neo4j.web.serve import ServeOptions, caller_of, check_options
 
@@ -60,16 +60,6 @@ def test_a_token_of_a_program_is_traded_for_a_bounded_number_of_cookies(
     assert len(tokens._cookies) == MOST_COOKIES
     assert tokens.program("pgs_other") is None
     assert tokens.program("") is None
-
-
-def test_a_role_includes_those_before() -> None:
-    for number, own in enumerate(ROLES):
-        caller = Caller("ann", role=own)
-        for role in ROLES[: number + 1]:
-            caller.require(role)
-        for role in ROLES[number + 1 :]:
-            with pytest.raises(ForbiddenError, match=f"needs the role {role}"):
-                caller.require(role)
 
 
 def test_a_tenant_sees_its_graphs_and_sessions_and_the_owner_everything() -> None:

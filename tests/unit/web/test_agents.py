@@ -20,7 +20,7 @@ from pgs_neo4j.web.agents.mount import _launch, _name_of
 from pgs_neo4j.web.runs.awaited import RunCancelledError, start_awaited
 from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.shared import Serving
-from tests.fakes.records import SPENT, answered
+from tests.fakes.records import SPENT, answered, giving
 from tests.in_process import serving_of
 from tests.papers import ROOT
 
@@ -56,12 +56,8 @@ class Asked:
 
 def serving(**more: Any) -> Serving:
     """A server on a day on which ann spent 0.4."""
-
-    async def costs(days: int) -> list[Any]:
-        return [replace(SPENT, cost=0.4)]
-
-    config = SimpleNamespace(max_cost=0.5)
-    return serving_of(SimpleNamespace(runs=SimpleNamespace(costs=costs), config=config), **more)
+    runs = SimpleNamespace(costs=giving([replace(SPENT, cost=0.4)]))
+    return serving_of(SimpleNamespace(runs=runs, config=SimpleNamespace(max_cost=0.5)), **more)
 
 
 def inquiry(max_cost: float | None = None) -> Inquiry:
@@ -114,20 +110,16 @@ def waiting_for(board: RunBoard, *, cancel: bool) -> tuple[LiveRun, asyncio.Task
     return run, asyncio.create_task(start_awaited(board, run, forever).answer(cancel=cancel))
 
 
-@pytest.mark.parametrize("cancel", [True, False])
-async def test_who_stops_waiting_cancels_only_if_told_to(cancel: bool) -> None:
-    board = RunBoard(1)
-    run, waiting = waiting_for(board, cancel=cancel)
-    while run.state != "running":
-        await asyncio.sleep(0)
-    waiting.cancel()
-    await asyncio.wait([waiting])
-    assert waiting.cancelled()
-    assert run.active is not cancel
-    await board.stop()
-
-
-async def test_a_run_that_was_canceled_in_the_queue_ends_the_wait() -> None:
+async def test_who_stops_waiting_cancels_only_if_told_to_and_hears_of_a_canceled_run() -> None:
+    for cancel in (True, False):
+        board = RunBoard(1)
+        run, waiting = waiting_for(board, cancel=cancel)
+        while run.state != "running":
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert (waiting.cancelled(), run.active) == (True, not cancel)
+        await board.stop()
     board = RunBoard(0)
     run, waiting = waiting_for(board, cancel=False)
     while run.id not in board.live:
@@ -145,14 +137,8 @@ def test_a_tenant_of_the_name_owner_is_not_the_owner() -> None:
 
 
 def test_without_the_library_the_server_says_what_to_install() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        check=True,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    command = [sys.executable, "-c", PROGRAM]
+    ended = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
     agents, health = ended.stdout.splitlines()
     assert agents.startswith("501 ")
     assert "pip install 'pgs-neo4j[serve,mcp]'" in agents

@@ -16,74 +16,58 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.asking import Question, carry_out
 from pgs_neo4j.web.routes.runs import within_budget
 from pgs_neo4j.web.runs.board import LiveRun
+from tests.fakes.records import giving
 from tests.in_process import serving_of
 
-DEFAULTS = {
-    "graph": "papers", "mode": "full", "session_id": "s", "full_sweep": False,
-    "structure_only": False, "run": "r1", "on_event": ignore,
-}  # fmt: skip
+ANN = Caller("ann", tenant=True)
+SWEPT = {"mode": "full", "full_sweep": False, "structure_only": False}
+FIRST = SWEPT | {"top_k": 20, "search_mode": None}
 
 
 class Recorder:
     """An engine that notes how it is asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+        self.asked: list[tuple[str, dict[str, Any]]] = []
 
     async def execute(self, question: str, **options: Any) -> str:
-        self.asked.append(("execute", question, options))
-        return "answer"
+        self.asked.append((f"execute {question}", options))
+        return "executed"
 
     async def layered_search(self, question: str, **options: Any) -> SimpleNamespace:
-        self.asked.append(("layered_search", question, options))
+        self.asked.append((f"layered {question}", options))
         return SimpleNamespace(answer="layered")
 
     async def search(self, question: str, **options: Any) -> SimpleNamespace:
-        self.asked.append(("search", question, options))
-        return SimpleNamespace(answer="found")
-
-
-async def ask(key: str | None = None, **body: Any) -> tuple[Any, tuple[str, str, dict[str, Any]]]:
-    engine = Recorder()
-    asked = Question(question="Why?", **body)
-    run = LiveRun("r1", Caller("ann", tenant=True), "papers", "s", "Why?", key)
-    answer = await carry_out(cast(PGS, engine), asked, run, ignore)
-    (call,) = engine.asked
-    return answer, call
+        self.asked.append((f"search {question}", options))
+        return SimpleNamespace(answer="searched")
 
 
 @pytest.mark.parametrize(
     ("key", "body", "name", "given"),
     [
-        ("k1", {}, "execute", {"idempotency_key": "k1"}),
-        (None, {"max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2}, "execute",
-         {"idempotency_key": None, "max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2}),
+        ("k1", {"max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2}, "execute",
+         {**SWEPT, "idempotency_key": "k1", "max_calls": 3, "max_cost": 0.5,
+          "max_sweep_partitions": 2}),
         (None, {"mode": "continue", "full_sweep": True, "structure_only": True}, "execute",
          {"idempotency_key": None, "mode": "continue", "full_sweep": True, "structure_only": True}),
-        (None, {"top_k": 5}, "layered_search", {"top_k": 5, "search_mode": None}),
-        (None, {"search_mode": "local"}, "layered_search", {"top_k": 20, "search_mode": "local"}),
-        (None, {"top_k": 7, "search_mode": "mix"}, "layered_search",
-         {"top_k": 7, "search_mode": "mix"}),
+        (None, {"top_k": 5}, "layered", {**FIRST, "top_k": 5}),
+        (None, {"search_mode": "local"}, "layered", {**FIRST, "search_mode": "local"}),
+        ("k1", {"answer_from": "search", "search_mode": "mix", "top_k": 3, "max_calls": 1},
+         "search", {"mode": "mix", "top_k": 3, "answer": True, "idempotency_key": "k1",
+                    "sessions_of": ANN.own_prefix, "max_calls": 1}),
     ],
 )  # fmt: skip
-async def test_options_arrive_and_a_search_comes_first_if_it_is_asked_for(
+async def test_options_arrive_and_a_search_comes_first_or_alone_if_it_is_asked_for(
     key: str | None, body: dict[str, Any], name: str, given: dict[str, Any]
 ) -> None:
-    answer, call = await ask(key, **body)
-    assert answer == {"execute": "answer", "layered_search": "layered"}[name]
-    assert call == (name, "Why?", DEFAULTS | given)
-
-
-async def test_a_search_alone_answers_and_shows_no_run_of_others() -> None:
-    answer, (name, question, options) = await ask(
-        "k1", answer_from="search", search_mode="mix", top_k=3, max_calls=1
-    )
-    assert (answer, name, question) == ("found", "search", "Why?")
-    assert options == {
-        "graph": "papers", "mode": "mix", "top_k": 3, "answer": True, "session_id": "s",
-        "idempotency_key": "k1", "run": "r1", "sessions_of": Caller("ann", tenant=True).own_prefix,
-        "on_event": ignore, "max_calls": 1,
-    }  # fmt: skip
+    engine = Recorder()
+    run = LiveRun("r1", ANN, "papers", "s", "Why?", key)
+    asked = Question(question="Why?", **body)
+    answer = await carry_out(cast(PGS, engine), asked, run, ignore)
+    always = {"graph": "papers", "session_id": "s", "run": "r1", "on_event": ignore}
+    assert engine.asked == [(f"{name} Why?", always | given)]
+    assert cast(str, answer).startswith(name)
 
 
 def test_what_makes_another_request() -> None:
@@ -111,12 +95,8 @@ def test_a_search_before_sweeps_takes_no_key(body: dict[str, Any]) -> None:
 async def test_a_tenant_raises_no_limit(
     tenant: bool, day: float | None, asked: float | None, most: float | None
 ) -> None:
-    async def costs(days: int) -> list[Any]:
-        return []
-
-    pgs = SimpleNamespace(
-        config=PGSConfig(max_cost=2.0, max_calls=10), runs=SimpleNamespace(costs=costs)
-    )
+    runs = SimpleNamespace(costs=giving([]))
+    pgs = SimpleNamespace(config=PGSConfig(max_cost=2.0, max_calls=10), runs=runs)
     serving = serving_of(pgs)
     caller = Caller("ann", tenant=tenant, cost_per_day=day)
     given = Question(question="Why?", max_cost=asked, max_calls=30, max_tokens=7)

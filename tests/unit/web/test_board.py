@@ -98,11 +98,14 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
     assert "RuntimeError: canary" in caplog.text
 
 
-async def test_others_wait_in_their_order() -> None:
+async def test_others_wait_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 3)
     board, go = RunBoard(2), asyncio.Event()
     runs = [board.start(a_run(number), held(go)) for number in range(5)]
     await asyncio.sleep(0)
     assert [run.state for run in runs] == ["running"] * 2 + ["queued"] * 3
+    with pytest.raises(BusyError, match="3 runs are waiting"):
+        board.start(a_run(5), held(go))
     await board.cancel(runs[3])
     assert runs[3].state == "cancelled"
     go.set()

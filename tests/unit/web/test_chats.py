@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
 
-from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -33,20 +31,10 @@ from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.log import LoggedEvent
-from tests.fakes.records import GRAPH, answered
+from tests.fakes.records import StoredGraphs, answered, giving
 from tests.in_process import serving_of
 
 ANN = Caller("ann", "asker", True, frozenset({"papers"}))
-
-
-class Graphs:
-    async def __call__(self) -> list[StoredGraph]:
-        return [await self.get(name) for name in ("papers", "secret")]
-
-    async def get(self, name: str | None = None) -> StoredGraph:
-        if name not in ("papers", "secret"):
-            raise UnknownGraphError(f"there is no graph {name}; there are papers, secret")
-        return replace(GRAPH, name=name)
 
 
 class Engine:
@@ -54,8 +42,8 @@ class Engine:
 
     def __init__(self) -> None:
         self.go, self.asked = asyncio.Event(), list[tuple[str, dict[str, Any]]]()
-        self.graphs, self.config = Graphs(), SimpleNamespace(max_cost=None)
-        self.runs = SimpleNamespace(new_id=self.new_id, costs=self.costs)
+        self.graphs, self.config = StoredGraphs(), SimpleNamespace(max_cost=None)
+        self.runs = SimpleNamespace(new_id=self.new_id, costs=giving([]))
         self.error: Exception | None = None
         self.answer = answered()
         self.ids = 0
@@ -63,9 +51,6 @@ class Engine:
     def new_id(self) -> str:
         self.ids += 1
         return f"r{self.ids}"
-
-    async def costs(self, days: int) -> list[Any]:
-        return []
 
     async def execute(self, question: str, *, on_event: Any, **given: Any) -> Answer:
         self.asked.append(("execute", given))
@@ -76,10 +61,6 @@ class Engine:
         if self.error is not None:
             raise self.error
         return answered()
-
-    async def search(self, question: str, **given: Any) -> Any:
-        self.asked.append(("search", given))
-        return SimpleNamespace(answer=answered())
 
     async def document(self, run: str) -> Document:
         return Document(answer=self.answer, asked_at="2026-01-01")
@@ -102,18 +83,13 @@ def test_the_last_message_is_the_question_and_the_first_names_the_session() -> N
     assert split.question() == "Why\nso?"
 
 
-def test_harmless_parameters_are_ignored() -> None:
-    for more in (
-        {"temperature": 2, "top_p": 0.1, "seed": 1, "stop": ["x"], "max_completion_tokens": 5},
-        {"n": 1, "tools": [], "functions": None, "logprobs": False, "store": False},
-        {"response_format": {"type": "text"}, "modalities": ["text"], "anything": {"else": 1}},
+def test_what_is_no_question_or_has_no_answer_is_refused_and_the_harmless_is_not() -> None:
+    for harmless in (
+        {"temperature": 2, "seed": 1, "stop": ["x"], "max_completion_tokens": 5, "n": 1},
+        {"tools": [], "functions": None, "logprobs": False, "anything": {"else": 1}},
+        {"response_format": {"type": "text"}, "modalities": ["text"]},
     ):
-        asked = request(**more)
-        asked.check()
-        assert asked.question() == "Why?"
-
-
-def test_what_is_no_question_or_has_no_answer_is_refused() -> None:
+        request(**harmless).check()
     for more in (
         {"n": 2}, {"tools": [{}]}, {"functions": [{}]}, {"logprobs": True},
         {"modalities": ["audio"]}, {"response_format": {"type": "json_schema"}},
@@ -168,16 +144,6 @@ async def test_a_repeated_request_joins_the_run_in_progress() -> None:
     assert (await chats.begin(poor, request())).id != first.id
     ((_, given),) = engine.asked[:1]
     assert (given["max_cost"], given["session_id"]) == (0.5, f"ann / {request().session()}")
-
-
-async def test_a_search_is_bounded_to_the_sessions_of_a_tenant() -> None:
-    engine = Engine()
-    chats = Chats(serving_of(engine))
-    for caller in (ANN, OWNER):
-        await (await chats.begin(caller, request(model="papers:mix"))).document()
-    assert [(name, given["mode"], given["sessions_of"]) for name, given in engine.asked] == [
-        ("search", "mix", "ann / "), ("search", "mix", ""),
-    ]  # fmt: skip
 
 
 async def test_what_may_not_be_asked_begins_nothing() -> None:

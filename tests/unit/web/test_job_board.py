@@ -87,31 +87,25 @@ async def test_a_server_that_stops_cancels_its_jobs_and_begins_none() -> None:
         board.start(LiveJob(OWNER, "other", "ingest"), Held().work)
 
 
-async def test_a_job_is_known_by_its_record_as_soon_as_it_has_one() -> None:
-    board, held = JobBoard(), Held()
-    job = board.start(LiveJob(OWNER, "papers", "repartition"), held.work)
-    waiting = asyncio.create_task(job.wait_for_record())
-    await asyncio.sleep(0)
-    assert not waiting.done()
-    job.begin(RECORD)
-    await waiting
-    assert (job.record, job.state) == ("j1", "running")
-    other = board.start(LiveJob(OWNER, "other", "repartition"), held.work)
-    waiting = asyncio.create_task(other.wait_for_record())
-    await asyncio.sleep(0)
-    await board.stop()
-    await job.wait_for_record()
-    with pytest.raises(BusyError, match="the server is stopping"):
-        await waiting
-
-
-async def test_what_keeps_a_job_from_being_recorded_is_raised() -> None:
+async def test_a_job_is_known_by_its_record_unless_something_keeps_it_from_having_one() -> None:
     async def away(_: OnEvent) -> ServedJobEnd:
         raise DatabaseError("the database is away")
 
-    job = JobBoard().start(LiveJob(OWNER, "papers", "repartition"), away)
+    board, held = JobBoard(), Held()
+    job, other = (board.start(LiveJob(OWNER, graph, "demo"), held.work) for graph in ("a", "b"))
+    failing = board.start(LiveJob(OWNER, "c", "demo"), away)
     with pytest.raises(DatabaseError, match="the database is away"):
-        await job.wait_for_record()
+        await failing.wait_for_record()
+    waiting = [asyncio.create_task(one.wait_for_record()) for one in (job, other)]
+    await asyncio.sleep(0)
+    assert not any(task.done() for task in waiting)
+    job.begin(RECORD)
+    await waiting[0]
+    assert (job.record, job.state) == ("j1", "running")
+    await board.stop()
+    await job.wait_for_record()
+    with pytest.raises(BusyError, match="the server is stopping"):
+        await waiting[1]
 
 
 async def test_jobs_are_seen_by_who_started_them_and_by_the_owner() -> None:

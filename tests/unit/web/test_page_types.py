@@ -29,22 +29,10 @@ def compiler() -> str:
     return found
 
 
-def check(compiler: str, *scripts: Path) -> str:
-    """What the compiler finds wrong; empty if nothing is."""
-    command = [compiler, *OPTIONS, *map(str, scripts)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
-    assert bool(done.returncode) == bool(done.stdout), done.stderr
-    return done.stdout
-
-
 def test_the_scripts_keep_to_their_types(compiler: str) -> None:
     with as_file(files("pgs_neo4j.web").joinpath("static")) as folder:
-        scripts = sorted(Path(folder).rglob("*.js"))
+        scripts = sorted(map(str, Path(folder).rglob("*.js")))
         assert scripts
-        assert check(compiler, *scripts) == ""
-
-
-def test_a_wrong_type_is_found(compiler: str, tmp_path: Path) -> None:
-    script = tmp_path / "wrong.js"
-    script.write_text('// @ts-check\n/** @type {number} */\nexport const size = "large";\n')
-    assert "wrong.js(3,14): error TS2322" in check(compiler, script)
+        command = [compiler, *OPTIONS, *scripts]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr

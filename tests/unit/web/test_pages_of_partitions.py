@@ -10,11 +10,10 @@ import httpx2
 import pytest
 
 from pgs_neo4j.browse.maps import MOST_PLACES, draw_map
-from pgs_neo4j.engine import StoredGraph
 from pgs_neo4j.model import Partition, PartitionMap, Unit
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.callers import Caller
-from tests.fakes.records import GRAPH
+from tests.fakes.records import StoredGraphs
 from tests.in_process import in_process, serving_of
 
 PATH = "/api/graphs/papers/partitions"
@@ -41,10 +40,6 @@ class Partitions:
         return SimpleNamespace(id="g1")
 
 
-async def graph_of(name: str | None = None) -> StoredGraph:
-    return GRAPH
-
-
 async def draw(graph: str, *, within: int | None, store: bool) -> PartitionMap:
     return draw_map("g1", PARTS, UNITS, within)
 
@@ -53,7 +48,7 @@ async def draw(graph: str, *, within: int | None, store: bool) -> PartitionMap:
 async def web() -> AsyncIterator[httpx2.AsyncClient]:
     engine = SimpleNamespace(
         partitions=Partitions(),
-        graphs=SimpleNamespace(get=graph_of),
+        graphs=StoredGraphs(),
         browse=SimpleNamespace(map=draw),
     )
     serving = serving_of(engine, Caller("ann", "reader", True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from secrets import token_hex
 from types import SimpleNamespace
 from typing import Any
@@ -13,18 +12,17 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgs_neo4j.browse.costs import DayCost
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.engine import RunInfo, SessionInfo, StoredGraph, StoredRun
-from pgs_neo4j.errors import IdempotencyError, UnknownGraphError, UnknownRunError, UsageError
+from pgs_neo4j.engine import RunInfo, SessionInfo, StoredRun
+from pgs_neo4j.errors import IdempotencyError, UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Found
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import hashed
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.shared import Serving
-from tests.fakes.records import COVERED, GRAPH, RUN, SPENT, stored_run
-from tests.in_process import in_process, serving_of
+from tests.fakes.records import COVERED, RUN, SPENT, StoredGraphs, giving, stored_run
+from tests.in_process import failure, in_process, serving_of
 
 INFO = RunInfo(
     id=RUN, graph="papers", session="ann / default", mode="full", status="complete",
@@ -32,6 +30,10 @@ INFO = RunInfo(
     silent=False, nodes_read=3, seconds=1.0, model="m", cost=0.5, error=None,
     structure_only=False,
 )  # fmt: skip
+SESSIONS = [
+    SessionInfo(id=name, graph="papers", created_at="", updated_at="", runs=1, coverage=COVERED)
+    for name in ("ann / default", "bob / default", "default")
+]
 ASKED = {"question": "Why?", "graph": "papers", "max_sweep_partitions": 900}
 KEY = {"Idempotency-Key": "k1"}
 
@@ -42,6 +44,7 @@ class Runs:
     def __init__(self) -> None:
         self.looked: list[tuple[str, str, dict[str, Any]]] = []
         self.details: str | None = "{}"
+        self.costs = giving([SPENT])
 
     async def __call__(self, graph: str | None, session: str | None, **_: Any) -> list[RunInfo]:
         return [INFO]
@@ -54,9 +57,6 @@ class Runs:
 
     def new_id(self) -> str:
         return f"r{token_hex(6)}"
-
-    async def costs(self, days: int) -> list[DayCost]:
-        return [SPENT]
 
     async def repeated(self, question: str, key: str, **asked: Any) -> StoredRun | None:
         self.looked.append((question, key, asked))
@@ -81,25 +81,6 @@ class Search:
         return Found(mode="local", question=question, items=(), paths=(), seconds=0.0)
 
 
-class Graphs:
-    """Two graphs, one of which only the owner sees."""
-
-    async def __call__(self) -> list[StoredGraph]:
-        return [await self.get("papers"), await self.get("secret")]
-
-    async def get(self, name: str | None = None) -> StoredGraph:
-        if name not in ("papers", "secret", None):
-            raise UnknownGraphError(f"there is no graph {name}; 'pgs graph list' lists them")
-        return replace(GRAPH, name=name or "papers")
-
-
-async def sessions(graph: str | None = None) -> list[SessionInfo]:
-    return [
-        SessionInfo(id=name, graph="papers", created_at="", updated_at="", runs=1, coverage=COVERED)
-        for name in ("ann / default", "bob / default", "default")
-    ]
-
-
 async def job_of(job: str) -> Any:
     if job != "j1":
         raise UsageError(f"there is no job {job}; 'pgs jobs list' shows those on record")
@@ -109,7 +90,7 @@ async def job_of(job: str) -> Any:
 @pytest.fixture
 def engine() -> SimpleNamespace:
     return SimpleNamespace(
-        graphs=Graphs(), runs=Runs(), sessions=sessions, search=Search(),
+        graphs=StoredGraphs(), runs=Runs(), sessions=giving(SESSIONS), search=Search(),
         config=PGSConfig(max_sweep_partitions=7), jobs=SimpleNamespace(get=job_of),
         browse=SimpleNamespace(node=None),
     )  # fmt: skip
@@ -156,8 +137,9 @@ async def test_callers_see_their_graphs_and_sessions_by_the_names_that_they_gave
     assert [session["session"] for session in listed] == sessions
     named = (await web.get("/api/sessions", params={"graph": "papers"}, **of(name))).json()
     assert named == listed
-    asked = await web.post("/api/plan", json={"question": "Why?", "graph": "nothing"}, **of("ann"))
-    assert (asked.status_code, asked.json()["code"]) == (404, "unknown_graph")
+    assert failure(
+        await web.post("/api/plan", json={"question": "Why?", "graph": "nothing"}, **of("ann"))
+    ) == (404, "unknown_graph")
 
 
 async def test_runs_and_costs_of_others_are_left_out(web: httpx2.AsyncClient) -> None:
@@ -167,26 +149,7 @@ async def test_runs_and_costs_of_others_are_left_out(web: httpx2.AsyncClient) ->
             (told,) = (await web.get(path, **of(name))).json()
             assert told["session"] == session
     for path in ("", "/events", "/answer.html"):
-        seen = await web.get(f"/api/runs/{RUN}{path}", **of("bob"))
-        assert (seen.status_code, seen.json()["code"]) == (404, "unknown_run")
-
-
-PARTS = "/api/graphs/papers/partitions"
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "code"),
-    [
-        *((f"{PARTS}/{id_}/members", 422, "invalid") for id_ in ("0", "-1", "x", "99999999999")),
-        *((f"/api/runs/{run}", 422, "invalid") for run in ("r1", "R0123456789AB", f"{RUN}0")),
-        ("/api/runs/..%2f..%2fetc", 404, "not_found"),
-    ],
-)
-async def test_ids_of_another_form_are_refused(
-    web: httpx2.AsyncClient, path: str, status: int, code: str
-) -> None:
-    refused = await web.get(path, **of("ann"))
-    assert (refused.status_code, refused.json()["code"]) == (status, code)
+        assert failure(await web.get(f"/api/runs/{RUN}{path}", **of("bob"))) == (404, "unknown_run")
 
 
 async def test_an_operator_of_some_graphs_reaches_nothing_beyond_them(
@@ -201,7 +164,7 @@ async def test_an_operator_of_some_graphs_reaches_nothing_beyond_them(
         ("DELETE", "/api/graphs/papers/document?id=a.md&forget=true", None),
     ):
         refused = await web.request(method, path, json=body, **of("keeper"))
-        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
+        assert failure(refused) == (403, "forbidden"), path
         assert "limited to its graphs" in refused.json()["error"]
         assert refused.json()["fix"].startswith("use a token without graphs")
 
@@ -230,12 +193,10 @@ async def test_a_retry_is_recognized_before_the_money_and_another_question_is_no
     assert (first.status_code, again.status_code) == (202, 202)
     assert first.json()["run"] == again.json()["run"]
     other = await web.post("/api/runs", json=body | {"question": "How?"}, **sent)
-    assert (other.status_code, other.json()["code"]) == (409, "idempotency")
+    assert failure(other) == (409, "idempotency")
     assert "choose another key" in other.json()["fix"]
-    layered = await web.post("/api/runs", json=body | {"top_k": 5}, **sent)
-    assert (layered.status_code, layered.json()["code"]) == (422, "usage")
-    new = await web.post("/api/runs", json=body, **of("rich"))
-    assert (new.status_code, new.json()["code"]) == (402, "budget")
+    assert failure(await web.post("/api/runs", json=body | {"top_k": 5}, **sent)) == (422, "usage")
+    assert failure(await web.post("/api/runs", json=body, **of("rich"))) == (402, "budget")
     assert [*serving.board.live] == [first.json()["run"]]
 
 
@@ -266,8 +227,7 @@ async def test_the_demo_is_made_by_operators_where_no_graph_is(
     web: httpx2.AsyncClient, serving: Serving
 ) -> None:
     for name, status, code in (("ann", 403, "forbidden"), ("boss", 409, "graph_exists")):
-        refused = await web.post("/api/demo", json={}, **of(name))
-        assert (refused.status_code, refused.json()["code"]) == (status, code)
+        assert failure(await web.post("/api/demo", json={}, **of(name))) == (status, code)
     assert serving.jobs.live == {}
 
 
@@ -278,13 +238,10 @@ async def test_jobs_in_progress_are_listed_to_who_started_them(
     for graph in ("papers", "other"):
         job = LiveJob(boss, graph, "repartition")
         serving.jobs.live[job.id] = job
-    listed = (await web.get("/api/jobs/live", **of("boss"))).json()
-    assert [(one["graph"], one["kind"]) for one in listed] == [
-        ("papers", "repartition"), ("other", "repartition"),
-    ]  # fmt: skip
-    one = (await web.get("/api/jobs/live?graph=papers", **of("boss"))).json()
-    assert one == listed[:1]
-    assert (await web.get(one[0]["events"].removesuffix("/events"), **of("boss"))).json() == one[0]
+    one, other = (await web.get("/api/jobs/live", **of("boss"))).json()
+    assert [(one["graph"], one["kind"]), other["graph"]] == [("papers", "repartition"), "other"]
+    assert (await web.get("/api/jobs/live?graph=papers", **of("boss"))).json() == [one]
+    assert (await web.get(one["events"].removesuffix("/events"), **of("boss"))).json() == one
     assert (await web.get("/api/jobs/live", **of("ann"))).json() == []
     assert (await web.get("/api/jobs/live?graph=secret", **of("ann"))).status_code == 404
 
@@ -320,7 +277,7 @@ async def test_any_other_request_of_who_has_spent_the_money_is_refused(
     engine.runs.details = details
     sent = {"headers": of("poor")["headers"] | headers}
     refused = await web.post("/api/runs", json=ASKED | body, **sent)
-    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert failure(refused) == (status, code)
     assert code != "budget" or "tomorrow" in refused.json()["fix"]
 
 

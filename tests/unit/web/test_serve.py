@@ -27,8 +27,8 @@ from tests.serving import Served, events, free_port, served
 ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
 
 
-async def test_it_serves_the_page_and_says_that_it_is_well() -> None:
-    async with served(ENGINE) as server, server.client() as client:
+async def test_it_serves_the_page_and_monitors_may_ask_for_the_head_of_what_is_open() -> None:
+    async with served(ENGINE) as server, server.owner() as client:
         page = await client.get("/")
         assert page.headers["content-type"] == "text/html; charset=utf-8"
         assert "<script" in page.text
@@ -37,10 +37,6 @@ async def test_it_serves_the_page_and_says_that_it_is_well() -> None:
         assert (await client.get("/app.js")).headers["content-type"].startswith("text/javascript")
         assert (await client.get("/answer.css")).headers["content-type"].startswith("text/css")
         assert (await client.get("/api/health")).json() == {"status": "ok"}
-
-
-async def test_monitors_may_ask_for_the_head_of_what_is_open() -> None:
-    async with served(ENGINE) as server, server.owner() as client:
         for path in ("/", "/app.js", "/ask", "/manual", "/manual/concepts", "/api/health"):
             whole, head = await client.get(path), await client.head(path)
             assert (head.status_code, head.content) == (200, b"")
@@ -84,12 +80,17 @@ def test_no_part_of_an_answer_waits_for_the_one_before() -> None:
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
+async def wait(*_: object) -> None:
+    """Work that does not end."""
+    await asyncio.Event().wait()
+
+
 async def hang(*_: object, **__: object) -> None:
     """Work whose cleanup waits for a database that does not answer."""
     try:
-        await asyncio.Event().wait()
+        await wait()
     finally:
-        await asyncio.Event().wait()
+        await wait()
 
 
 async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
@@ -118,6 +119,23 @@ async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
                 await late.get("/api/health")
         for client in clients:
             await client.aclose()
+
+
+async def test_two_tabs_cancel_one_run_and_hear_the_same() -> None:
+    async with served(WorkingEngine(wait).as_pgs()) as server, server.owner() as owner:
+        run = (await owner.post("/api/runs", json={"question": "Why?"})).json()
+        path = f"/api/runs/{run['run']}"
+        async with server.client(cookies=owner.cookies) as other:
+            for tab in (owner, other):
+                await events(tab, run["events"], until=lambda told: told.name == "accepted")
+            reading = [asyncio.create_task(events(tab, run["events"])) for tab in (owner, other)]
+            answers = await asyncio.gather(owner.delete(path), other.delete(path))
+            assert [answer.json()["state"] for answer in answers] == ["cancelled"] * 2
+            one, same = await asyncio.gather(*reading)
+            assert [told.name for told in one] == ["accepted", "cancelled"]
+            assert one == same
+            again = await owner.delete(path)
+            assert (again.status_code, again.json()["state"]) == (202, "cancelled")
 
 
 async def guess(server: Served, count: int, **headers: str) -> list[int]:

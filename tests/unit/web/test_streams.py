@@ -20,7 +20,7 @@ from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
 from pgs_neo4j.web.runs.log import EventLog
 from pgs_neo4j.web.runs.stream import CutStreams, stream_events
-from tests.fakes.records import RUN, stored_run
+from tests.fakes.records import RUN, giving, stored_run
 from tests.in_process import in_process, serving_of
 
 AWAY = DatabaseUnavailableError("the database is away; start it")
@@ -45,17 +45,15 @@ class Runs:
         return stored_run(status="running", nodes_read=self.left)
 
 
-async def no_runs(*_: object) -> list[Json]:
-    return []
-
-
 @pytest.mark.parametrize(
     ("reads", "error"), [(1, AWAY), (2, DatabaseTimeoutError("slow; wait")), (3, AWAY)]
 )
 async def test_a_stream_of_another_process_ends_and_its_reader_hears_why_when_it_comes_back(
     reads: int, error: Exception
 ) -> None:
-    engine: Any = SimpleNamespace(runs=Runs(reads, error), sessions=SimpleNamespace(runs=no_runs))
+    engine: Any = SimpleNamespace(
+        runs=Runs(reads, error), sessions=SimpleNamespace(runs=giving([]))
+    )
     async with in_process(serving_of(engine, OWNER), "owner") as web:
         stream = await web.get(f"/api/runs/{RUN}/events")
         assert stream.status_code == 200
@@ -126,35 +124,19 @@ async def test_the_end_of_the_server_ends_the_stream(monkeypatch: pytest.MonkeyP
         assert [one async for one in stream] == []
 
 
-def raising(error: BaseException) -> CutStreams:
-    async def app(*_: Any) -> None:
+async def cut(error: Exception) -> None:
+    """Serve a stream that ends with an error."""
+
+    async def fail(*_: Any) -> Any:
         raise error
 
-    return CutStreams(app)
+    await CutStreams(fail)({"type": "http"}, fail, fail)
 
 
-async def call(app: CutStreams) -> str:
-    await app({"type": "http"}, _never, _never)  # type: ignore[arg-type]
-    return "ended"
-
-
-async def _never(*_: Any) -> Any:
-    raise AssertionError("nothing is sent or received")
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        anyio.BrokenResourceError(),
-        ExceptionGroup("streams", [anyio.BrokenResourceError(), anyio.BrokenResourceError()]),
-    ],
-)
-async def test_a_reader_that_has_gone_is_no_fault(error: Exception) -> None:
-    assert await call(raising(error)) == "ended"
-
-
-async def test_every_other_error_stays() -> None:
-    both = ExceptionGroup("streams", [anyio.BrokenResourceError(), KeyError("fault")])
+async def test_a_reader_that_has_gone_is_no_fault_and_every_other_error_stays() -> None:
+    gone = [anyio.BrokenResourceError(), anyio.BrokenResourceError()]
+    await cut(gone[0])
+    await cut(ExceptionGroup("streams", gone))
     with pytest.raises(ExceptionGroup) as raised:
-        await call(raising(both))
+        await cut(ExceptionGroup("streams", [*gone, KeyError("fault")]))
     assert [type(one) for one in raised.value.exceptions] == [KeyError]

@@ -30,11 +30,6 @@ def test_raw_html_is_shown_as_text(hostile: str) -> None:
         assert tag not in made
 
 
-@pytest.mark.parametrize("target", ["javascript:alert(1)", "data:text/html,x", "vbscript:x"])
-def test_a_link_to_a_script_is_no_link(target: str) -> None:
-    assert "<a " not in body(f"[here]({target})")
-
-
 def test_a_heading_has_an_id_and_a_repeated_one_a_number() -> None:
     page = render_page("# One\n\n## Keys of `[[token]]`\n\n## One\n\n## One\n", "/manual")
     assert page.title == "One"
@@ -43,33 +38,32 @@ def test_a_heading_has_an_id_and_a_repeated_one_a_number() -> None:
     assert '<h2 id="one-2">' in page.body
 
 
+def test_ids_are_those_of_github() -> None:
+    assert slug_of("One question, step by step") == "one-question-step-by-step"
+    assert slug_of("GET /api/runs/{run}") == "get-apirunsrun"
+    assert slug_of("sweep_started") == "sweep_started"
+
+
 @pytest.mark.parametrize(
-    ("title", "slug"),
+    ("markdown", "made"),
     [
-        ("Which secret goes where", "which-secret-goes-where"),
-        ("One question, step by step", "one-question-step-by-step"),
-        ("GET /api/runs/{run}", "get-apirunsrun"),
-        ("sweep_started", "sweep_started"),
+        ("[x](mcp.md#in-llamaindex)", '<a href="/manual/mcp#in-llamaindex"'),
+        ("[x](data-model.md)", '<a href="/manual/data-model"'),
+        ("[x](#analogies)", '<a href="#analogies"'),
+        ("[x](https://neo4j.com)", '<a href="https://neo4j.com" rel="noreferrer">'),
+        ("| a | b |\n|---|---:|\n| 1 | 2 |\n", '<td>1</td>\n<td class="right">2</td>'),
+        ("| a |\n|---|\n| 1 |\n", '<div class="scroll" tabindex="0">\n<table>'),
+        ("```sh\npgs help\n```\n", '<pre tabindex="0"><code>pgs help\n</code></pre>'),
     ],
+    ids=["page", "page alone", "place", "outside", "right column", "wide table", "wide code"],
 )
-def test_ids_are_those_of_github(title: str, slug: str) -> None:
-    assert slug_of(title) == slug
+def test_links_lead_there_and_what_may_be_wide_scrolls_by_keyboard(
+    markdown: str, made: str
+) -> None:
+    assert made in body(markdown)
+    assert "style=" not in body(markdown)
 
 
-def test_links_lead_to_pages_of_the_server_and_outside() -> None:
-    assert 'href="/manual/mcp#in-llamaindex"' in body("[x](mcp.md#in-llamaindex)")
-    assert 'href="/manual/data-model"' in body("[x](data-model.md)")
-    assert 'href="#analogies"' in body("[x](#analogies)")
-    assert '<a href="https://neo4j.com" rel="noreferrer">' in body("[x](https://neo4j.com)")
-
-
-def test_columns_are_aligned_without_a_style() -> None:
-    made = body("| a | b |\n|---|---:|\n| 1 | 2 |\n")
-    assert "style=" not in made
-    assert '<td class="right">2</td>' in made
-    assert "<td>1</td>" in made
-
-
-def test_what_may_be_wide_scrolls_by_keyboard() -> None:
-    assert '<div class="scroll" tabindex="0">\n<table>' in body("| a |\n|---|\n| 1 |\n")
-    assert '<pre tabindex="0"><code>pgs help\n</code></pre>' in body("```sh\npgs help\n```\n")
+@pytest.mark.parametrize("target", ["javascript:alert(1)", "data:text/html,x", "vbscript:x"])
+def test_a_link_to_a_script_is_no_link(target: str) -> None:
+    assert "<a " not in body(f"[here]({target})")

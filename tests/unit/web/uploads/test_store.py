@@ -15,7 +15,8 @@ from pgs_neo4j.errors import BusyError, InputFileError, UsageError
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.uploads import store as stores
-from pgs_neo4j.web.uploads.store import Upload, UploadStore, close_all
+from pgs_neo4j.web.uploads.store import WAIT_S, Upload, UploadStore, close_all
+from tests.timeless import Clock
 
 ANN, BOB = Caller("ann", tenant=True), Caller("bob", tenant=True)
 ENDINGS = (".md", ".jsonl")
@@ -74,12 +75,8 @@ async def test_a_file_has_no_name_on_the_disk_and_is_read_as_often_as_wanted(
     assert store.waiting == 0
     with pytest.raises(InputFileError, match="closed before it was read"):
         [one async for one in FileLoader().load(taken.source())]
-
-
-async def test_records_are_read_from_an_uploaded_file() -> None:
-    upload = await receive(new_store(), "r.jsonl", b'{"text": "One."}\n{"text": "Two."}\n')
-    for _ in range(2):
-        assert len([one async for one in FileLoader().load(upload.source())]) == 2
+    records = await receive(store, "r.jsonl", b'{"text": "One."}\n{"text": "Two."}\n')
+    assert len([one async for one in FileLoader().load(records.source())]) == 2
 
 
 @pytest.mark.parametrize(
@@ -101,31 +98,33 @@ async def test_a_file_that_cannot_be_ingested_is_refused_and_gone(
     assert store.waiting == 0
 
 
-async def test_a_file_that_does_not_arrive_is_gone(folder: str) -> None:
-    store = new_store(wait_s=0.05)
+async def test_a_file_that_does_not_arrive_is_gone(folder: str, clock: Clock) -> None:
+    store = new_store()
     with pytest.raises(ConnectionResetError):
         await store.receive(ANN, "docs", "a.md", ENDINGS, broken(b"x"))
-    with pytest.raises(InputFileError, match="too long to arrive"):
-        await store.receive(ANN, "docs", "a.md", ENDINGS, stalled())
-    sending = asyncio.create_task(new_store().receive(ANN, "docs", "a.md", ENDINGS, stalled()))
+    slow, left = (
+        asyncio.create_task(store.receive(ANN, "docs", "a.md", ENDINGS, stalled()))
+        for _ in range(2)
+    )
     await asyncio.sleep(0)
-    sending.cancel()
+    left.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await sending
+        await left
+    clock.forward(WAIT_S + 1)
+    with pytest.raises(InputFileError, match="too long to arrive"):
+        await slow
     assert (store.waiting, [*os.scandir(folder)]) == (0, [])
 
 
-async def test_only_so_many_and_so_much_may_wait() -> None:
-    store = new_store(most_files=2, most_total=20)
-    await receive(store, "a.md")
-    await receive(store, "b.md")
-    with pytest.raises(BusyError, match="too many files wait"):
-        await receive(store, "c.md")
-    store = new_store(most_total=20)
+@pytest.mark.parametrize(("most_files", "size"), [(1, 11), (2, 12)])
+async def test_only_so_many_and_so_much_may_wait(most_files: int, size: int) -> None:
+    store = new_store(most_files=most_files, most_total=20)
     await receive(store, "a.md")
     with pytest.raises(BusyError, match="too many files wait"):
-        await receive(store, "b.md", b"x" * 12)
+        await receive(store, "b.md", b"x" * size)
     assert store.waiting == 1
+    store.most_files = 2
+    assert (await receive(store, "b.md", b"x" * 11)).size == 11
 
 
 async def test_a_file_takes_the_place_of_one_of_its_name() -> None:
@@ -151,13 +150,18 @@ async def test_files_are_taken_by_their_owner_for_their_graph_only() -> None:
     assert (store.waiting, upload.file.closed) == (0, True)
 
 
-async def test_a_file_that_nobody_ingests_and_those_of_a_stopped_server_are_removed() -> None:
-    store = new_store(wait_s=0.02)
-    upload = await receive(store)
-    async with asyncio.timeout(10):
-        while not upload.file.closed:
-            await asyncio.sleep(0.005)
+async def test_a_file_that_nobody_ingests_and_those_of_a_stopped_server_are_removed(
+    clock: Clock,
+) -> None:
     store = new_store()
+    upload = await receive(store)
+    clock.forward(WAIT_S - 60)
+    await asyncio.sleep(0)
+    assert not upload.file.closed
+    clock.forward(60)
+    async with asyncio.timeout(60):
+        while not upload.file.closed:
+            await asyncio.sleep(0)
     kept = await receive(store)
     descriptor = kept.file.fileno()
     store.close()
