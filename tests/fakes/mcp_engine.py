@@ -27,10 +27,10 @@ from pgs_neo4j.model import (
     NodeDetails,
     NodeFinding,
     Partition,
-    Routing,
     Synthesis,
     Usage,
 )
+from tests.fakes.records import answered
 
 NODE = NodeDetails(
     element_id="4:a:1", key="k", title="Owls", labels=("Bird",), properties={"a": "x\u200by"},
@@ -86,21 +86,9 @@ class FakeEngine:
     names: tuple[str, ...] = ("birds", "secrets")
     infos: tuple[Any, ...] = ()
 
-    @property
-    def settings(self) -> Any:
-        return SimpleNamespace(graph=self.graph)
-
-    @property
-    def config(self) -> Any:
-        return SimpleNamespace(max_cost=2.0, max_sweep_partitions=None)
-
-    @property
-    def browse(self) -> Any:
-        return self
-
-    @property
-    def runs(self) -> Any:
-        return self
+    config = SimpleNamespace(max_cost=2.0, max_sweep_partitions=None)
+    settings = property(lambda self: SimpleNamespace(graph=self.graph))
+    browse = runs = property(lambda self: self)
 
     async def graphs(self) -> list[StoredGraph]:
         return [StoredGraph(name, GraphMapping()) for name in self.names]
@@ -193,13 +181,11 @@ def answer(text: str = "Owls hunt [P1:n1].", **given: Any) -> Answer:
         Citation(alias="n1", partition=1, title="Owls", element_id="4:a:1", rank=0),
     )
     plain = {
-        "question": "Why?", "graph": "birds", "session": "ann / one", "run": "r9", "mode": "full",
-        "model": "m", "synthesis": Synthesis(text=text, citations=citations), "sweeps": (),
-        "routing": Routing(routes=(), considered=1), "usage": Usage(calls=3, input_tokens=7),
-        "coverage": COVERAGE, "own_coverage": COVERAGE,
-        "seconds": {}, "cost": 0.5,
+        "graph": "birds", "session": "ann / one", "run": "r9", "coverage": COVERAGE,
+        "own_coverage": COVERAGE, "usage": Usage(calls=3, input_tokens=7),
+        "synthesis": Synthesis(text=text, citations=citations),
     }  # fmt: skip
-    return Answer(**(plain | given))
+    return answered(**plain | given)
 
 
 async def call(opened: Desk, tool: str, **arguments: Any) -> Any:
@@ -210,3 +196,15 @@ async def call(opened: Desk, tool: str, **arguments: Any) -> Any:
 def said(result: Any) -> str:
     assert result.is_error
     return str(result.content[0].text)
+
+
+async def shown(engine: FakeEngine, tool: str, tokens: int = 8000, **arguments: Any) -> Any:
+    """What a tool replies to ann."""
+    result = await call(desk(engine, Tenant(), reply_tokens=tokens), tool, **arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def refusal(engine: FakeEngine, tool: str, **arguments: Any) -> str:
+    """Why a tool refuses ann."""
+    return said(await call(desk(engine, Tenant()), tool, **arguments))

@@ -58,7 +58,9 @@ async def test_a_wait_reports_what_is_new_and_ends_with_the_work() -> None:
 
     await inquiries.wait(inquiry, 20, report)
     assert lines == ["run r1 began", "choosing the partitions to read"]
+    await inquiries.cancel(inquiry)
     assert (inquiry.active, inquiry.answer, inquiry.run) == (False, ANSWER, "r1")
+    assert (inquiry.cancelled, work.cancelled) == (False, False)
 
 
 async def test_a_wait_that_is_over_leaves_the_work_alone() -> None:
@@ -78,51 +80,23 @@ async def test_a_wait_that_is_over_leaves_the_work_alone() -> None:
     assert work.cancelled
 
 
-async def test_a_question_is_found_by_its_run_and_only_by_its_caller() -> None:
-    inquiries = Inquiries()
-    inquiry, _ = await started(inquiries)
-    assert inquiries.find("r1", Tenant()) is inquiry
-    assert inquiries.find("r1", Tenant(name="bob")) is None
-    assert inquiries.find("r1", Tenant(graphs=frozenset({"secrets"}))) is None
-    assert inquiries.find("", Tenant()) is None
-    assert inquiries.find("r2", Tenant()) is None
-    await inquiries.close()
-
-
-async def test_a_run_in_progress_is_not_begun_twice_and_an_ended_one_can_be() -> None:
-    inquiries = Inquiries()
-    inquiry, _ = await started(inquiries)
-    with pytest.raises(BusyError, match="run r1 is in progress"):
-        await started(inquiries)
-    assert inquiries.find("r1", Tenant()) is inquiry
-    await inquiries.cancel(inquiry)
-    again, _ = await started(inquiries)
-    assert inquiries.find("r1", Tenant()) is again
-    await inquiries.close()
-
-
-async def test_one_more_than_the_most_is_refused_until_one_ends() -> None:
+async def test_a_question_is_begun_once_within_the_most_and_found_by_its_caller_only() -> None:
     inquiries = Inquiries(2)
     first, _ = await started(inquiries)
+    with pytest.raises(BusyError, match="run r1 is in progress"):
+        await started(inquiries)
     await started(inquiries, "r2")
     with pytest.raises(BusyError, match="2 questions are in progress"):
         await started(inquiries, "r3")
+    assert inquiries.find("r1", Tenant()) is first
+    elsewhere = Tenant(graphs=frozenset({"secrets"}))
+    for run, caller in (("r1", Tenant("bob")), ("r1", elsewhere), ("r3", Tenant())):
+        assert inquiries.find(run, caller) is None
     await inquiries.cancel(first)
     assert (first.cancelled, first.error, first.failure) == (True, "", None)
-    await started(inquiries, "r3")
+    again, _ = await started(inquiries)
+    assert inquiries.find("r1", Tenant()) is again
     await inquiries.close()
-
-
-async def report_nothing(advance: Advance) -> None: ...
-
-
-async def test_canceling_what_has_ended_changes_nothing() -> None:
-    inquiries = Inquiries()
-    inquiry, work = await started(inquiries)
-    work.end.set()
-    await inquiries.wait(inquiry, 20, report_nothing)
-    await inquiries.cancel(inquiry)
-    assert (inquiry.answer, inquiry.cancelled, work.cancelled) == (ANSWER, False, False)
 
 
 async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
@@ -135,7 +109,6 @@ async def test_the_end_reads_the_errors_that_nobody_asked_for() -> None:
     await asyncio.sleep(0)
     await inquiries.close()
     assert inquiry.error == "the key was refused"
-    await Inquiries().close()
 
 
 async def test_a_server_that_ends_cancels_the_questions_in_progress(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,8 @@ from tests.fakes.mcp_engine import (
     answer,
     call,
     desk,
-    said,
+    refusal,
+    shown,
     stored_run,
 )
 
@@ -54,12 +56,6 @@ def neighbors(count: int, text: str = "Mice") -> NeighborPage:
     )  # fmt: skip
     counts = (NeighborCount(type="EATS", outgoing=True, count=count),)
     return NeighborPage(neighbors=many, counts=counts)
-
-
-async def shown(engine: FakeEngine, tool: str, tokens: int = 8000, **arguments: Any) -> Any:
-    result = await call(desk(engine, Tenant(), reply_tokens=tokens), tool, **arguments)
-    assert not result.is_error, result.content
-    return result.structured_content
 
 
 async def test_a_node_is_shown_with_its_place_and_its_neighbors() -> None:
@@ -93,6 +89,7 @@ async def test_properties_that_do_not_fit_are_counted() -> None:
     kept = len(node["from_graph"]["properties"])
     assert 0 < kept < 30
     assert f"{32 - kept} properties left out" in node["note"]
+    assert "more relationships than were looked at" in node["note"]
 
 
 async def test_many_graphs_and_findings_are_cut_with_a_note() -> None:
@@ -130,7 +127,7 @@ async def test_members_are_shown_in_pages_by_rank() -> None:
     assert len(cut["members"]) < 20
     last = await shown(FakeEngine(member_page=replace(page, after=None)), "partitions", partition=3)
     assert last["after"] is None
-    refused = said(await call(desk(FakeEngine(), Tenant()), "partitions", partition=99))
+    refused = await refusal(FakeEngine(), "partitions", partition=99)
     assert "graph birds has no partition 99" in refused
 
 
@@ -176,12 +173,13 @@ async def test_hostile_text_passes_through_every_tool_as_harmless_data(text: str
         for tool, arguments in calls:
             result = await agent.call_tool(tool, arguments)
             assert not result.is_error, result.content
-            texts.append(str(result.structured_content))
+            texts.append(json.dumps(result.structured_content, ensure_ascii=False))
         texts += [
             (await agent.read_resource(uri)).contents[0].text
             for uri in ("pgs://runs/r9", "pgs://graphs/birds/partitions/1")
         ]
     for seen in texts:
         assert not set(INVISIBLE) & set(seen)
+        assert "\\u00" not in seen, "JSON escapes control characters"
     for seen in texts[:1] + texts[2:4]:  # text of the graph could not pass for a prompt's markup
         assert "<|im_start|>" not in seen

@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from starlette.testclient import TestClient
 
 from pgs_neo4j.errors import ModelAuthError, PGSError, UnknownNodeError
-from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.inquiries import MOST_ENDED, Inquiries, Inquiry
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.mcp_server.visitors import Visitor, choose_graph
+from pgs_neo4j.mcp_server.visitors import choose_graph
 from pgs_neo4j.model import Partition
-from tests.fakes.mcp_engine import FakeEngine, Tenant, call, desk, said, stored_run
+from tests.fakes.mcp_engine import FakeEngine, Tenant, call, desk, refusal, said, shown, stored_run
 
 
-async def test_a_tenant_sees_its_graphs_only_and_hears_of_no_other() -> None:
+async def test_a_tenant_hears_of_no_other_graph_and_a_reader_may_not_ask() -> None:
     opened = desk(FakeEngine(graph="secrets"), Tenant())
     listed = (await call(opened, "graphs")).structured_content
     assert [graph["name"] for graph in listed["graphs"]] == ["birds"]
@@ -29,6 +27,10 @@ async def test_a_tenant_sees_its_graphs_only_and_hears_of_no_other() -> None:
     ):  # fmt: skip
         refused = said(await call(opened, tool, graph="secrets", **arguments))
         assert refused.endswith("there is no graph secrets; there are birds")
+    reader = desk(opened.pgs, Tenant(role="reader"))  # type: ignore[arg-type]
+    for tool in ("plan", "ask", "continue_reading"):
+        refused = said(await call(reader, tool, question="Why?", graph="birds"))
+        assert refused.endswith("this needs the role asker")
     assert opened.pgs.asked == []  # type: ignore[attr-defined]
 
 
@@ -36,33 +38,25 @@ async def test_a_tenant_sees_its_graphs_only_and_hears_of_no_other() -> None:
     ("graph", "session"), [("secrets", "ann / one"), ("birds", "bob / two"), ("birds", "mcp")]
 )
 async def test_the_run_of_another_caller_is_unknown(graph: str, session: str) -> None:
-    opened = desk(FakeEngine(stored={"r9": stored_run(graph, session)}), Tenant())
+    engine = FakeEngine(stored={"r9": stored_run(graph, session)})
     for tool in ("result", "cancel", "continue_reading"):
-        assert "there is no run r9" in said(await call(opened, tool, run="r9"))
-    assert "there is no run none" in said(await call(opened, "result", run="none"))
+        assert "there is no run r9" in await refusal(engine, tool, run="r9")
+    assert "there is no run none" in await refusal(engine, "result", run="none")
 
 
 async def test_a_run_without_an_answer_can_be_resumed() -> None:
-    opened = desk(FakeEngine(stored={"r9": stored_run("birds", "ann / one")}), Tenant())
-    reply = (await call(opened, "result", run="r9")).structured_content
+    engine = FakeEngine(stored={"r9": stored_run("birds", "ann / one")})
+    reply = await shown(engine, "result", run="r9")
     assert (reply["state"], reply["session"], reply["from_model"]) == ("interrupted", "one", None)
     assert "resumes it" in reply["note"]
 
 
 async def test_findings_of_other_callers_are_not_read() -> None:
-    opened = desk(FakeEngine(), Tenant())
-    reply = (await call(opened, "findings_on_node", element_id="4:a:1")).structured_content
-    assert opened.pgs.asked == [("birds", ["ann / one"])]  # type: ignore[attr-defined]
+    engine = FakeEngine()
+    reply = await shown(engine, "findings_on_node", element_id="4:a:1")
+    assert engine.asked == [("birds", ["ann / one"])]
     assert reply["findings"][0]["session"] == "one"
     assert reply["findings"][0]["from_model"] == {"text": "Owls hunt.", "quotes": ["hunt"]}
-
-
-async def test_a_reader_may_not_ask() -> None:
-    opened = desk(FakeEngine(), Tenant(role="reader"))
-    for tool in ("plan", "ask", "continue_reading"):
-        given = {"question": "Why?", "graph": "birds"}
-        assert said(await call(opened, tool, **given)).endswith("this needs the role asker")
-    assert opened.pgs.asked == []  # type: ignore[attr-defined]
 
 
 async def test_the_configured_graph_is_taken_if_the_caller_sees_it() -> None:
@@ -76,33 +70,22 @@ async def test_the_configured_graph_is_taken_if_the_caller_sees_it() -> None:
         await choose_graph(engine, Tenant(graphs=frozenset()), "birds")
 
 
-async def test_text_of_the_graph_is_marked_and_harmless() -> None:
-    reply = (
-        await call(desk(FakeEngine(), Tenant()), "node", element_id="4:a:1")
-    ).structured_content
-    text = reply["from_graph"]["text"]
-    assert "<|im_start|>" not in text
-    assert "\u202e" not in text
-    assert reply["from_graph"]["properties"] == {"a": "x y"}
-    assert "more relationships than were looked at" in reply["note"]
-
-
 async def test_an_error_is_one_sentence_and_a_fault_says_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    opened = desk(FakeEngine(error=UnknownNodeError("graph birds has no node 'x'")), Tenant())
-    assert said(await call(opened, "node", element_id="x")).endswith("graph birds has no node 'x'")
-    opened = desk(FakeEngine(error=RuntimeError("password=hunter2")), Tenant())
+    engine = FakeEngine(error=UnknownNodeError("graph birds has no node 'x'"))
+    assert (await refusal(engine, "node", element_id="x")).endswith("graph birds has no node 'x'")
+    engine.error = RuntimeError("password=hunter2")
     with caplog.at_level(logging.ERROR):
-        refused = said(await call(opened, "node", element_id="x"))
+        refused = await refusal(engine, "node", element_id="x")
     assert "hunter2" not in refused
     assert "Traceback" not in refused
     assert "the tool node failed unexpectedly: RuntimeError" in caplog.text
 
 
 async def test_a_question_that_fails_says_why_and_how_to_resume_it() -> None:
-    opened = desk(FakeEngine(error=ModelAuthError("the key was refused")), Tenant())
-    refused = said(await call(opened, "ask", question="Why?"))
+    engine = FakeEngine(error=ModelAuthError("the key was refused"))
+    refused = await refusal(engine, "ask", question="Why?")
     assert "the key was refused; continue_reading with run r1 resumes it" in refused
 
 
@@ -126,9 +109,9 @@ async def test_pages_of_partitions_fit_the_reply() -> None:
         Partition(id=number, size=9, tokens=1, label="birds", titles=("Owl " * 60,))
         for number in range(1, 31)
     )
-    opened, seen, after = desk(FakeEngine(parts=parts), Tenant(), reply_tokens=500), [], None
+    engine, seen, after = FakeEngine(parts=parts), list[int](), None
     while True:
-        page = (await call(opened, "partitions", after=after)).structured_content
+        page = await shown(engine, "partitions", tokens=500, after=after)
         seen += [entry["partition"] for entry in page["partitions"]]
         assert page["partition_count"] == 30
         after = page["after"]
@@ -136,7 +119,7 @@ async def test_pages_of_partitions_fit_the_reply() -> None:
             break
         assert len(page["partitions"]) < 30
     assert seen == list(range(1, 31))
-    assert "leads to no page" in said(await call(opened, "partitions", after="-1"))
+    assert "leads to no page" in await refusal(engine, "partitions", after="-1")
 
 
 async def test_without_asking_tools_nothing_can_be_asked() -> None:
@@ -164,26 +147,6 @@ async def test_questions_that_ended_long_ago_are_forgotten() -> None:
         await inquiries.wait(latest, 5, report)
     assert (latest.answer, latest.error, latest.cancelled) == (answer, "", False)
     assert len(inquiries._held) == MOST_ENDED + 1
-
-
-def test_a_program_mounts_the_same_server_and_knows_who_calls() -> None:
-    requests: list[Any] = []
-
-    def visitor_of(request: Any) -> Visitor:
-        requests.append(request)
-        return Tenant(graphs=frozenset({request.headers["x-graph"]}))
-
-    anything: Any = FakeEngine()
-    server = create_server(Desk(anything, visitor_of=visitor_of))
-    app = server.streamable_http_app(json_response=True, stateless_http=True)
-    head = {"Accept": "application/json, text/event-stream", "Host": "127.0.0.1:80"}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "graphs"}}
-    with TestClient(app, base_url="http://127.0.0.1:80") as http:
-        for graph in ("birds", "secrets"):
-            reply = http.post("/mcp", json=body, headers={**head, "x-graph": graph}).json()
-            listed = reply["result"]["structuredContent"]["graphs"]
-            assert [one["name"] for one in listed] == [graph]
-    assert len(requests) == 2
 
 
 def test_the_library_leaves_the_logs_of_the_process_alone() -> None:

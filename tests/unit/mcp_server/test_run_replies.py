@@ -13,7 +13,7 @@ from pgs_neo4j.mcp_server.inquiries import Inquiry
 from pgs_neo4j.mcp_server.replies import RunReply
 from pgs_neo4j.mcp_server.results import MOST_WARNINGS, inquiry_reply, plan_reply, with_answer
 from pgs_neo4j.model import Coverage, Plan, PlannedCalls, PlannedSweep, Routing
-from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, call, desk, said, stored_run
+from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, call, desk, said, shown, stored_run
 
 EMPTY = RunReply(run="r9", state="running", graph="birds", session="one", question="Why?")
 ANSWERED = {"status": "complete", "details": "{}"}
@@ -31,12 +31,12 @@ def reply(
 
 
 def test_an_answer_comes_with_the_nodes_that_it_cites_each_once() -> None:
-    shown = reply("Owls hunt [P1:n1], also [P1:n1]; not [P1:n9]. Mice hide [P2:n2].")
-    cited = [(one.name, one.title, one.element_id) for one in shown.from_model.citations]
+    told = reply("Owls hunt [P1:n1], also [P1:n1]; not [P1:n9]. Mice hide [P2:n2].")
+    cited = [(one.name, one.title, one.element_id) for one in told.from_model.citations]
     assert cited == [("P1:n1", "Owls", "4:a:1"), ("P2:n2", "Mice", "4:a:2")]
-    assert (shown.state, shown.model_calls, shown.tokens, shown.cost) == ("complete", 3, 7, 0.5)
-    assert (shown.coverage.partitions_read, shown.coverage.nodes) == (1, 9)
-    assert "continue_reading" in shown.note
+    assert (told.state, told.model_calls, told.tokens, told.cost) == ("complete", 3, 7, 0.5)
+    assert (told.coverage.partitions_read, told.coverage.nodes) == (1, 9)
+    assert "continue_reading" in told.note
 
 
 def test_a_piece_comes_with_its_own_citations_only() -> None:
@@ -54,8 +54,8 @@ def test_a_piece_comes_with_its_own_citations_only() -> None:
 
 
 def test_beyond_the_end_there_is_nothing_to_show_and_invisible_characters_are_dropped() -> None:
-    shown = reply(offset=9999).from_model
-    assert (shown.text, shown.offset, shown.next_offset) == ("", shown.characters, None)
+    told = reply(offset=9999).from_model
+    assert (told.text, told.offset, told.next_offset) == ("", told.characters, None)
     hostile = reply("Owls\u202e hunt\x1b[31m red\U000e0041.")
     assert hostile.from_model.text == "Owls hunt red."
 
@@ -73,22 +73,22 @@ def test_beyond_the_end_there_is_nothing_to_show_and_invisible_characters_are_dr
     ],
 )  # fmt: skip
 def test_a_reply_says_what_is_left_to_do(given: dict[str, Any], state: str, note: str) -> None:
-    shown = reply(**given)
-    assert shown.state == state
-    assert shown.note.startswith(note)
-    assert bool(shown.note) == bool(note)
+    told = reply(**given)
+    assert told.state == state
+    assert told.note.startswith(note)
+    assert bool(told.note) == bool(note)
 
 
 def test_warnings_are_few_and_short() -> None:
-    shown = reply(warnings=tuple("long " * 200 for _ in range(9)))
-    assert len(shown.warnings) == MOST_WARNINGS
-    assert all(len(warning) <= 300 for warning in shown.warnings)
+    told = reply(warnings=tuple("long " * 200 for _ in range(9)))
+    assert len(told.warnings) == MOST_WARNINGS
+    assert all(len(warning) <= 300 for warning in told.warnings)
 
 
 async def test_a_stored_answer_is_fetched_again() -> None:
     stored = stored_run("birds", "ann / one", **ANSWERED)
-    opened = desk(FakeEngine(stored={"r9": stored}, answers={"r9": answer()}), Tenant())
-    fetched = (await call(opened, "result", run="r9", offset=5)).structured_content
+    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer()})
+    fetched = await shown(engine, "result", run="r9", offset=5)
     assert (fetched["run"], fetched["session"], fetched["state"]) == ("r9", "one", "complete")
     assert (fetched["from_model"]["text"], fetched["from_model"]["offset"]) == ("hunt [P1:n1].", 5)
 
@@ -98,11 +98,9 @@ async def test_a_stored_answer_is_fetched_again() -> None:
 )
 async def test_a_run_of_another_process_is_awaited_while_it_lives(silent: bool, note: str) -> None:
     stored = stored_run("birds", "ann / one", silent, status="running")
-    shown = (
-        await call(desk(FakeEngine(stored={"r9": stored}), Tenant()), "result", run="r9")
-    ).structured_content
-    assert shown["state"] == "running"
-    assert note in shown["note"]
+    told = await shown(FakeEngine(stored={"r9": stored}), "result", run="r9")
+    assert told["state"] == "running"
+    assert note in told["note"]
 
 
 @pytest.mark.parametrize(
@@ -111,12 +109,10 @@ async def test_a_run_of_another_process_is_awaited_while_it_lives(silent: bool, 
         ({}, {"max_cost": 1}, {"max_cost": 1.0}),
         ({"max_cost": 0.5}, {"max_cost": 9}, {"max_cost": 0.5}),
         ({"max_cost": 0.5}, {"max_cost": 0.25}, {"max_cost": 0.25}),
-        ({"max_cost": 0.5}, {}, {"max_cost": 0.5}),
         ({"max_sweep_partitions": 2}, {"max_partitions": 9}, {"max_sweep_partitions": 2}),
         ({"max_sweep_partitions": 2}, {"max_partitions": 1}, {"max_sweep_partitions": 1}),
         ({"max_sweep_partitions": 2}, {}, {"max_sweep_partitions": 2}),
-        ({"max_sweep_partitions": None}, {"max_partitions": 9}, {"max_sweep_partitions": 9}),
-        ({"max_sweep_partitions": None}, {}, {}),
+        ({}, {"max_partitions": 9}, {"max_sweep_partitions": 9}),
     ],
 )
 async def test_a_run_is_resumed_in_its_graph_and_session_and_no_limit_is_raised(
@@ -125,9 +121,8 @@ async def test_a_run_is_resumed_in_its_graph_and_session_and_no_limit_is_raised(
     engine = FakeEngine(
         stored={"r9": stored_run("birds", "ann / one", limits=stored)}, answers={"r9": answer()}
     )
-    resumed = await call(desk(engine, Tenant()), "continue_reading", run="r9", **wanted)
-    shown = resumed.structured_content
-    assert (shown["run"], shown["session"], shown["question"]) == ("r9", "one", "Why?")
+    told = await shown(engine, "continue_reading", run="r9", **wanted)
+    assert (told["run"], told["session"], told["question"]) == ("r9", "one", "Why?")
     assert engine.asked == [("r9", given)]
 
 
@@ -140,12 +135,12 @@ async def test_further_reading_takes_the_last_question_of_the_session() -> None:
     opened = desk(engine, Tenant(), most_wait_s=0)
     refused = said(await call(opened, "continue_reading", session="two"))
     assert "session two of graph birds has no question" in refused
-    shown = (await call(opened, "continue_reading", session="one")).structured_content
-    assert (shown["question"], shown["state"]) == ("Of Ann?", "running")
+    told = (await call(opened, "continue_reading", session="one")).structured_content
+    assert (told["question"], told["state"]) == ("Of Ann?", "running")
     await asyncio.sleep(0)
     ((question, given),) = engine.asked
     assert (question, given["mode"], given["session_id"]) == ("Of Ann?", "continue", "ann / one")
-    stopped = (await call(opened, "cancel", run=shown["run"])).structured_content
+    stopped = (await call(opened, "cancel", run=told["run"])).structured_content
     assert (stopped["state"], stopped["run"]) == ("interrupted", "r1")
 
 
@@ -171,10 +166,10 @@ async def test_a_question_that_failed_tells_why(
     inquiry = await opened.inquiries.start(asked(run), Tenant(), fail)
     inquiry.advance.run = run
     await opened.inquiries.wait(inquiry, 5, report)
-    shown = await inquiry_reply(opened, Tenant(), inquiry, 0)
-    assert (shown.state, shown.run, shown.from_model) == (state, run, None)
-    assert shown.error.startswith(error)
-    assert "secret" not in shown.error
+    told = await inquiry_reply(opened, Tenant(), inquiry, 0)
+    assert (told.state, told.run, told.from_model) == (state, run, None)
+    assert told.error.startswith(error)
+    assert "secret" not in told.error
 
 
 def test_a_plan_that_is_too_long_says_so() -> None:
@@ -191,9 +186,9 @@ def test_a_plan_that_is_too_long_says_so() -> None:
         synthesis=PlannedCalls(calls=1), flagged=PlannedCalls(), low=0.1, high=0.4,
         budget="the budget leaves out 3 partitions",
     )  # fmt: skip
-    shown = plan_reply(plan, "one", 200)
-    assert (shown.partition_count, shown.session, shown.model_calls) == (40, "one", 41)
-    assert shown.note == f"{40 - len(shown.partitions)} partitions left out to keep the reply short"
-    assert (shown.cost_low, shown.cost_high) == (0.1, 0.4)
-    assert shown.limits == "the budget leaves out 3 partitions"
+    told = plan_reply(plan, "one", 200)
+    assert (told.partition_count, told.session, told.model_calls) == (40, "one", 41)
+    assert told.note == f"{40 - len(told.partitions)} partitions left out to keep the reply short"
+    assert (told.cost_low, told.cost_high) == (0.1, 0.4)
+    assert told.limits == "the budget leaves out 3 partitions"
     assert plan_reply(plan, "one", 20_000).note == ""
