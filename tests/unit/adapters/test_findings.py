@@ -132,7 +132,7 @@ def documents(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> Any:
     return adapters.PGSDocuments
 
 
-async def test_documents_of_an_open_engine_in_its_loop_and_in_a_thread(
+async def test_documents_and_a_tool_of_an_open_engine_in_its_loop_and_in_a_thread(
     documents: Any, engine: Engine
 ) -> None:
     retriever = documents.of(engine, FindingQuery(graph="papers", top_k=1))
@@ -142,8 +142,16 @@ async def test_documents_of_an_open_engine_in_its_loop_and_in_a_thread(
     assert same.page_content == document.page_content
     with pytest.raises(UsageError, match="asynchronous form"):
         retriever.invoke("Why?")
+    tool = documents.of(engine).as_pgs_tool("ask_papers")
+    assert (tool.name, tool.response_format) == ("ask_papers", "content_and_artifact")
+    text, artifact = await tool.coroutine("Why?")
+    assert text == "It melts."
+    assert [one["text"] for one in artifact["findings"]] == ["It melts.", "It might melt."]
+    assert (await asyncio.to_thread(tool.func, "Why?"))[1]["run"] == "r1"
     retriever.close()
     assert engine.open
+    with pytest.raises(UsageError, match="where its event loop runs"):
+        await asyncio.to_thread(documents.of, engine)
 
 
 def test_documents_with_an_engine_of_their_own(documents: Any, engine: Engine) -> None:
@@ -155,17 +163,3 @@ def test_documents_with_an_engine_of_their_own(documents: Any, engine: Engine) -
     assert not engine.open
     with pytest.raises(UsageError, match="it is closed"):
         asyncio.run(retriever.ainvoke("Why?"))
-
-
-async def test_the_tool_answers_and_has_the_findings(documents: Any, engine: Engine) -> None:
-    tool = documents.of(engine).as_pgs_tool("ask_papers")
-    assert (tool.name, tool.response_format) == ("ask_papers", "content_and_artifact")
-    text, artifact = await tool.coroutine("Why?")
-    assert text == "It melts."
-    assert [one["text"] for one in artifact["findings"]] == ["It melts.", "It might melt."]
-    assert (await asyncio.to_thread(tool.func, "Why?"))[1]["run"] == "r1"
-
-
-async def test_an_engine_needs_its_loop(documents: Any, engine: Engine) -> None:
-    with pytest.raises(UsageError, match="where its event loop runs"):
-        await asyncio.to_thread(documents.of, engine)

@@ -13,7 +13,7 @@ import pytest
 from pgs_neo4j.adapters import GraphRAGEmbedder, GraphRAGModel
 from pgs_neo4j.errors import EmbeddingError, ModelError, ModelRateLimitError
 from pgs_neo4j.llm.protocol import LLM, Embedder, is_free, shared_pace
-from pgs_neo4j.model import Completion, Prompt
+from pgs_neo4j.model import Completion, Prompt, Usage
 
 PROMPT = Prompt(task="sweep", system="Be exact.", user="Read this.", question="Why?")
 
@@ -42,33 +42,29 @@ async def ask(model: Model, room: int = 99, **given: Any) -> Completion:
     return await GraphRAGModel(model, **given).complete(PROMPT, max_tokens=room, effort="low")
 
 
-async def test_a_prompt_is_two_messages_and_a_limit() -> None:
-    model = Model(reply())
-    completion = await ask(model)
-    assert model.asked == [
-        (
-            [
-                {"role": "system", "content": "Be exact."},
-                {"role": "user", "content": "Read this."},
-            ],
-            {"max_tokens": 99},
-        )
-    ]
-    assert (completion.text, completion.model) == ("It melts.", "claude")
-    assert (completion.usage.input_tokens, completion.usage.output_tokens) == (7, 5)
-    assert not completion.usage.estimated
-    assert not completion.truncated
+async def test_a_prompt_is_two_messages_and_its_reply_streams_as_one_piece() -> None:
+    model = GraphRAGModel(Model(reply()))
+    assert isinstance(model, LLM)
+    assert (is_free(model), shared_pace(model)) == (False, None)
+    text, completion = [piece async for piece in model.stream(PROMPT, max_tokens=99)]
+    assert text == "It melts."
+    assert completion == Completion(
+        text="It melts.", usage=Usage(calls=1, input_tokens=7, output_tokens=5), model="claude"
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "given"), [("max_completion_tokens", {"max_completion_tokens": 99}), (None, {})]
+    ("name", "given"),
+    [("max_tokens", {"max_tokens": 99}), ("max_new", {"max_new": 99}), (None, {})],
 )
 async def test_a_reply_as_long_as_the_limit_that_its_provider_names_was_cut(
     name: str | None, given: Any
 ) -> None:
     model = Model(reply(received=99))
     assert (await ask(model, max_tokens_name=name)).truncated is (name is not None)
-    assert model.asked[0][1] == given
+    said = [{"role": "system", "content": "Be exact."}, {"role": "user", "content": "Read this."}]
+    assert model.asked == [(said, given)]
+    assert not (await ask(Model(reply(received=98)), max_tokens_name=name)).truncated
 
 
 @pytest.mark.parametrize("usage", [None, SimpleNamespace(request_tokens=None, response_tokens=3)])
@@ -97,16 +93,6 @@ async def test_errors_are_ours_and_their_text_stays_behind() -> None:
     assert refused.value.usage is not None
     assert refused.value.usage.calls == 0
     assert "canary" not in f"{failed.value} {refused.value}"
-
-
-async def test_it_is_a_model_and_streams_one_piece() -> None:
-    model = GraphRAGModel(Model(reply()))
-    assert isinstance(model, LLM)
-    assert (is_free(model), shared_pace(model)) == (False, None)
-    pieces = [piece async for piece in model.stream(PROMPT, max_tokens=99)]
-    assert pieces[0] == "It melts."
-    assert isinstance(pieces[1], Completion)
-    await model.close()
 
 
 class InThread:

@@ -133,16 +133,15 @@ async def test_a_model_of_gliner_is_shown_sentences_and_asked_for_types() -> Non
 
 async def test_the_threshold_and_the_types_of_gliner_are_of_its_signature() -> None:
     model = FakeGliner({"Paris": "location"})
-    one = GlinerExtractor(model, name="fake")
+    options: tuple[dict[str, Any], ...] = (
+        {"name": "fake"}, {"threshold": 0.95, "name": "fake"},
+        {"types": ("Person",), "name": "fake"}, {"name": "other"},
+    )  # fmt: skip
+    signatures = [GlinerExtractor(model, **given).signature for given in options]
+    assert len({*signatures}) == 4
+    assert signatures[0] == GlinerExtractor(FakeGliner({}), name="fake").signature
     (said,) = await GlinerExtractor(model, threshold=0.95).extract([chunk_of(TEXT)])
     assert said.entities == ()
-    others = (
-        GlinerExtractor(model, threshold=0.95, name="fake"),
-        GlinerExtractor(model, types=("Person",), name="fake"),
-        GlinerExtractor(model, name="other"),
-    )
-    assert one.signature == GlinerExtractor(FakeGliner({}), name="fake").signature
-    assert len({one.signature, *(other.signature for other in others)}) == 4
 
 
 def test_no_model_of_gliner_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
