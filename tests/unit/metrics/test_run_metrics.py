@@ -35,36 +35,26 @@ def test_totals_of_a_run_are_counted_once_and_events_are_passed_on() -> None:
         hear(event)
     assert told == events
     value = metrics.figures.value
-    assert value(names.CALLS, "papers", "reader") == 2
-    assert value(names.CALLS, "papers", "writer") == 1
-    assert value(names.TOKENS, "papers", "reader", "input") == 15
-    assert value(names.TOKENS, "papers", "reader", "output") == 30
-    assert value(names.TOKENS, "papers", "writer", "input") == 100
-    assert value(names.COST, "papers", "reader") == pytest.approx(0.75)
-    assert value(names.COST, "papers", "writer") == pytest.approx(2.0)
+    for model, calls, tokens, cost in (("reader", 2, 15, 0.75), ("writer", 1, 100, 2.0)):
+        assert value(names.CALLS, "papers", model) == calls
+        assert value(names.TOKENS, "papers", model, "input") == tokens
+        assert value(names.TOKENS, "papers", model, "output") == 2 * tokens
+        assert value(names.COST, "papers", model) == pytest.approx(cost)
     assert value(names.CACHED, "papers") == 1
-    assert value(names.SWEEPS, "papers", "accepted") == 1
-    assert value(names.SWEEPS, "papers", "failed") == 1
+    assert [value(names.SWEEPS, "papers", end) for end in ("accepted", "failed")] == [1, 1]
 
 
-def test_two_runs_at_once_add_up() -> None:
+def test_two_runs_at_once_add_up_and_a_model_without_a_price_adds_no_cost() -> None:
     metrics = RunMetrics()
     one, other = (metrics.listen("papers", lambda event: None) for _ in range(2))
     one(used(1, 10, 0.5, "m"))
     other(used(1, 7, 0.25, "m"))
+    other(used(2, 9, None, "unpriced"))
     one(used(2, 20, 1.0, "m"))
-    assert metrics.figures.value(names.CALLS, "papers", "m") == 3
-    assert metrics.figures.value(names.COST, "papers", "m") == pytest.approx(1.25)
-
-
-def test_a_model_without_a_price_adds_no_cost() -> None:
-    metrics = RunMetrics()
-    hear = metrics.listen("papers", lambda event: None)
-    hear(used(1, 10, 0.5, "priced"))
-    hear(used(2, 20, None, "unpriced"))
-    assert metrics.figures.value(names.COST, "papers", "priced") == 0.5
-    assert metrics.figures.value(names.COST, "papers", "unpriced") == 0
-    assert metrics.figures.value(names.CALLS, "papers", "unpriced") == 1
+    value = metrics.figures.value
+    assert (value(names.CALLS, "papers", "m"), value(names.CALLS, "papers", "unpriced")) == (3, 1)
+    assert value(names.COST, "papers", "m") == pytest.approx(1.25)
+    assert value(names.COST, "papers", "unpriced") == 0
 
 
 def test_the_end_of_a_run_is_counted_and_timed_if_it_began() -> None:
