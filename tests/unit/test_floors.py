@@ -15,17 +15,10 @@ PYPROJECT = PACKAGE.parent / "pyproject.toml"
 OPEN_TO_ALL = {"numpy", "pydantic"}
 
 
-def load_pyproject() -> dict:
-    return tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
-
-
-def contracts() -> list[dict]:
-    return load_pyproject()["tool"]["importlinter"]["contracts"]
-
-
-def floors() -> list[str]:
-    (layers,) = (contract for contract in contracts() if contract["type"] == "layers")
-    return [name for layer in layers["layers"] for name in re.split(r"\s*\|\s*", layer)]
+PROJECT = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
+CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
+DOORS = [one for one in CONTRACTS if one.get("source_modules") == ["pgs_neo4j"]]
+"""Contracts of outside libraries, which only some modules may import."""
 
 
 def children() -> set[str]:
@@ -40,36 +33,23 @@ def imported_libraries() -> dict[str, set[str]]:
     for path in PACKAGE.rglob("*.py"):
         wing = path.relative_to(PACKAGE).with_suffix("").parts[0]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                names = [node.module]
-            for name in names:
-                users.setdefault(name.split(".")[0], set()).add(wing)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                first = getattr(node, "module", None) or node.names[0].name
+                users.setdefault(first.split(".")[0], set()).add(wing)
     return users
 
 
 def test_every_folder_and_module_stands_on_one_floor():
-    assert sorted(floors()) == sorted(children())
-
-
-def test_the_layers_contract_refuses_folders_without_a_floor():
-    (layers,) = (contract for contract in contracts() if contract["type"] == "layers")
-    assert layers["containers"] == ["pgs_neo4j"]
-    assert layers["exhaustive"] is True
+    (layers,) = (contract for contract in CONTRACTS if contract["type"] == "layers")
+    floors = [name for layer in layers["layers"] for name in re.split(r"\s*\|\s*", layer)]
+    assert sorted(floors) == sorted(children())
+    assert (layers["containers"], layers["exhaustive"]) == (["pgs_neo4j"], True)
 
 
 @pytest.mark.parametrize("wing", ["errors", "model", "graph", "text", "export"])
 def test_pure_folders_are_held_by_a_contract(wing):
-    pure = [
-        contract for contract in contracts() if f"pgs_neo4j.{wing}" in contract_sources(contract)
-    ]
+    pure = [one for one in CONTRACTS if f"pgs_neo4j.{wing}" in one.get("source_modules", ())]
     assert any({"asyncio", "neo4j", "socket"} <= set(item["forbidden_modules"]) for item in pure)
-
-
-def contract_sources(contract: dict) -> list[str]:
-    return contract.get("source_modules", [])
 
 
 @pytest.mark.parametrize(
@@ -90,25 +70,16 @@ def contract_sources(contract: dict) -> list[str]:
     ],
 )
 def test_an_outside_library_has_one_door(library, door):
-    (contract,) = (
-        contract
-        for contract in contracts()
-        if contract_sources(contract) == ["pgs_neo4j"] and library in contract["forbidden_modules"]
-    )
+    (contract,) = (one for one in DOORS if library in one["forbidden_modules"])
     assert f"{door} -> {library}" in contract["ignore_imports"]
     assert "allow_indirect_imports" not in contract
 
 
 def test_a_library_that_several_folders_import_is_open_to_all_or_pure():
-    doors = {
-        library
-        for contract in contracts()
-        if contract_sources(contract) == ["pgs_neo4j"]
-        for library in contract["forbidden_modules"]
-    }
+    doors = {library for contract in DOORS for library in contract["forbidden_modules"]}
     declared = {
         re.match(r"[\w-]+", requirement)[0].replace("-", "_")  # type: ignore[index]
-        for requirement in load_pyproject()["project"]["dependencies"]
+        for requirement in PROJECT["project"]["dependencies"]
     }
     shared = {
         library: wings
