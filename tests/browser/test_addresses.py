@@ -38,14 +38,9 @@ async def test_a_link_within_an_answer_leads_there_and_loads_nothing(
     await page.go_back()
     await page.wait_for_function("scrollY < 100")
     assert scripted.seen[f"GET {FRAGMENT}"] == 1
-
-
-async def test_an_address_of_a_place_in_an_answer_leads_there(
-    page: Page, scripted: ScriptedServer
-) -> None:
+    await page.goto("/runs")
     await page.goto("/run?id=r000000000001#absences")
     await page.wait_for_function("scrollY > 2000")
-    assert scripted.seen[f"GET {FRAGMENT}"] == 1
 
 
 async def test_the_skip_link_leaves_what_was_typed(page: Page, scripted: ScriptedServer) -> None:

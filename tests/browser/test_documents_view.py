@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from tests.browser.conftest import Window, opened_window
+from tests.browser.conftest import Window
 from tests.conftest import Endpoint
 from tests.engines import KNOBS
 from tests.serving import Served, served
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
 
 DROP = """files => {
   const moved = new DataTransfer();
@@ -48,78 +45,71 @@ async def drop(window: Window, *files: tuple[str, str]) -> None:
     await window.page.evaluate(DROP, [list(file) for file in files])
 
 
-async def test_files_are_dropped_refused_updated_and_deleted(
-    server: Served, browser: Browser
-) -> None:
-    async with opened_window(browser, server) as window:
-        page = window.page
-        main = page.locator("main")
-        await window.open("/documents")
-        await page.get_by_label("Graph to make of them").fill("notes")
-        await drop(window, ("bells.md", TEXT), ("rivers.txt", "Rivers run to the sea."))
-        await page.get_by_role("heading", name="Documents of notes").wait_for()
-        assert await page.locator("main table a").all_inner_texts() == ["bells.md", "rivers.txt"]
+async def test_files_are_dropped_refused_updated_and_deleted(window: Window) -> None:
+    page = window.page
+    main = page.locator("main")
+    await window.open("/documents")
+    await page.get_by_label("Graph to make of them").fill("notes")
+    await drop(window, ("bells.md", TEXT), ("rivers.txt", "Rivers run to the sea."))
+    await page.get_by_role("heading", name="Documents of notes").wait_for()
+    assert await page.locator("main table a").all_inner_texts() == ["bells.md", "rivers.txt"]
 
-        many = ("large.md", "x" * 10_001)
-        await drop(window, ("a.exe", "x"), many, ("e.md", ""), ("bells.md", TEXT), ("n.md", TEXT))
-        await page.get_by_role("alert").wait_for()
-        refused = await page.get_by_role("alert").inner_text()
-        assert "3 files were not taken" in refused
-        assert "a.exe: No reader takes .exe; those are .txt" in refused
-        assert "large.md: It is larger than 0.01 MB; raise max_document_mb" in refused
-        assert "e.md: It is empty." in refused
-        await page.get_by_role("region", name="What became of the files").wait_for()
-        outcome = await page.get_by_role("region", name="What became of the files").inner_text()
-        assert ("unchanged" in outcome, "added" in outcome) == (True, True)
-        await page.get_by_role("link", name="n.md").last.wait_for()
-        assert await window.violations() == []
+    many = ("large.md", "x" * 10_001)
+    await drop(window, ("a.exe", "x"), many, ("e.md", ""), ("bells.md", TEXT), ("n.md", TEXT))
+    await page.get_by_role("alert").wait_for()
+    refused = await page.get_by_role("alert").inner_text()
+    assert "3 files were not taken" in refused
+    assert "a.exe: No reader takes .exe; those are .txt" in refused
+    assert "large.md: It is larger than 0.01 MB; raise max_document_mb" in refused
+    assert "e.md: It is empty." in refused
+    await page.get_by_role("region", name="What became of the files").wait_for()
+    outcome = await page.get_by_role("region", name="What became of the files").inner_text()
+    assert ("unchanged" in outcome, "added" in outcome) == (True, True)
+    await page.get_by_role("link", name="n.md").last.wait_for()
+    assert await window.violations() == []
 
-        await page.get_by_label("or choose files").set_input_files(
-            {"name": "n.md", "mimeType": "text/markdown", "buffer": b"It was changed since."}
-        )
-        await page.locator(".badge.confirmed", has_text="changed").wait_for()
-        await (
-            page.get_by_role("region", name="Documents", exact=True).get_by_text("bells.md").click()
-        )
-        await page.get_by_role("button", name="Delete", exact=True).click()
-        dialog = page.get_by_role("dialog")
-        await dialog.get_by_role("button", name="Delete").click()
-        await page.get_by_role("heading", name="Deleted").wait_for()
-        assert "nothing holds them" in await main.inner_text()
-        await page.get_by_role("link", name="Documents", exact=True).click()
-        await page.get_by_text("2 documents.").wait_for()
+    await page.get_by_label("or choose files").set_input_files(
+        {"name": "n.md", "mimeType": "text/markdown", "buffer": b"It was changed since."}
+    )
+    await page.locator(".badge.confirmed", has_text="changed").wait_for()
+    await page.get_by_role("region", name="Documents", exact=True).get_by_text("bells.md").click()
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Delete").click()
+    await page.get_by_role("heading", name="Deleted").wait_for()
+    assert "nothing holds them" in await main.inner_text()
+    await page.get_by_role("link", name="Documents", exact=True).click()
+    await page.get_by_text("2 documents.").wait_for()
 
 
 async def test_a_folder_is_dropped_with_all_that_is_below_it(
-    server: Served, browser: Browser, tmp_path: Path
+    window: Window, tmp_path: Path
 ) -> None:
     (tmp_path / "notes" / "deep").mkdir(parents=True)
     (tmp_path / "notes" / ".hidden.md").write_text(TEXT)
     (tmp_path / "notes" / "bells.md").write_text(TEXT)
     (tmp_path / "notes" / "deep" / "rivers.txt").write_text("Rivers run to the sea.")
     dragged = {"items": [], "files": [str(tmp_path / "notes")], "dragOperationsMask": 1}
-    async with opened_window(browser, server) as window:
-        page = window.page
-        await window.open("/documents")
-        await page.get_by_label("Graph to make of them").fill("notes")
-        mouse = await page.context.new_cdp_session(page)
-        for event in ("dragEnter", "dragOver", "drop"):
-            told = {"type": event, "x": 300, "y": 300, "data": dragged}
-            await mouse.send("Input.dispatchDragEvent", told)
-        await page.get_by_role("heading", name="Documents of notes").wait_for()
-        found = await page.locator("main table a").all_inner_texts()
-        assert found == ["bells.md", "deep/rivers.txt"]
+    page = window.page
+    await window.open("/documents")
+    await page.get_by_label("Graph to make of them").fill("notes")
+    mouse = await page.context.new_cdp_session(page)
+    for event in ("dragEnter", "dragOver", "drop"):
+        told = {"type": event, "x": 300, "y": 300, "data": dragged}
+        await mouse.send("Input.dispatchDragEvent", told)
+    await page.get_by_role("heading", name="Documents of notes").wait_for()
+    found = await page.locator("main table a").all_inner_texts()
+    assert found == ["bells.md", "deep/rivers.txt"]
 
 
-async def test_a_server_that_only_reads_takes_no_files(server: Served, browser: Browser) -> None:
-    async with opened_window(browser, server) as window:
-        await window.page.route(
-            "**/api/me",
-            lambda route: route.fulfill(
-                json={"name": "owner", "role": "operator", "graphs": None, "version": "0",
-                      "read_only": True, "confirm_cost": None}
-            ),
-        )  # fmt: skip
-        await window.open("/documents")
-        assert await window.page.get_by_label("or choose files").count() == 0
-        assert "pgs ingest" in await window.page.locator("main").inner_text()
+async def test_a_server_that_only_reads_takes_no_files(window: Window) -> None:
+    await window.page.route(
+        "**/api/me",
+        lambda route: route.fulfill(
+            json={"name": "owner", "role": "operator", "graphs": None, "version": "0",
+                  "read_only": True, "confirm_cost": None}
+        ),
+    )  # fmt: skip
+    await window.open("/documents")
+    assert await window.page.get_by_label("or choose files").count() == 0
+    assert "pgs ingest" in await window.page.locator("main").inner_text()

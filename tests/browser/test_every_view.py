@@ -12,7 +12,6 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import ScriptedLLM
 from tests.browser.conftest import Window, opened_window
 from tests.browser.scripted_page import view_paths
 from tests.conftest import Endpoint
@@ -126,10 +125,9 @@ async def test_every_view_is_open_to_all_and_survives_a_reload(
 
 
 async def test_a_run_in_progress_is_open_to_all_and_survives_a_reload(
-    window: Window, pgs: PGS, monkeypatch: pytest.MonkeyPatch
+    window: Window, pgs: PGS
 ) -> None:
-    page, model = window.page, Held()
-    monkeypatch.setattr(pgs, "sweep_llm", ScriptedLLM(model.answer))
+    page, model = window.page, Held(pgs)
     await window.open("/?graph=papers")
     await page.get_by_label("Question").fill("Why is it so?")
     await page.get_by_role("button", name="Ask", exact=True).click()

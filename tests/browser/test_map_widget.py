@@ -63,7 +63,9 @@ async def show(page: Page, problems: list[str]) -> None:
     await page.evaluate(FRAMES)
 
 
-async def test_a_click_tells_the_partition_and_colors_follow_the_reading(browser: Browser) -> None:
+async def test_a_click_tells_the_partition_and_colors_follow_reading_and_theme(
+    browser: Browser,
+) -> None:
     problems: list[str] = []
     place = await browser.new_context(color_scheme="light", offline=True)
     page = await place.new_page()
@@ -86,21 +88,13 @@ async def test_a_click_tells_the_partition_and_colors_follow_the_reading(browser
     assert await page.locator(".picked").inner_text() == f"P1 {HOSTILE}: 30 nodes, 30 read"
     assert await page.locator("img").count() == 0
 
-    await page.evaluate("change('drawing', 'network')")
-    await page.evaluate("clean()")
-    assert await page.evaluate("Object.keys(listeners)") == []
-    await place.close()
-    assert problems == []
-
-
-async def test_the_map_is_dark_in_a_dark_notebook(browser: Browser) -> None:
-    problems: list[str] = []
-    place = await browser.new_context(color_scheme="light", offline=True)
-    page = await place.new_page()
-    await show(page, problems)
     ink = "getComputedStyle(document.querySelector('.pgs-map')).color"
     light = await page.evaluate(ink)
     await page.evaluate("document.body.setAttribute('data-jp-theme-light', 'false')")
     assert (light, await page.evaluate(ink)) == ("rgb(27, 32, 37)", "rgb(226, 229, 233)")
+
+    await page.evaluate("change('drawing', 'network')")
+    await page.evaluate("clean()")
+    assert await page.evaluate("Object.keys(listeners)") == []
     await place.close()
     assert problems == []

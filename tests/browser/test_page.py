@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +13,11 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.demo import graph
 from pgs_neo4j.demo.graph import DEMO_QUESTIONS, build_demo
-from tests.browser.conftest import Window, opened_window
+from pgs_neo4j.engine import PGS
+from tests.browser.conftest import WAIT_MS, Window, opened_window, second_tab
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, engine_on
-from tests.serving import served
+from tests.serving import Held, served
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -48,7 +51,9 @@ async def test_the_link_logs_in_once_and_leaves_no_token(window: Window, browser
         second.problems.clear()
 
 
-async def test_a_question_is_planned_asked_and_its_citations_opened(window: Window) -> None:
+async def test_a_question_is_planned_and_asked_and_leads_to_nodes_and_the_map(
+    window: Window,
+) -> None:
     page = window.page
     await page.get_by_label("Question").fill(QUESTION)
     await page.get_by_label("Read every partition").check()
@@ -70,11 +75,6 @@ async def test_a_question_is_planned_asked_and_its_citations_opened(window: Wind
     await page.reload()
     await page.locator(".answer").wait_for()
     assert page.url == address
-
-
-async def test_the_map_leads_to_partitions_members_and_nodes(window: Window) -> None:
-    page = window.page
-    await window.ask(QUESTION)
     await page.get_by_role("link", name="Map").click()
     await page.get_by_role("heading", name="Map of papers").wait_for()
     assert "160 of 160 nodes" in await page.locator("main").inner_text()
@@ -91,21 +91,6 @@ async def test_the_map_leads_to_partitions_members_and_nodes(window: Window) -> 
     await page.reload()
     await page.locator("main .text").wait_for()
     assert page.url == node
-
-
-async def test_a_click_on_the_canvas_opens_the_partition_under_it(window: Window) -> None:
-    page = window.page
-    for way in ("/map", "/map?as=network"):
-        await window.open(way)
-        board = page.locator(".board canvas")
-        box = await board.bounding_box()
-        assert box is not None
-        if way == "/map":
-            await board.click(position={"x": box["width"] / 2 - 30, "y": box["height"] / 2 - 30})
-            await page.locator("#panel ul.found li").first.wait_for()
-        await board.focus()
-        for key in ("+", "ArrowLeft", "-", "0"):
-            await page.keyboard.press(key)
 
 
 async def test_the_map_has_arcs_and_other_colors_and_the_list_says_the_same(
@@ -140,10 +125,15 @@ async def test_the_map_has_arcs_and_other_colors_and_the_list_says_the_same(
     await page.get_by_role("columnheader", name="Of the largest").wait_for()
 
 
-async def test_a_moved_map_is_the_same_picture_until_it_stands_still(window: Window) -> None:
+async def test_the_canvas_moves_as_a_picture_and_a_click_opens_the_partition_under_it(
+    window: Window,
+) -> None:
     page = window.page
-    await window.open("/map")
+    await window.open("/map?as=network")
     canvas = page.locator(".board canvas")
+    for key in ("+", "ArrowLeft", "-", "0"):
+        await canvas.press(key)
+    await window.open("/map")
     box = await canvas.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -161,6 +151,8 @@ async def test_a_moved_map_is_the_same_picture_until_it_stands_still(window: Win
     assert await page.locator("#panel").is_hidden(), "a drag opens nothing"
     await page.mouse.move(x + 61, y + 21)
     assert await page.locator(".board .tip").inner_text() == title, "what was held moved along"
+    await page.mouse.click(x + 61, y + 21)
+    await page.locator("#panel ul.found li").first.wait_for()
 
 
 async def test_a_search_leads_to_nodes_and_to_an_answer(window: Window) -> None:
@@ -247,48 +239,68 @@ async def test_the_manual_opens_from_the_page_and_leads_back(window: Window) -> 
     await page.get_by_role("heading", name="Manual").wait_for()
 
 
-async def test_a_database_without_graphs_says_how_to_begin(
+async def test_two_tabs_stop_one_run_and_one_resumes_it(pgs: PGS, window: Window) -> None:
+    model = Held(pgs)
+    page = window.page
+    await page.get_by_label("Question").fill("Why?")
+    await page.get_by_role("button", name="Ask", exact=True).click()
+    await page.get_by_text("in progress").wait_for()
+    await model.asked.wait()
+    async with second_tab(window) as other:
+        tabs = (page, other.page)
+        stops = [tab.get_by_role("button", name="Stop") for tab in tabs]
+        buttons = [await stop.element_handle(timeout=WAIT_MS) for stop in stops]
+        # At once, before the end of the run takes the buttons away.
+        await asyncio.gather(*(one.evaluate("one => one.click()") for one in buttons))
+        for tab in tabs:
+            await tab.get_by_text("cancelled", exact=True).wait_for()
+            assert await tab.get_by_role("alert").count() == 0
+            assert await tab.get_by_role("button", name="Stop").count() == 0
+        model.go.set()
+        await other.page.get_by_role("button", name="Resume").click()
+        await other.page.locator(".answer").wait_for()
+        await page.reload()
+        await page.locator(".answer").wait_for()
+
+
+@pytest.fixture
+async def empty(
     db: Database, endpoint: Endpoint, browser: Browser
-) -> None:
-    await db.call(
-        "CREATE (:Paper {title: 'One', abstract: 'It is the only one here.'})", {}, "write"
-    )
+) -> AsyncIterator[tuple[PGS, Window]]:
+    """An engine without a graph, and its page."""
+    await db.call("CREATE (:Paper {title: 'One', abstract: 'The only one.'})", {}, "write")
     async with (
-        engine_on(endpoint) as opened,
+        engine_on(endpoint, **KNOBS) as opened,
         served(opened) as server,
         opened_window(browser, server) as window,
     ):
-        page = window.page
-        await page.get_by_role("heading", name="No graph is here yet").wait_for()
-        assert await window.violations() == []
-        await page.get_by_role("link", name=re.compile("add a graph")).click()
-        await page.get_by_role("button", name="See what the database holds").click()
-        await page.get_by_label("Name").fill("mine")
-        await page.get_by_role("button", name="Add").click()
-        await page.get_by_role("heading", name="Ask mine").wait_for()
-        assert [graph.name for graph in await opened.graphs()] == ["mine"]
+        yield opened, window
+
+
+async def test_a_database_without_graphs_says_how_to_begin(empty: tuple[PGS, Window]) -> None:
+    pgs, window = empty
+    page = window.page
+    await page.get_by_role("heading", name="No graph is here yet").wait_for()
+    assert await window.violations() == []
+    await page.get_by_role("link", name=re.compile("add a graph")).click()
+    await page.get_by_role("button", name="See what the database holds").click()
+    await page.get_by_label("Name").fill("mine")
+    await page.get_by_role("button", name="Add").click()
+    await page.get_by_role("heading", name="Ask mine").wait_for()
+    assert [graph.name for graph in await pgs.graphs()] == ["mine"]
 
 
 async def test_a_button_builds_the_demo_where_there_is_no_graph(
-    db: Database,
-    endpoint: Endpoint,
-    browser: Browser,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    empty: tuple[PGS, Window], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("brush", "paint"):
         lines = (f'def {name}{i}():\n    """Handle {name} number {i}."""' for i in range(30))
         (tmp_path / f"{name}.py").write_text("\n".join(lines))
     small = build_demo(tmp_path)
     monkeypatch.setattr(graph, "build_demo", lambda: small)
-    async with (
-        engine_on(endpoint, **KNOBS) as opened,
-        served(opened) as server,
-        opened_window(browser, server) as window,
-    ):
-        page = window.page
-        await page.get_by_role("button", name="Build the demo").click()
-        await page.get_by_role("heading", name="Ask stdlib").wait_for()
-        assert await page.get_by_label("Question").input_value() == DEMO_QUESTIONS[0]
-        (stored,) = await opened.graphs()
-        assert (stored.name, stored.node_count) == ("stdlib", 62)
+    pgs, window = empty
+    await window.page.get_by_role("button", name="Build the demo").click()
+    await window.page.get_by_role("heading", name="Ask stdlib").wait_for()
+    assert await window.page.get_by_label("Question").input_value() == DEMO_QUESTIONS[0]
+    (stored,) = await pgs.graphs()
+    assert (stored.name, stored.node_count) == ("stdlib", 62)
