@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from typing import Any, cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -51,6 +51,16 @@ DROP_PROJECTIONS = """
 CALL gds.graph.list() YIELD graphName
 CALL gds.graph.drop(graphName) YIELD nodeCount RETURN count(*) AS dropped
 """
+
+
+async def fetch(database: Database, statement: str, /, **params: Any) -> list[dict[str, Any]]:
+    """Return the rows of a statement that reads."""
+    return (await database.call(statement, params, "read"))[1]
+
+
+async def alter(database: Database, statement: str, /, **params: Any) -> list[dict[str, Any]]:
+    """Run a statement that writes, as a user would, and return its rows."""
+    return (await database.call(statement, params, "write"))[1]
 
 
 async def empty(database: Database) -> None:

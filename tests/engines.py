@@ -54,6 +54,16 @@ def with_model(
     )
 
 
+def without_models(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextManager[PGS]:
+    """An engine that asks no model."""
+    return PGS.connect_without_models(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        **settings,
+    )
+
+
 @asynccontextmanager
 async def engine_on_papers(
     endpoint: Endpoint,

@@ -75,6 +75,10 @@ async def locked_papers(db: Database) -> AsyncIterator[None]:
             await transaction.rollback()
 
 
+HOME = """
+MATCH (:PgsGraph)-[:PGS_CURRENT]->()<-[:PGS_PART_OF]-(p)<-[:PGS_IN]-(:Paper {doi: $doi})
+RETURN p.id AS id
+"""
 CHECKSUM = """
 CALL () {
   MATCH (n) WHERE none(l IN labels(n) WHERE l STARTS WITH 'Pgs')
@@ -94,6 +98,12 @@ async def checksum(db: Database) -> object:
     """Everything the user's graph holds, in a form that compares."""
     _, rows = await db.call(CHECKSUM, {}, "read")
     return rows[0]
+
+
+async def home(db: Database, doi: str) -> int:
+    """Return the current partition of a paper."""
+    _, rows = await db.call(HOME, {"doi": doi}, "read")
+    return int(rows[0]["id"])
 
 
 async def count(db: Database, pattern: str) -> int:

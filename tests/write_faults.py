@@ -19,8 +19,8 @@ Write = Callable[..., Awaitable[list[Row]]]
 class WriteFaults:
     """Counts the writes of a connection and does something to one of them.
 
-    ``how``: ``once`` fails one write, ``dead`` that one and all after it, ``lost`` does it and
-    fails then, ``twice`` does it and then again.
+    ``how``: ``once`` fails one write, ``dead`` that one and all after it, ``away`` that one and
+    those of its name after it, ``lost`` does it and fails then, ``twice`` does it and then again.
     """
 
     write: Write
@@ -44,7 +44,8 @@ class WriteFaults:
         if self.name in ("", query.name):
             self.seen.append(query.name)
         hit = len(self.seen) == self.at and self.name in ("", query.name)
-        if (self.how == "dead" and self.fired) or (self.how == "once" and hit):
+        away = self.how == "away" and self.fired and self.name == query.name
+        if away or (self.how == "dead" and self.fired) or (self.how == "once" and hit):
             raise DatabaseUnavailableError(f"gone before {query.name}")
         rows = await self.write(db, query, **params)
         self.done.append(query.name)

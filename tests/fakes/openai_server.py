@@ -405,6 +405,12 @@ def contract_answer(body: Body) -> str:
     )
 
 
+def counted(text: str, usage: Body) -> Raw:
+    """Return a reply that is not streamed, with the tokens that the endpoint counts."""
+    choice = {"index": 0, "message": {"content": text}, "finish_reason": "stop"}
+    return Raw(json.dumps({"model": "reader", "choices": [choice], "usage": usage}).encode())
+
+
 def _cut(text: str, pieces: int) -> list[str]:
     step = max(1, -(-len(text) // max(1, pieces)))
     return [text[start : start + step] for start in range(0, len(text), step)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlparse
 
 import httpx2
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from tests.conftest import Endpoint
-from tests.engines import engine_on_papers
+from tests.engines import KNOBS, engine_on, engine_on_papers
+from tests.fakes.tcp_proxy import Proxy, proxy
 from tests.serving import Served, served
 
 
@@ -22,9 +24,24 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 
 @pytest.fixture
+async def engine(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine on the emptied database."""
+    async with engine_on(endpoint, **KNOBS) as opened:
+        yield opened
+
+
+@pytest.fixture
 async def server(pgs: PGS) -> AsyncIterator[Served]:
     """A server of that engine."""
     async with served(pgs) as running:
+        yield running
+
+
+@pytest.fixture
+async def faulty(endpoint: Endpoint, db: Database) -> AsyncIterator[Proxy]:
+    """A proxy before the test database."""
+    address = urlparse(endpoint.uri)
+    async with proxy(str(address.hostname), address.port or 7687) as running:
         yield running
 
 
