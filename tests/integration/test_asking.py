@@ -21,6 +21,7 @@ from pgs_neo4j.events import PassFinished, PhaseFinished, Routed, SweepFinished,
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
 from pgs_neo4j.sweeping import members
+from tests.database import alter, fetch
 from tests.engines import engine_on_papers
 from tests.graphs import count
 
@@ -68,8 +69,8 @@ async def test_a_question_is_answered_from_every_node_of_a_small_graph(engine, d
     assert answer.synthesis.citations
     for citation in answer.synthesis.citations:
         assert citation.valid
-        _, rows = await db.call(
-            "MATCH (n:Paper {doi: $doi}) RETURN n.title AS title", {"doi": citation.node}, "read"
+        rows = await fetch(
+            db, "MATCH (n:Paper {doi: $doi}) RETURN n.title AS title", doi=citation.node
         )
         assert [row["title"] for row in rows] == [citation.title]
 
@@ -87,16 +88,12 @@ async def test_continue_sweeps_the_rest_until_the_graph_is_exhausted(engine):
     again = await engine.execute("Once more", mode="continue")
     assert len(again.sweeps) == 5
     assert any("whole graph" in warning for warning in again.warnings)
-
-
-async def test_sessions_are_apart_and_a_full_run_selects_as_in_a_new_one(engine):
-    first = await engine.execute("Begin", graph="papers", max_sweep_partitions=2, session_id="a")
-    for session in ("b", "a"):
+    for session in ("a", "b", "a"):  # sessions are apart, and a full run selects as in a new one
         other = await engine.execute("Begin", max_sweep_partitions=2, session_id=session)
         assert [s.partition for s in other.sweeps] == [s.partition for s in first.sweeps]
         assert other.coverage.nodes_read == 80
     listed = {info.id: info for info in await engine.sessions("papers")}
-    assert {name: info.runs for name, info in listed.items()} == {"a": 2, "b": 1}
+    assert {name: info.runs for name, info in listed.items()} == {"a": 2, "b": 1, "default": 4}
     assert listed["a"].coverage.nodes_read == 80
 
 
@@ -126,23 +123,7 @@ async def test_when_every_sweep_fails_the_error_says_why_for_each(connect, db):
     assert await count(db, "(x:PgsRun {status: 'failed'})") == 1
 
 
-async def test_a_partition_too_long_for_a_prompt_takes_passes_and_loses_no_node(connect):
-    async with connect(
-        max_pass_characters=6000, min_community_size=60, topics=1, size=60
-    ) as engine:
-        events = []
-        result = await engine.execute("Begin", on_event=events.append)
-        prompts = [p for p in engine.sweep_llm.prompts if p.task == "sweep"]
-        assert len(facts(prompts)) == 60
-        assert all(len(p.system) + len(p.user) <= 6000 for p in prompts)
-    assert result.sweeps[0].passes == len(prompts) > 1
-    assert result.coverage.exhausted
-    passes = [e for e in events if isinstance(e, PassFinished)]
-    assert len(passes) == len(prompts)
-    assert sum((e.usage for e in passes), Usage()) == result.sweeps[0].usage
-
-
-async def test_a_failed_pass_leaves_exactly_its_nodes_unread(connect):
+async def test_a_partition_too_long_for_a_prompt_takes_passes_and_a_failed_one_is_unread(connect):
     refused = set()
 
     def answer(prompt):
@@ -151,7 +132,7 @@ async def test_a_failed_pass_leaves_exactly_its_nodes_unread(connect):
             return ModelUnavailableError("the endpoint answered 500")
         return contract_reply(prompt)
 
-    refused_done = False
+    refused_done, events = False, []
     async with connect(
         answer, max_pass_characters=6000, min_community_size=60, topics=1, size=60
     ) as engine:
@@ -164,69 +145,17 @@ async def test_a_failed_pass_leaves_exactly_its_nodes_unread(connect):
         assert facts(engine.sweep_llm.prompts) == refused
         assert second.sweeps[0].nodes == len(refused)
         assert second.coverage.exhausted
-
-
-async def test_a_very_long_text_is_read_in_parts(connect, db):
-    room = {"max_pass_characters": 20_000, "max_partition_tokens": 10**9}
-    async with connect(topics=1, size=12, **room) as engine:
-        await db.call(
-            "MATCH (p:Paper {doi: 'doi/0'}) "
-            "SET p.abstract = reduce(t = '', i IN range(1, 4000) | t + 'sentence ' + i + '. ')",
-            {},
-            "write",
-        )
-        result = await engine.execute("Begin")
-        parts = {
-            int(re.search(r"part (\d+) of", node.title)[1]): node.text  # type: ignore[index]
-            for prompt in engine.sweep_llm.prompts
-            for node in prompt.nodes
-            if node.alias == "n1"
-        }
-        seen = "".join(text for _, text in sorted(parts.items()))
-    assert set(re.findall(r"sentence \d+\.", seen)) == {f"sentence {i}." for i in range(1, 4001)}
-    assert result.sweeps[0].passes > 3
-    assert result.coverage.exhausted
-
-
-async def test_coverage_counts_nodes_across_generations(engine, db):
-    first = await engine.execute("Begin", graph="papers", max_sweep_partitions=2)
-    part = first.sweeps[0].partition
-    await db.call(
-        "MATCH (p:Paper)-[:PGS_IN {rank: 0}]->(:PgsPartition {id: $part}) "
-        "SET p.abstract = 'rewritten'",
-        {"part": part},
-        "write",
-    )
-    repartitioned = await engine.partition("papers", random_seed=7)
-    assert repartitioned.generation.id
-    coverage = await engine.coverage("papers", "default")
-    assert first.coverage.nodes_read == 80
-    assert coverage.nodes_read == 79  # the rewritten text has not been read
-    rest = await engine.execute("Continue", mode="continue", full_sweep=True)
-    assert sum(s.nodes_read for s in rest.sweeps) == 162 - 79
-    assert rest.coverage.exhausted
-
-
-async def test_the_window_bounds_the_calls_in_flight(connect):
-    running, most, full = 0, 0, asyncio.Event()
-
-    async def answer(prompt):
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        if running == 3:
-            full.set()
-        await full.wait()
-        await asyncio.sleep(0.02)
-        running -= 1
-        return contract_reply(prompt)
-
-    async with connect(
-        answer, max_concurrent_sweeps=3, max_concurrent_calls=3, topics=8, size=20
-    ) as engine:
-        async with asyncio.timeout(120):
-            await engine.execute("Begin")
-    assert most == 3
+        engine.sweep_llm.prompts.clear()
+        whole = await engine.execute("Begin again", on_event=events.append)
+        prompts = [p for p in engine.sweep_llm.prompts if p.task == "sweep"]
+    assert len(facts(prompts)) == 60
+    assert all(len(p.system) + len(p.user) <= 6000 for p in prompts)
+    assert whole.sweeps[0].passes == len(prompts) > 1
+    passes = [e for e in events if isinstance(e, PassFinished)]
+    assert len(passes) == len(prompts)
+    assert sum((e.usage for e in passes), Usage()) == whole.sweeps[0].usage
+    total = sum((e.usage for e in passes), whole.synthesis.usage)
+    assert (total.calls, total.tokens) == (whole.usage.calls, whole.usage.tokens)
 
 
 async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
@@ -258,18 +187,8 @@ async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
         third = await engine.execute("Once more", mode="continue")
         assert len(third.sweeps) == 4
     failed = "MATCH (r:PgsRun {status: 'failed'}) RETURN r.calls AS calls"
-    _, rows = await db.call(failed, {}, "read")
+    rows = await fetch(db, failed)
     assert rows == [{"calls": 5}]  # the synthesis may have been charged for
-
-
-async def test_an_error_in_a_callback_ends_the_run_and_is_recorded(engine, db):
-    def explode(event):
-        if isinstance(event, SweepFinished):
-            raise BrokenPipeError
-
-    with pytest.raises(BrokenPipeError):
-        await engine.execute("Begin", graph="papers", on_event=explode)
-    assert await count(db, "(x:PgsRun {status: 'failed', error: 'BrokenPipeError'})") == 1
 
 
 async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, monkeypatch):
@@ -291,7 +210,7 @@ async def test_members_deleted_after_partitioning_are_not_read(connect, db):
     async with connect(min_community_size=40, topics=2) as engine:
         await engine.partition()
         other = "MATCH (n)-[:PGS_IN]->(:PgsPartition {id: 2}) DETACH DELETE n"
-        await db.call(other, {}, "write")
+        await alter(db, other)
         gone = await engine.sweep_partition("Begin", 2)
         assert engine.sweep_llm.prompts == []
     assert gone.status is SweepStatus.FAILED

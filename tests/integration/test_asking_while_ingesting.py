@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.llm.scripted import Reply, contract_reply
 from pgs_neo4j.model import Answer, Citation, Prompt
-from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
+from tests.database import alter, fetch
+from tests.engines import answering
 from tests.fakes.extractors import named_records
 
 BEFORE = "Marie Curie hid radium under the stairs of the laboratory."
@@ -45,17 +44,10 @@ NAMES = dict.fromkeys(("Marie Curie", "Pierre Curie", "Irene Curie", "radium"), 
 
 
 @pytest.fixture
-def reader() -> Reader:
-    return Reader()
-
-
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database, reader: Reader) -> AsyncIterator[PGS]:
-    async with engine_on(endpoint, **KNOBS) as opened:
-        for llm in (opened.sweep_llm, opened.synthesis_llm):
-            assert isinstance(llm, ScriptedLLM)
-            llm._answer = reader.answer
-        yield opened
+def reader(engine: PGS) -> Reader:
+    made = Reader()
+    answering(engine, made.answer)
+    return made
 
 
 @pytest.fixture
@@ -66,27 +58,27 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_an_answer_stays_true_while_its_documents_change(
-    pgs: PGS, db: Database, folder: Path, reader: Reader
+    engine: PGS, db: Database, folder: Path, reader: Reader
 ) -> None:
-    await pgs.ingest(folder, "docs")
-    asking = asyncio.create_task(pgs.execute("Where is radium?", graph="docs"))
+    await engine.ingest(folder, "docs")
+    asking = asyncio.create_task(engine.execute("Where is radium?", graph="docs"))
     await reader.reading.wait()
     (folder / "changed.md").write_text(f"{AFTER}\n")
     (folder / "gone.md").unlink()
-    done = await pgs.ingest(folder, "docs", sync=True)
+    done = await engine.ingest(folder, "docs", sync=True)
     assert (done.count("changed"), done.count("deleted")) == (1, 1)
-    await db.call("UNWIND range(1, 500) AS n CREATE (:Other {id: n})", {}, "write")
+    await alter(db, "UNWIND range(1, 500) AS n CREATE (:Other {id: n})")
     reader.released.set()
     answer = await asking
     assert not answer.partial
     assert (answer.coverage.nodes_read, answer.coverage.nodes_total) == (7, 7)
     assert answer.coverage == answer.own_coverage
-    assert await pgs.coverage("docs", answer.session) == answer.coverage
-    told = await pgs.answer(answer.run)
+    assert await engine.coverage("docs", answer.session) == answer.coverage
+    told = await engine.answer(answer.run)
     assert (told.text, told.coverage, told.warnings) == (
         answer.text, answer.coverage, answer.warnings,
     )  # fmt: skip
-    _, rows = await db.call("MATCH (n) RETURN elementId(n) AS at, n.id AS id", {}, "read")
+    rows = await fetch(db, "MATCH (n) RETURN elementId(n) AS at, n.id AS id")
     ids = {row["at"]: row["id"] for row in rows}
     for given in (answer, told):
         cited = {one.node: one for one in citations(given)}
@@ -95,10 +87,12 @@ async def test_an_answer_stays_true_while_its_documents_change(
         lost = [one for one in cited.values() if one.element_id is None]
         assert sorted(one.title or "" for one in lost) == ["Irene Curie", "changed.md", "gone.md"]
         assert all(ids[one.element_id] == one.node for one in cited.values() if one.element_id)
-    gone = [source.title for source in (await pgs.document(answer.run)).sources if not source.text]
+    gone = [
+        source.title for source in (await engine.document(answer.run)).sources if not source.text
+    ]
     assert sorted(gone) == ["Irene Curie", "changed.md", "gone.md"]
     reader.shown.clear()
-    later = await pgs.execute("Where is radium?", graph="docs", mode="continue")
+    later = await engine.execute("Where is radium?", graph="docs", mode="continue")
     shown = "".join(reader.shown)
     assert (AFTER in shown, BEFORE in shown, GONE in shown) == (True, False, False)
     assert later.coverage.exhausted

@@ -1,22 +1,13 @@
 """A run under a budget of N tokens never uses more than N, whatever the endpoint counts."""
 
 import itertools
-import json
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 
 from pgs_neo4j.errors import BudgetError, ModelError
 from tests.engines import model_on_papers
-from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Raw, Status, contract_answer
-
-
-def whole(text, used):
-    """A reply that is not streamed, with the tokens that the endpoint counts."""
-    message = {"role": "assistant", "content": text}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    head = {"id": "x", "object": "chat.completion", "model": "reader"}
-    return Raw(json.dumps({**head, "choices": [choice], "usage": used}).encode())
+from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Status, contract_answer, counted
 
 
 @asynccontextmanager
@@ -46,8 +37,8 @@ def counting(rate, wordy):
         said = "".join(message["content"] for message in request.body["messages"])
         room = request.body["max_tokens"]
         used = room if wordy else min(room, 200)
-        counted = {"prompt_tokens": int(rate * len(said.encode())), "completion_tokens": used}
-        return whole(contract_answer(request.body), counted)
+        usage = {"prompt_tokens": int(rate * len(said.encode())), "completion_tokens": used}
+        return counted(contract_answer(request.body), usage)
 
     return reply
 
@@ -71,7 +62,7 @@ def failing(kind):
         text = "" if fails else contract_answer(request.body)
         if request.body.get("stream"):
             return Answer(text or contract_answer(request.body))
-        return whole(text, used)
+        return counted(text, used)
 
     return reply, charged
 

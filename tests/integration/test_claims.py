@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -21,6 +20,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Prompt
 from pgs_neo4j.runs import runs
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on_papers
 from tests.graphs import count
 
@@ -113,6 +113,12 @@ async def test_twenty_that_ask_the_same_at_once_buy_each_prompt_once(
     assert sum(answer.usage.calls for answer in answers) == 16
     assert {answer.text for answer in answers} == {answers[0].text}
     assert all(answer.usage.calls + answer.usage.cached == 16 for answer in answers)
+    await alter(db, BEGIN, ids=[f"r{run}" for run in range(20)])
+    keys = [f"k{number}" for number in range(30)]
+    claims = await asyncio.gather(
+        *(claim_purchases(db, f"r{run}", keys[run:] + keys[:run]) for run in range(20))
+    )
+    assert Counter(key for claim in claims for key in claim.own) == dict.fromkeys(keys, 1)
 
 
 async def test_what_one_run_cannot_buy_another_one_buys(engine: PGS, db: Database) -> None:
@@ -154,7 +160,7 @@ async def test_a_claim_of_a_silent_run_is_free_again(
         engine.execute("Why?", mode="continue", max_sweep_partitions=14, **alone)
     )
     await hung.wait()
-    await db.call(SILENT, {}, "write")
+    await alter(db, SILENT)
     slow = use(engine, Slow(0.0))
     async with asyncio.timeout(60):
         answer = await engine.execute("Why?", mode="continue", max_sweep_partitions=14)
@@ -169,7 +175,7 @@ async def test_a_purchase_passes_from_run_to_run(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purchases, "FIRST_POLL_S", 0.01)
-    await db.call(BEGIN, {"ids": ["r1", "r2"]}, "write")
+    await alter(db, BEGIN, ids=["r1", "r2"])
     assert (await claim_purchases(db, "r1", ["a", "b"])).own == {"a", "b"}
     assert (await claim_purchases(db, "r1", ["a"])).own == {"a"}
     await free_purchases(db, "r2", ["a", "b"])  # which are not r2's
@@ -182,35 +188,23 @@ async def test_a_purchase_passes_from_run_to_run(
     assert await waiting
     assert (await claim_purchases(db, "r1", ["a"])).busy == {"a": "r2"}
     waiting = asyncio.create_task(wait_for_purchase(db, "r2", "b", lambda: False))
-    await db.call("CREATE (:PgsReply {key: 'b', text: 't', model: 'm'})", {}, "write")
+    await alter(db, "CREATE (:PgsReply {key: 'b', text: 't', model: 'm'})")
     assert not await waiting
     assert (await claim_purchases(db, "r2", ["b"])).stored == {"b"}
-    await db.call("MATCH (r:PgsRun {id: 'r2'}) SET r.status = 'failed'", {}, "write")
+    await alter(db, "MATCH (r:PgsRun {id: 'r2'}) SET r.status = 'failed'")
     assert (await claim_purchases(db, "r1", ["a", "c"])).own == {"a", "c"}
     looks = iter([False, False, True])
     assert not await wait_for_purchase(db, "r2", "a", lambda: next(looks))
     assert (await claim_purchases(db, "r1", [])).own == set()
 
-
-async def test_a_buyer_whose_process_has_ended_is_not_waited_for(db: Database) -> None:
-    await db.call(BEGIN, {"ids": ["r1", "r2", "r3"]}, "write")
+    # A buyer whose process has ended is not waited for.
     ended = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await ended.wait()
     dead = str(Holder(this_machine(), ended.pid, "0a1b2c3d", this_place()))
-    hold = "MATCH (r:PgsRun {id: $run}) SET r.holder = $holder"
-    await db.call(hold, {"run": "r2", "holder": dead}, "write")
-    await db.call(hold, {"run": "r3", "holder": str(Holder.of_this_process())}, "write")
-    await claim_purchases(db, "r2", ["b"])
-    await claim_purchases(db, "r3", ["c"])
-    claims = await claim_purchases(db, "r1", ["c", "b", "a"])
-    assert (claims.own, claims.busy) == ({"a", "b"}, {"c": "r3"})
-
-
-async def test_many_who_claim_the_same_at_once(db: Database) -> None:
-    await db.call(BEGIN, {"ids": [f"r{run}" for run in range(20)]}, "write")
-    keys = [f"k{number}" for number in range(30)]
-    claims = await asyncio.gather(
-        *(claim_purchases(db, f"r{run}", keys[run:] + keys[:run]) for run in range(20))
-    )
-    owned = Counter(key for claim in claims for key in claim.own)
-    assert owned == dict.fromkeys(keys, 1), json.dumps(owned)
+    for run, holder in (("dead", dead), ("alive", str(Holder.of_this_process()))):
+        await alter(db, BEGIN, ids=[run])
+        hold = "MATCH (r:PgsRun {id: $run}) SET r.holder = $holder"
+        await alter(db, hold, run=run, holder=holder)
+        await claim_purchases(db, run, [f"of {run}"])
+    claims = await claim_purchases(db, "r1", ["of alive", "of dead", "d"])
+    assert (claims.own, claims.busy) == ({"d", "of dead"}, {"of alive": "alive"})

@@ -16,6 +16,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, connect
 from pgs_neo4j.database.schema import ensure_schema
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.thorough import tries
 
 CONNECTIONS, TASKS = 5, tries(80, 200)
@@ -65,11 +66,11 @@ async def test_many_tasks_share_five_connections(
 async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> None:
     """The database breaks deadlocks, and the writer that loses is tried again."""
     await ensure_schema(db)
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(0, $most) AS i CREATE (:PgsRun {id: 'r' + i, holder: 'h' + i, "
         "status: 'running', updated_at: datetime()})",
-        {"most": WRITERS - 1},
-        "write",
+        most=WRITERS - 1,
     )
     writes: Counter[int] = Counter()
     loop = asyncio.get_running_loop()
@@ -90,7 +91,7 @@ async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> No
 
     await asyncio.gather(*(write(writer) for writer in range(WRITERS)))
     assert len(writes) == WRITERS
-    _, rows = await db.call("MATCH (r:PgsRun) RETURN r.id AS id, r.calls AS calls", {}, "read")
+    rows = await fetch(db, "MATCH (r:PgsRun) RETURN r.id AS id, r.calls AS calls")
     assert {row["id"]: row["calls"] for row in rows} == {f"r{w}": n for w, n in writes.items()}
     found = await Replies(db, "r0").find([f"k{number}" for number in range(KEYS)])
     assert len(found) == KEYS

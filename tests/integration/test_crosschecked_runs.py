@@ -1,18 +1,11 @@
 """A run looks absences up, chases flags, finds convergences, and writes it all as a graph."""
 
-import pytest
-
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import AbsenceStatus
 from pgs_neo4j.runs.session import delete_session
-from tests.engines import answering, engine_on_papers
-from tests.graphs import checksum, count
-
-
-@pytest.fixture
-async def engine(endpoint, db):
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
+from tests.database import alter, fetch
+from tests.engines import answering
+from tests.graphs import checksum, count, home
 
 
 def missing(*absences, findings="", flags="None."):
@@ -31,14 +24,9 @@ def missing(*absences, findings="", flags="None."):
     return answer
 
 
-async def partition_of(db, doi):
-    query = "MATCH (:Paper {doi: $doi})-[:PGS_IN]->(p:PgsPartition) RETURN p.id AS id"
-    return (await db.call(query, {"doi": doi}, "read"))[1][0]["id"]
-
-
-async def test_absences_are_looked_for_in_all_that_was_and_was_not_read(engine, db):
+async def test_absences_are_looked_for_in_all_that_was_and_was_not_read(pgs, db):
     answering(
-        engine,
+        pgs,
         missing(
             "Nothing on the migration of unicorns.",
             "No node mentions fact3.",
@@ -46,10 +34,10 @@ async def test_absences_are_looked_for_in_all_that_was_and_was_not_read(engine, 
             "Nothing at all was found",
         ),
     )
-    await engine.partition()
-    first, second = await partition_of(db, "doi/3"), await partition_of(db, "doi/45")
+    await pgs.partition()
+    first, second = await home(db, "doi/3"), await home(db, "doi/45")
     assert first != second
-    answer = await engine.execute("Why?", max_sweep_partitions=1)
+    answer = await pgs.execute("Why?", max_sweep_partitions=1)
     (swept,) = [s.partition for s in answer.sweeps]
     found = {each.text: each for each in answer.crosscheck.absences}
     unicorns = found["Nothing on the migration of unicorns."]
@@ -65,67 +53,56 @@ async def test_absences_are_looked_for_in_all_that_was_and_was_not_read(engine, 
         (seen,) = found[text].sightings
         assert seen.partition == place
         assert seen.read == (place == swept)
-    told = engine.synthesis_llm.prompts[-1].user
+    told = pgs.synthesis_llm.prompts[-1].user
     assert "confirmed, in none of 160 nodes" in told
     assert "# Checked" in told
-    whole = await engine.execute("Why?", full_sweep=True)
+    whole = await pgs.execute("Why?", full_sweep=True)
     found = {each.text: each for each in whole.crosscheck.absences}
     assert found["No node mentions fact3."].status is AbsenceStatus.CONTRADICTED
     assert found["No node mentions fact3."].partitions == (1, 2, 3, 4)
     assert found["Nothing on the migration of unicorns."].partitions == (1, 2, 3, 4)
 
 
-async def test_flags_to_what_was_not_swept_are_a_second_wave(engine):
+async def test_flags_are_a_second_wave_or_an_opportunity(pgs):
     def answer(prompt):
         flags = "- P3: look there [n1]\n- P2: and there\n- P3: really\n- P99: nowhere"
         return missing("Nothing on unicorns", flags=flags)(prompt)
 
-    answering(engine, answer)
-    none = await engine.execute("Why?", max_sweep_partitions=1)
+    answering(pgs, answer)
+    none = await pgs.execute("Why?", max_sweep_partitions=1)
     assert [(s.partition, s.wave) for s in none.sweeps] == [(1, 1)]
-    one = await engine.execute("Why?", max_sweep_partitions=1, max_flag_sweeps=1)
+    one = await pgs.execute("Why?", max_sweep_partitions=1, max_flag_sweeps=1)
     assert [(s.partition, s.wave) for s in one.sweeps] == [(1, 1), (3, 2)]
-    more = await engine.execute("Why?", max_sweep_partitions=1, max_flag_sweeps=9)
+    more = await pgs.execute("Why?", max_sweep_partitions=1, max_flag_sweeps=9)
     assert [(s.partition, s.wave) for s in more.sweeps] == [(1, 1), (3, 2), (2, 2)]
     flags = {(f.source, f.target): f for f in more.crosscheck.flags}
     assert flags[1, 3].swept
     assert [f.target for f in more.crosscheck.flags if f.source == 1].count(None) == 1
-    stored = (await engine.answer(more.run)).sweeps
+    stored = (await pgs.answer(more.run)).sweeps
     assert {(s.partition, s.wave): s.report for s in stored} == {
         (s.partition, s.wave): s.report for s in more.sweeps
     }
-    bounded = await engine.execute(
-        "Why else?", max_sweep_partitions=1, max_flag_sweeps=9, max_calls=2
-    )
+    bounded = await pgs.execute("Why else?", max_sweep_partitions=1, max_flag_sweeps=9, max_calls=2)
     assert bounded.usage.calls == 2
     assert "max_calls" in bounded.stopped
 
-
-async def test_a_flag_whose_target_reports_the_thing_absent_is_an_opportunity(engine):
-    def answer(prompt):
-        if prompt.partition == 1:
-            flags = "- P2: the cost of ruthenium catalysts may be there [n1]"
-            return missing("Nothing on unicorns", flags=flags)(prompt)
-        return missing("Nothing on the cost of ruthenium catalysts")(prompt)
-
-    answering(engine, answer)
-    result = await engine.execute("Why?")
-    (opportunity,) = result.crosscheck.opportunities
-    assert (opportunity.source, opportunity.target) == (1, 2)
-    assert opportunity.absent.text == "Nothing on the cost of ruthenium catalysts"
-    told = engine.synthesis_llm.prompts[-1].user
+    flags = "- P2: the cost of ruthenium catalysts may be there [n1]"
+    answering(pgs, missing("Nothing on the cost of ruthenium catalysts", flags=flags))
+    opportune = await pgs.execute("What then?", full_sweep=True)
+    assert {one.target for one in opportune.crosscheck.opportunities} == {2}
+    told = pgs.synthesis_llm.prompts[-1].user
     assert "P2 reports this absent, an opportunity" in told
 
 
-async def test_findings_that_meet_are_found_without_a_model(engine, db):
-    await engine.partition()
+async def test_findings_that_meet_are_found_without_a_model(pgs, db):
+    await pgs.partition()
     query = (
         "MATCH (a:Paper)-[:PGS_IN]->(p:PgsPartition), (b:Paper)-[:PGS_IN]->(q:PgsPartition) "
         "WHERE p.id < q.id AND EXISTS { (a)-[:CITES]-(b) } "
         "MATCH (a)-[m:PGS_IN]->(p), (b)-[n:PGS_IN]->(q) "
         "RETURN p.id AS p, m.rank AS a, q.id AS q, n.rank AS b LIMIT 1"
     )
-    _, rows = await db.call(query, {}, "read")
+    rows = await fetch(db, query)
     bridge = rows[0]
 
     def answer(prompt):
@@ -136,8 +113,8 @@ async def test_findings_that_meet_are_found_without_a_model(engine, db):
         same = "- Promoters lower the activation energy of dinitrogen [n2]" * (number > 2)
         return missing("Nothing on unicorns", findings=f"{own} [n{rank + 1}]\n{same}")(prompt)
 
-    answering(engine, answer)
-    result = await engine.execute("Why?")
+    answering(pgs, answer)
+    result = await pgs.execute("Why?")
     kinds = {each.kind: each for each in result.crosscheck.convergences}
     assert set(kinds["neighbors"].partitions) == {bridge["p"], bridge["q"]}
     assert kinds["words"].partitions == (3, 4)
@@ -145,22 +122,20 @@ async def test_findings_that_meet_are_found_without_a_model(engine, db):
     assert await count(db, joined) == 2
 
 
-async def test_an_answer_is_a_graph_one_can_query(engine, db):
+async def test_an_answer_is_a_graph_one_can_query(pgs, db):
     before = await checksum(db)
-    answering(engine, missing("Nothing on the migration of unicorns.", "No node mentions fact3."))
-    result = await engine.execute("Why?")
-    _, rows = await db.call(
-        "MATCH (f:PgsFinding)-[:PGS_CITES]->(n:Paper) RETURN f.text AS text, n.title AS title",
-        {},
-        "read",
+    answering(pgs, missing("Nothing on the migration of unicorns.", "No node mentions fact3."))
+    result = await pgs.execute("Why?")
+    rows = await fetch(
+        db, "MATCH (f:PgsFinding)-[:PGS_CITES]->(n:Paper) RETURN f.text AS text, n.title AS title"
     )
     assert len(rows) == 4
     assert all(row["text"].startswith(row["title"]) for row in rows)
-    _, rows = await db.call(
+    rows = await fetch(
+        db,
         "MATCH (t:PgsThesis)-[:PGS_FROM]->(r:PgsRun {id: $run}) "
         "MATCH (t)-[:PGS_CITES]->(n:Paper) RETURN t.text AS text, count(DISTINCT n) AS cited",
-        {"run": result.run},
-        "read",
+        run=result.run,
     )
     assert rows[0]["text"] == result.synthesis.thesis
     assert rows[0]["cited"] == len({c.node for c in result.synthesis.citations})
@@ -170,24 +145,22 @@ async def test_an_answer_is_a_graph_one_can_query(engine, db):
     assert await count(db, "(x:PgsConnection)-[:PGS_FROM]->(r:PgsRun)") == len(
         result.synthesis.connections
     )
-    await engine.purge()
+    await pgs.purge()
     assert await checksum(db) == before
-    _, rows = await db.call(
-        "MATCH (n) WHERE any(l IN labels(n) WHERE l STARTS WITH 'Pgs') RETURN count(n) AS n",
-        {},
-        "read",
+    rows = await fetch(
+        db, "MATCH (n) WHERE any(l IN labels(n) WHERE l STARTS WITH 'Pgs') RETURN count(n) AS n"
     )
     assert rows[0]["n"] == 0
 
 
-async def test_a_node_that_is_deleted_during_a_run_loses_its_element_id_everywhere(engine, db):
+async def test_a_node_that_is_deleted_during_a_run_loses_its_element_id_everywhere(pgs, db):
     async def answer(prompt):
         if prompt.task == "synthesis":
-            await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
+            await alter(db, "MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p")
         return missing("No node mentions fact0.", "No node mentions fact3.")(prompt)
 
-    answering(engine, answer)
-    given = await engine.execute("Why?")
+    answering(pgs, answer)
+    given = await pgs.execute("Why?")
     for cited in (
         given.synthesis.citations,
         [citation for sweep in given.sweeps for citation in sweep.report.citations],
@@ -199,26 +172,26 @@ async def test_a_node_that_is_deleted_during_a_run_loses_its_element_id_everywhe
         assert gone["doi/0"]
 
 
-async def test_deleting_a_session_takes_its_answers_along(engine, db):
-    await engine.execute("Why?", session_id="s")
-    await engine.execute("How?", session_id="s", cache=False)
-    await engine.clear_cache()
-    answering(engine, lambda p: "no report" if p.partition == 1 else contract_reply(p))
-    assert (await engine.execute("When?", session_id="s", cache=False)).partial
+async def test_deleting_a_session_takes_its_answers_along(pgs, db):
+    await pgs.execute("Why?", session_id="s")
+    await pgs.execute("How?", session_id="s", cache=False)
+    await pgs.clear_cache()
+    answering(pgs, lambda p: "no report" if p.partition == 1 else contract_reply(p))
+    assert (await pgs.execute("When?", session_id="s", cache=False)).partial
     assert await count(db, "(x:PgsReply)") == 4  # of the run that can be resumed
-    await delete_session(engine.db, "papers", "s")
+    await delete_session(pgs.db, "papers", "s")
     answers = "PgsThesis|PgsConnection|PgsConvergence"
     left = f"(x:PgsRun|PgsSweep|PgsFinding|PgsFlag|PgsAbsence|PgsReply|{answers})"
     assert await count(db, left) == 0
 
 
-async def test_unsupported_and_misquoted_findings_are_marked_for_the_synthesis(engine, db):
+async def test_unsupported_and_misquoted_findings_are_marked_for_the_synthesis(pgs, db):
     findings = (
         "- Gold is iron [n999]\n- Paper 0 says “its token is fact0 and nothing else at all” [n1]\n"
         "- All is well [n2]"
     )
-    answering(engine, missing("Nothing on unicorns", findings=findings))
-    result = await engine.execute("Why?", max_sweep_partitions=1)
+    answering(pgs, missing("Nothing on unicorns", findings=findings))
+    result = await pgs.execute("Why?", max_sweep_partitions=1)
     assert result.coverage.partitions_swept == 1
     report = result.sweeps[0].report
     (invented,) = [citation for citation in report.citations if not citation.valid]
@@ -226,9 +199,9 @@ async def test_unsupported_and_misquoted_findings_are_marked_for_the_synthesis(e
     assert await count(db, "()-[x:PGS_CITES {alias: 'n999'}]->()") == 0
     assert [f.supported for f in report.findings] == [False, True, True]
     assert [q.found for f in report.findings for q in f.quotes] == [False]
-    told = engine.synthesis_llm.prompts[-1].user
+    told = pgs.synthesis_llm.prompts[-1].user
     assert "Gold is iron [P1:n999] (unsupported: it cites no node that was shown)" in told
     assert "(misquoted: its nodes do not say it in these words)" in told
     assert await count(db, "(x:PgsFinding {supported: false})") == 1
     assert await count(db, "(x:PgsFinding {misquoted: 1})") == 1
-    assert (await engine.answer(result.run)).sweeps[0].report == report
+    assert (await pgs.answer(result.run)).sweeps[0].report == report

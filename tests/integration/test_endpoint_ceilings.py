@@ -25,7 +25,7 @@ from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import Completion, Prompt
 from tests.bench.ceilings import cases, measure
-from tests.fakes.openai_server import Answer, Endless, FakeOpenAI, Hang, Raw, Status
+from tests.fakes.openai_server import Answer, Endless, FakeOpenAI, Raw, Status
 
 PROMPT = Prompt(task="sweep", system="read", user="everything", question="why?", partition=30)
 CASES = cases(packed_bytes=300_000_000, report_bytes=10_000_000)
@@ -162,14 +162,6 @@ async def test_a_retry_is_an_event_of_its_partition(fake: FakeOpenAI) -> None:
         (30, "endpoint failed"),
     ]
     assert all(0 < event.wait_s < 2 for event in retries)
-
-
-async def test_one_deadline_ends_hanging_tries_and_refusals_together(fake: FakeOpenAI) -> None:
-    fake.script(*[reply for _ in range(50) for reply in (Status(500), Hang())])
-    run, began = Run(fake, timeout_s=2.0), monotonic()
-    with pytest.raises(ModelError):
-        await run.ask()
-    assert monotonic() - began < PATIENCE_S
 
 
 async def test_malformed_replies_are_bought_three_times_in_all(fake: FakeOpenAI) -> None:

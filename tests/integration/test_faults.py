@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from urllib.parse import urlparse
 
 import pytest
 
@@ -10,11 +9,10 @@ from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError
 from pgs_neo4j.gds import list_leftovers
 from pgs_neo4j.llm.scripted import contract_reply
+from tests.database import alter
 from tests.engines import KNOBS, engine_on
-from tests.fakes.tcp_proxy import proxy
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire
-from tests.thorough import tries
 
 
 @pytest.fixture(autouse=True)
@@ -23,18 +21,10 @@ def impatient(monkeypatch):
     monkeypatch.setattr(db_module, "PATIENCE_S", 2.0)
 
 
-@pytest.fixture
-async def faulty(endpoint, db):
-    """A proxy before the test database."""
-    address = urlparse(endpoint.uri)
-    async with proxy(address.hostname, address.port or 7687) as running:
-        yield running
-
-
 async def silence(db):
     """Let the time pass in which a run that could not be closed counts as running."""
     past = "MATCH (r:PgsRun {status: 'running'}) SET r.updated_at = datetime() - duration('PT1M')"
-    await db.call(past, {}, "write")
+    await alter(db, past)
 
 
 def connect(endpoint, faulty, **settings):
@@ -97,23 +87,3 @@ async def test_a_black_hole_ends_within_the_deadline(endpoint, db, faulty):
         with pytest.raises(DatabaseTimeoutError, match="within 2 s"):
             await asyncio.wait_for(engine.partitions("papers"), 30)
         faulty.mend()
-
-
-async def test_many_megabytes_in_one_text_are_read_to_the_last_word(endpoint, db, faulty):
-    mapping = await papers(db, topics=1, size=10)
-    megabytes = tries(3, 30)
-    text = "".join(
-        f"sentence number {i:6} of a very long text. " for i in range(26_000 * megabytes)
-    )
-    assert len(text) > megabytes * 2**20
-    query = "MATCH (p:Paper {doi: 'doi/0'}) SET p.abstract = $text + 'The very end.'"
-    await db.call(query, {"text": text}, "write")
-    async with connect(endpoint, faulty, max_partition_tokens=10**8) as engine:
-        await engine.add_graph("papers", mapping)
-        answer = await engine.execute("What is at the end?")
-        prompts = engine.sweep_llm.prompts
-        assert answer.coverage.exhausted
-        assert not answer.partial
-        assert 2 * megabytes < len([p for p in prompts if p.task == "sweep"]) < 4 * megabytes
-        assert any("The very end." in p.user for p in prompts)
-        assert all(len(p.system) + len(p.user) <= 500_000 for p in prompts)

@@ -23,6 +23,7 @@ from pgs_neo4j.model import Answer, Citation, Prompt
 from pgs_neo4j.runs.feedback import SCORES
 from pgs_neo4j.text.citations import resolve_qualified
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import KNOBS, engine_on
 from tests.graphs import MAPPING, checksum, count, papers
 
@@ -71,7 +72,7 @@ def citing_together(prompt: Prompt) -> str:
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     mapping = replace(await papers(db), relationship_types=("CITES", "EXTENDS"))
-    await db.call(PARALLELS, {}, "write")
+    await alter(db, PARALLELS)
     async with engine_on(endpoint, **KNOBS) as opened:
         opened.sweep_llm._answer = citing_together  # type: ignore[attr-defined]
         await opened.add_graph("papers", mapping)
@@ -85,12 +86,12 @@ async def answer(pgs: PGS) -> Answer:
 
 async def copies(db: Database, run: str, number: int) -> list[str]:
     ids = [f"r{place:012x}" for place in range(number)]
-    await db.call(COPY, {"run": run, "ids": ids}, "write")
+    await alter(db, COPY, run=run, ids=ids)
     return ids
 
 
 async def weights(db: Database) -> dict[str, tuple[float, int]]:
-    _, rows = await db.call(WEIGHTS, {}, "read")
+    rows = await fetch(db, WEIGHTS)
     assert len({row["about"] for row in rows}) == len(rows)  # one of each
     return {row["about"]: (row["weight"], row["count"]) for row in rows}
 
@@ -129,7 +130,7 @@ def bullets(answer: Answer) -> list[set[str]]:
 
 async def relationships(db: Database) -> set[tuple[str, str, str]]:
     query = "MATCH (a:Paper)-[r]->(b:Paper) RETURN DISTINCT a.doi AS a, type(r) AS t, b.doi AS b"
-    _, rows = await db.call(query, {}, "read")
+    rows = await fetch(db, query)
     return {(row["a"], row["t"], row["b"]) for row in rows}
 
 
@@ -202,7 +203,7 @@ async def test_weights_follow_every_outcome_and_a_replaced_one_in_its_place(
         outcomes[place] = outcome
         assert are_all(await weights(db), replayed(outcomes), 9)
     # What a deleted run taught stays.
-    await db.call("MATCH (r:PgsRun {id: $run}) DETACH DELETE r", {"run": runs[5]}, "write")
+    await alter(db, "MATCH (r:PgsRun {id: $run}) DETACH DELETE r", run=runs[5])
     await pgs.runs.feedback(runs[2], "rejected", replace=True)
     outcomes[2] = "rejected"
     stored = await weights(db)
@@ -227,9 +228,9 @@ async def test_32_at_once_count_32(
     # Others at once, some of them in place of the first.
     others = (pgs.runs.feedback(run, "rework", replace=True) for run in runs[:16])
     more = [f"s{run}" for run in runs[:16]]
-    await db.call(COPY, {"run": answer.run, "ids": more}, "write")
+    await alter(db, COPY, run=answer.run, ids=more)
     await asyncio.gather(*others, *(pgs.runs.feedback(run, "accepted") for run in more))
-    _, rows = await db.call(HISTORIES, {}, "read")
+    rows = await fetch(db, HISTORIES)
     (history,) = {tuple(row["outcomes"]) for row in rows}  # all took the same turns
     assert Counter(history) == {"rework": 16, "accepted": 32}
     assert are_all(await weights(db), replayed(history), 48)
@@ -255,12 +256,12 @@ async def test_what_cannot_be_judged_is_refused(pgs: PGS, db: Database, answer: 
         (unanswered, {"status": "stopped", "details": None}),
         (dead, alive),
     ):
-        await db.call(set_run, {"run": run, "properties": properties}, "write")
-    await db.call(
+        await alter(db, set_run, run=run, properties=properties)
+    await alter(
+        db,
         "MATCH (r:PgsRun) SET r.updated_at = datetime() - duration({hours: CASE r.id WHEN $run "
         "THEN 1 ELSE 0 END})",
-        {"run": dead},
-        "write",
+        run=dead,
     )
     with pytest.raises(BusyError, match="is still running; give feedback when it has ended"):
         await pgs.runs.feedback(running, "accepted")
@@ -273,15 +274,15 @@ async def test_what_cannot_be_judged_is_refused(pgs: PGS, db: Database, answer: 
 async def test_what_still_exists_counts_and_the_rest_is_counted(
     pgs: PGS, db: Database, answer: Answer
 ) -> None:
-    await db.call("MATCH (p:Paper) WHERE p.doi IN ['doi/0', 'doi/41'] DETACH DELETE p", {}, "write")
-    await db.call("MATCH (p:PgsPartition|PgsGeneration) DETACH DELETE p", {}, "write")
+    await alter(db, "MATCH (p:Paper) WHERE p.doi IN ['doi/0', 'doi/41'] DETACH DELETE p")
+    await alter(db, "MATCH (p:PgsPartition|PgsGeneration) DETACH DELETE p")
     result = await pgs.runs.feedback(answer.run, "rejected")
     stored = await weights(db)
     assert result.missing == 2
     assert result.nodes == len(set().union(*bullets(answer))) - 2
     assert not any("doi/0" in about.split() or "doi/41" in about.split() for about in stored)
     assert are_all(stored, 0.45, 1)
-    await db.call("MATCH (p:Paper {doi: 'doi/40'}) DETACH DELETE p", {}, "write")
+    await alter(db, "MATCH (p:Paper {doi: 'doi/40'}) DETACH DELETE p")
     replaced = await pgs.runs.feedback(answer.run, "accepted", replace=True)
     assert (replaced.nodes, replaced.missing) == (result.nodes - 1, 3)
     assert are_all(await weights(db), 0.55, 1)

@@ -17,6 +17,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.schema import ensure_schema
+from tests.database import alter, fetch
 from tests.waiting import until
 
 # What decides whether a statement may write: the holder of a run, the holder or the fence of a
@@ -134,12 +135,12 @@ async def begin(db: Database, fence: str) -> None:
     """One run, one lease, and one generation that is built, or that the run reads."""
     await ensure_schema(db)
     status = "building" if fence == "generation" else "complete"
-    await db.call(BEGIN, {"status": status}, "write")
+    await alter(db, BEGIN, status=status)
 
 
 async def state(db: Database) -> list[str]:
     """What is stored, without the counts of our commits."""
-    _, rows = await db.call(STATE, {}, "read")
+    rows = await fetch(db, STATE)
     return sorted(str(row) for row in rows if "PgsMeta" not in row["labels"])
 
 
@@ -169,7 +170,7 @@ async def test_a_statement_of_a_former_holder_waits_and_writes_nothing(
         writing = asyncio.create_task(db.write(query, **params_of(query)))
 
         async def has_settled() -> bool:
-            return writing.done() or (await db.call(BLOCKED, {}, "read"))[1] != []
+            return writing.done() or await fetch(db, BLOCKED) != []
 
         await until(has_settled, 60)
         waited = not writing.done()

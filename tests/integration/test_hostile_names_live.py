@@ -11,6 +11,7 @@ from pgs_neo4j.export import to_html, to_json, to_markdown
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.invisible import INVISIBLE
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import KNOBS, engine_on
 
 LABEL, TYPE = "La`bel 'x' \"y\"\n) DETACH DELETE n //", "תוית`]->() 👩\u200d💻"
@@ -33,7 +34,7 @@ async def test_hostile_names_are_data_from_the_graph_to_the_file(
     endpoint: Endpoint, db: Database
 ) -> None:
     given = {"label": LABEL, "type": TYPE, "text": TEXT, "title": TITLE, "key": KEY}
-    await db.call(CREATE, {**given, "titles": TITLES, "prefix": "key'`\u200b"}, "write")
+    await alter(db, CREATE, **given, titles=TITLES, prefix="key'`\u200b")
     mapping = GraphMapping(
         labels=(LABEL,), relationship_types=(TYPE,), text=(TEXT,), title=TITLE, key=KEY
     )

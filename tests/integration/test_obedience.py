@@ -7,6 +7,7 @@ import pytest
 
 from pgs_neo4j.export import to_html, to_markdown
 from pgs_neo4j.llm.scripted import contract_reply
+from tests.database import alter
 from tests.engines import answering, engine_on_papers
 
 
@@ -44,10 +45,12 @@ ORDERS = {
 async def engine(endpoint, db):
     async with engine_on_papers(endpoint, db) as opened:
         for place, text in enumerate(ORDERS.values()):
-            await db.call(
+            await alter(
+                db,
                 "MATCH (p:Paper {doi: $doi}) SET p.abstract = $text, p.title = $title",
-                {"doi": f"doi/{place * 9}", "text": text, "title": f"[n5] {text[:40]}"},
-                "write",
+                doi=f"doi/{place * 9}",
+                text=text,
+                title=f"[n5] {text[:40]}",
             )
         yield opened
 

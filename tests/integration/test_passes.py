@@ -17,6 +17,7 @@ from pgs_neo4j.model import Prompt, Report, SweepStatus
 from pgs_neo4j.sweeping import passes
 from pgs_neo4j.sweeping.report import parse_report
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import engine_on, engine_on_papers
 from tests.graphs import MAPPING, count
 
@@ -34,7 +35,7 @@ RELATIONSHIPS = "MATCH (:Paper)-[r:CITES]->(:Paper) RETURN count(r) AS count"
 async def engine(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """Four rings of papers in one partition, whose passes hold about one ring."""
     async with engine_on_papers(endpoint, db, **ONE_PARTITION, max_pass_characters=17_000) as pgs:
-        await db.call(LONG, {}, "write")
+        await alter(db, LONG)
         yield pgs
 
 
@@ -55,7 +56,10 @@ def shown(prompts: list[Prompt]) -> list[set[str]]:
 
 
 async def test_passes_show_relationships_with_both_ends(engine: PGS, db: Database) -> None:
-    _, rows = await db.call(RELATIONSHIPS, {}, "read")
+    with pytest.raises(BudgetError, match="nothing was read"):
+        await engine.execute("Why?", max_calls=1)
+    assert sweeps_of(engine) == []
+    rows = await fetch(db, RELATIONSHIPS)
     answer = await engine.execute("Why?")
     (sweep,) = answer.sweeps
     prompts = sweeps_of(engine)
@@ -90,14 +94,13 @@ async def test_texts_that_all_changed_since_are_read_as_they_are_now(
 ) -> None:
     first = await engine.execute("Why?")
     before = shown(sweeps_of(engine))
-    await db.call(
+    await alter(
+        db,
         "MATCH (p:Paper) SET p.abstract = 'Rewritten ' + p.doi + "
         "reduce(t = '', i IN range(1, 200) | t + ' again')",
-        {},
-        "write",
     )
     # A resumed run keeps its partitions, whatever became of their texts.
-    await db.call("MATCH (r:PgsRun {id: $id}) SET r.status = 'failed'", {"id": first.run}, "write")
+    await alter(db, "MATCH (r:PgsRun {id: $id}) SET r.status = 'failed'", id=first.run)
     second = await engine.resume(first.run)
     prompts = sweeps_of(engine)
     assert len(prompts) > len(before)
@@ -135,7 +138,7 @@ async def test_one_node_longer_than_a_pass_is_read_whole_and_is_no_reason_to_rep
         "MATCH (p:Paper {doi: 'doi/7'}) "
         "SET p.abstract = reduce(t = '', i IN range(1, 9000) | t + 'word' + i + ' ')"
     )
-    await db.call(giant, {}, "write")
+    await alter(db, giant)
     knobs: dict[str, Any] = {"max_partition_tokens": 3000, "max_sweep_partitions": 50}
     plan = await engine.plan("Why?", full_sweep=True, **knobs)
     assert max(sweep.passes for sweep in plan.sweeps) > 3
@@ -151,7 +154,7 @@ async def test_a_budget_below_one_pass_reads_the_best_part_of_it(
     async with engine_on_papers(
         endpoint, db, **ONE_PARTITION, sweep_max_tokens=300, synthesis_max_tokens=600
     ) as pgs:
-        await db.call(LONG, {}, "write")
+        await alter(db, LONG)
         question = "What is the meaning of fact101?"
         whole = (await pgs.plan(question)).sweeps[0].input_tokens
         answer = await pgs.execute(question, max_tokens=whole, session_id="small")
@@ -189,9 +192,3 @@ async def test_a_long_reply_does_not_hold_up_the_event_loop(
     answer = await engine.execute("How?", max_calls=20)
     assert set(threads) == {False}
     assert answer.coverage.exhausted
-
-
-async def test_a_limit_of_calls_divides_nothing(engine: PGS) -> None:
-    with pytest.raises(BudgetError, match="nothing was read"):
-        await engine.execute("Why?", max_calls=1)
-    assert sweeps_of(engine) == []

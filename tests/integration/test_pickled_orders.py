@@ -13,15 +13,12 @@ from pgs_neo4j.checking import check
 from pgs_neo4j.checking.check import CheckOrder
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.events import ignore
-from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.partitioning import ensure
 from pgs_neo4j.partitioning.order import BuildOrder, PartitionOrder
 from pgs_neo4j.pgs import idempotency, pipeline, record, waves
 from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.retrieval.lookup_order import LookupOrder
-from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate
-from pgs_neo4j.sweeping.sweep import sweep_partition
+from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.synthesis.order import SynthesisOrder
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
@@ -86,31 +83,3 @@ async def test_every_order_of_a_run_is_read_back_equal(
         if hasattr(order, "config"):
             assert again.config.model_fields_set == order.config.model_fields_set
         assert all(isinstance(leaf, PLAIN) for leaf in leaves(order)), type(order)
-
-
-async def test_a_sweep_order_and_tools_of_another_process_make_the_same_prompt(
-    endpoint: Endpoint, db: Database, orders: list[Any]
-) -> None:
-    async with engine_on_papers(endpoint, db) as engine:
-        await engine.execute("What holds?", graph="papers")
-        first = next(order for order in orders if isinstance(order, SweepOrder))
-        recorded: list[tuple[str, str]] = []
-
-        async def note(order: SweepOrder, *_: Any) -> None:
-            recorded.append((order.run, order.holder))
-
-        llm = ScriptedLLM()
-        tools = SweepTools(
-            db=db,
-            llm=llm,
-            calls=engine._core.calls(first.config),
-            replies=None,
-            on_event=ignore,
-            record=note,
-            gate=new_gate(),
-        )
-        sweep = (await sweep_partition(pickle.loads(pickle.dumps(first)), tools)).sweep
-        assert sweep.nodes_read == first.nodes_wanted
-        assert recorded == [(first.run, first.holder)]
-        sent = [prompt for prompt in engine.sweep_llm.prompts if prompt.task == "sweep"]  # type: ignore[attr-defined]
-        assert llm.prompts[0] in sent

@@ -17,17 +17,6 @@ async def engine(endpoint, db):
         yield opened
 
 
-async def test_a_plan_asks_no_model_and_begins_no_run(engine, db):
-    plan = await engine.plan("Why?")
-    assert engine.sweep_llm.prompts == engine.synthesis_llm.prompts == []
-    assert await count(db, "(x:PgsRun|PgsSession|PgsReply)") == 0
-    assert [each.nodes for each in plan.sweeps] == [40] * 4
-    assert [each.passes for each in plan.sweeps] == [1] * 4
-    assert plan.calls == 5
-    assert 0 < plan.low < plan.high
-    assert all(each.reason for each in plan.sweeps)
-
-
 async def test_the_passes_and_input_tokens_are_those_of_the_run(engine):
     knobs = {"max_pass_characters": 6000, "max_flag_sweeps": 0}
     plan = await engine.plan("Why?", **knobs)
@@ -38,8 +27,13 @@ async def test_the_passes_and_input_tokens_are_those_of_the_run(engine):
     assert sum(each.input_tokens for each in plan.sweeps) == paid
 
 
-async def test_a_run_costs_what_was_planned_and_a_plan_knows_what_the_cache_holds(engine):
+async def test_a_plan_asks_nothing_and_a_run_costs_what_was_planned_less_the_cache(engine, db):
     plan = await engine.plan("Why?")
+    assert engine.sweep_llm.prompts == engine.synthesis_llm.prompts == []
+    assert await count(db, "(x:PgsRun|PgsSession|PgsReply)") == 0
+    assert [(each.nodes, each.passes) for each in plan.sweeps] == [(40, 1)] * 4
+    assert 0 < plan.low < plan.high
+    assert all(each.reason for each in plan.sweeps)
     answer = await engine.execute("Why?")
     assert answer.usage.calls == plan.calls == 5
     assert plan.low <= answer.cost <= plan.high
@@ -48,6 +42,10 @@ async def test_a_run_costs_what_was_planned_and_a_plan_knows_what_the_cache_hold
     assert (plan.calls, sum(each.input_tokens for each in plan.sweeps)) == (1, 0)
     assert (await engine.plan("Why?", cache=False)).cached == 0
     assert (await engine.plan("Why not?")).cached == 0
+    engine.sweep_llm._answer = lambda p: "nothing" if p.partition == 2 else contract_reply(p)
+    await engine.execute("Why now?")
+    plan = await engine.plan("Why now?", mode="continue")
+    assert [each.partition for each in plan.sweeps] == [2], "what is unread"
 
 
 async def test_a_plan_says_what_a_bound_would_leave_out(engine):
@@ -59,13 +57,6 @@ async def test_a_plan_says_what_a_bound_would_leave_out(engine):
     assert (await engine.plan("Why?")).low is None
     with pytest.raises(ConfigError, match="needs the price of unpriced"):
         await engine.plan("Why?", max_cost=1.0)
-
-
-async def test_a_plan_of_continue_counts_what_is_unread(engine):
-    engine.sweep_llm._answer = lambda p: "nothing" if p.partition == 2 else contract_reply(p)
-    await engine.execute("Why?")
-    plan = await engine.plan("Why?", mode="continue")
-    assert [each.partition for each in plan.sweeps] == [2]
 
 
 async def test_a_plan_of_a_model_with_a_small_context_has_more_passes(engine):

@@ -5,7 +5,6 @@ import itertools
 import random
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from urllib.parse import urlparse
 
 import pytest
 
@@ -13,20 +12,10 @@ from pgs_neo4j.errors import DeadlineError, ModelTimeoutError
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.scripted import contract_reply
+from tests.database import fetch
 from tests.engines import answering, engine_on_papers, model_on_papers
 from tests.fakes.openai_server import Answer, FakeOpenAI, Stall, Status, contract_answer
-from tests.fakes.tcp_proxy import proxy
 from tests.graphs import count
-from tests.thorough import tries
-
-MANY = tries(12, 32)
-
-
-@pytest.fixture
-async def faulty(endpoint, db):
-    address = urlparse(endpoint.uri)
-    async with proxy(address.hostname, address.port or 7687) as running:
-        yield running
 
 
 @pytest.fixture
@@ -62,19 +51,6 @@ async def test_a_lost_acknowledgement_of_a_commit_is_no_error_and_no_duplicate(
     assert await count(db, "(x:PgsSweep)") == 8
     assert await count(db, "(x:PgsFinding)") == sum(len(s.report.findings) for s in result.sweeps)
     assert await count(db, "(x:PgsReply)") == 9
-
-
-async def test_a_slow_link_costs_time_and_nothing_else(endpoint, db, faulty):
-    """A database far away: 10 ms each way, 1 MB a second."""
-    async with through(faulty, endpoint, db, size=20) as engine:
-        faulty.latency_s, faulty.bytes_per_s = 0.01, 1e6
-        result = await engine.execute("Why?", full_sweep=True)
-        assert result.coverage.exhausted
-        assert not result.partial
-        assert (result.usage.calls, await count(db, "(x:PgsSweep)")) == (5, 4)
-        again = await engine.execute("Why?", mode="continue")
-        assert (again.usage.calls, again.usage.cached) == (0, 5)
-    assert await count(db, "(x:PgsRun {status: 'complete'})") == 2
 
 
 @pytest.mark.parametrize("moment", ["sweep", "synthesis"])
@@ -129,7 +105,7 @@ async def test_a_stream_that_stalls_is_never_stored_as_whole(endpoint, db, fake)
         engine.synthesis_llm = writer
         with pytest.raises(ModelTimeoutError, match="stalled"):
             await engine.execute("Why?")
-        _, rows = await db.call("MATCH (r:PgsRun) RETURN r {.*} AS run", {}, "read")
+        rows = await fetch(db, "MATCH (r:PgsRun) RETURN r {.*} AS run")
         run = rows[0]["run"]
         assert run["status"] == "failed"
         assert "answer" not in run
@@ -140,35 +116,3 @@ async def test_a_stream_that_stalls_is_never_stored_as_whole(endpoint, db, fake)
         assert done.synthesis.complete
         assert not done.partial
     await writer.close()
-
-
-async def test_many_that_continue_one_session_cover_the_union(endpoint, db):
-    async with engine_on_papers(endpoint, db) as engine:
-        await engine.execute("Why?", max_sweep_partitions=1, session_id="shared", full_sweep=False)
-        answers = await asyncio.gather(
-            *(
-                engine.execute(
-                    f"Question {number}?",
-                    mode="continue",
-                    session_id="shared",
-                    max_sweep_partitions=1 + number % 3,
-                )
-                for number in range(MANY)
-            ),
-            return_exceptions=True,
-        )
-        assert [each for each in answers if isinstance(each, BaseException)] == []
-        _, rows = await db.call(
-            "MATCH (w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)<-[m:PGS_IN]-(n) "
-            "WHERE any(i IN range(0, size(w.read_first) - 1) "
-            "WHERE w.read_first[i] <= m.rank < w.read_last[i]) RETURN collect(DISTINCT n.doi) AS d",
-            {},
-            "read",
-        )
-        coverage = await engine.coverage("papers", "shared")
-        assert coverage.nodes_read == len(rows[0]["d"])
-        assert await count(db, "(x:PgsRun {status: 'complete'})") == MANY + 1
-        _, rows = await db.call(
-            "MATCH (r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep) RETURN count(*) AS n", {}, "read"
-        )
-        assert rows[0]["n"] == await count(db, "(x:PgsSweep)")

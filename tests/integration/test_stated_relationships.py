@@ -10,6 +10,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Relationship
 from pgs_neo4j.sweeping.members import read_relationships
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import KNOBS, engine_on
 from tests.graphs import papers
 
@@ -24,7 +25,7 @@ async def test_sweeps_show_names_and_facts_only_of_graphs_that_name_them(
     endpoint: Endpoint, db: Database
 ) -> None:
     plain = await papers(db)
-    await db.call(STATE, {}, "write")
+    await alter(db, STATE)
     stated = replace(plain, relationship_name="kind", relationship_text="fact")
     async with engine_on(endpoint, **KNOBS) as pgs:
         await pgs.add_graph("stated", stated)
@@ -42,5 +43,5 @@ async def test_sweeps_show_names_and_facts_only_of_graphs_that_name_them(
         Relationship(link.source, link.target, link.type) for link in links
     ]
     # A property that is neither text nor a number counts as missing.
-    await db.call("MATCH ()-[r:CITES]->() SET r.kind = [1, 2], r.fact = null", {}, "write")
+    await alter(db, "MATCH ()-[r:CITES]->() SET r.kind = [1, 2], r.fact = null")
     assert await read_relationships(db, part, stated) == await read_relationships(db, part, plain)

@@ -14,24 +14,19 @@ from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import SweepStatus
 from pgs_neo4j.runs import runs
 from pgs_neo4j.runs.sweeps import read_unsynthesized
-from tests.engines import answering, asked, engine_on_papers, without_synthesis
+from tests.database import alter, fetch
+from tests.engines import answering, asked, without_synthesis
 from tests.graphs import count
 
 OF_RUN = "(:PgsRun {id: $run})-[:PGS_SWEPT]->(:PgsSweep)<-[:PGS_FROM]-"
 
 
-@pytest.fixture
-async def engine(endpoint, db):
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
-
-
 async def rows(db, query, **given):
-    return (await db.call(query, given, "read"))[1]
+    return await fetch(db, query, **given)
 
 
 async def change(db, query, **given):
-    await db.call(query, given, "write")
+    await alter(db, query, **given)
 
 
 async def last_run(db):
@@ -53,14 +48,14 @@ def quoting(prompt):
 # The graph moves on
 
 
-async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_gone(engine, db):
-    given = await engine.execute("Why?", idempotency_key="k1")
+async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_gone(pgs, db):
+    given = await pgs.execute("Why?", idempotency_key="k1")
     cited = given.synthesis.citations[0]
     await change(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=cited.node)
     for found in (
-        await engine.answer(given.run),
-        await engine.resume(given.run),
-        await engine.execute("Why?", idempotency_key="k1"),
+        await pgs.answer(given.run),
+        await pgs.resume(given.run),
+        await pgs.execute("Why?", idempotency_key="k1"),
     ):
         (same,) = [c for c in found.synthesis.citations if c.node == cited.node]
         assert (same, same.element_id) == (cited, None)
@@ -69,7 +64,7 @@ async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_g
         for one, other in zip(found.sweeps, given.sweeps, strict=True):
             assert one.report == other.report
         assert all(f.supported for s in found.sweeps for f in s.report.findings)
-    document = await engine.document(given.run)
+    document = await pgs.document(given.run)
     gone = [each for each in document.sources if each.text is None]
     assert [(each.key, each.title) for each in gone] == [(cited.node, cited.title)]
     text = to_markdown(document)
@@ -82,24 +77,24 @@ async def test_a_cited_node_that_is_gone_stays_a_valid_citation_and_is_told_as_g
     assert "This node is no longer in the graph" in page
 
 
-async def test_a_true_quotation_stays_one_after_its_node_was_edited(engine, db):
-    answering(engine, quoting)
-    given = await engine.execute("Why?")
+async def test_a_true_quotation_stays_one_after_its_node_was_edited(pgs, db):
+    answering(pgs, quoting)
+    given = await pgs.execute("Why?")
     verdicts = [[q.found for f in s.report.findings for q in f.quotes] for s in given.sweeps]
     assert verdicts == [[True, False]] * 4
     await change(db, "MATCH (p:Paper) SET p.abstract = 'Rewritten.', p.title = 'New'")
-    found = await engine.answer(given.run)
+    found = await pgs.answer(given.run)
     assert [s.report for s in found.sweeps] == [s.report for s in given.sweeps]
     assert found.synthesis.citations == given.synthesis.citations
-    document = await engine.document(given.run)
+    document = await pgs.document(given.run)
     assert all(each.changed for each in document.sources)
 
 
-async def test_reports_that_wait_for_a_synthesis_keep_their_verdicts(engine, db):
-    answering(engine, without_synthesis(quoting))
+async def test_reports_that_wait_for_a_synthesis_keep_their_verdicts(pgs, db):
+    answering(pgs, without_synthesis(quoting))
     with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?")
-    run = await runs.read(engine.db, (await last_run(db))["id"])
+        await pgs.execute("Why?")
+    run = await runs.read(pgs.db, (await last_run(db))["id"])
     query = "MATCH (:PgsFinding {place: 0})-[:PGS_CITES]->(p:Paper) DETACH DELETE p"
     await change(db, query)
     waiting = await read_unsynthesized(db, "papers", "default", "r0", run.generation)
@@ -126,27 +121,26 @@ def failing_in_part(prompt):
     return contract_reply(prompt)
 
 
-@pytest.mark.parametrize(
-    ("answer", "knobs", "status"),
-    [
-        (contract_reply, {}, SweepStatus.ACCEPTED),
-        (quoting, {"max_sweep_partitions": 2}, SweepStatus.ACCEPTED),
-        (failing_on_the_second, {}, SweepStatus.FAILED),
-        (failing_in_part, {"max_pass_characters": 6000}, SweepStatus.PARTIAL),
-        (quoting, {"max_calls": 3}, SweepStatus.UNREAD),
-    ],
-    ids=["whole", "quoting", "partial", "in part", "stopped"],
-)
-async def test_a_stored_answer_reads_back_equal_to_the_one_given(engine, db, answer, knobs, status):
-    answering(engine, answer)
-    for again in (False, True):  # with replies from the cache
-        given = await engine.execute("Why?", **knobs)
-        assert again or status in {sweep.status for sweep in given.sweeps}
-        assert given.synthesis.connections
-        stored = await engine.answer(given.run)
-        assert stored == given
-        assert element_ids(stored) == element_ids(given)
-        assert "element_id" not in (await last_run(db))["details"]
+CASES = {
+    "whole": (contract_reply, {}, SweepStatus.ACCEPTED),
+    "quoting": (quoting, {"max_sweep_partitions": 2}, SweepStatus.ACCEPTED),
+    "partial": (failing_on_the_second, {}, SweepStatus.FAILED),
+    "in part": (failing_in_part, {"max_pass_characters": 6000}, SweepStatus.PARTIAL),
+    "stopped": (quoting, {"max_calls": 3}, SweepStatus.UNREAD),
+}
+
+
+async def test_a_stored_answer_reads_back_equal_to_the_one_given(pgs, db):
+    for name, (answer, knobs, status) in CASES.items():
+        answering(pgs, answer)
+        for again in (False, True):  # with replies from the cache
+            given = await pgs.execute(f"Why {name}?", session_id=name, **knobs)
+            assert again or status in {sweep.status for sweep in given.sweeps}, name
+            assert given.synthesis.connections, name
+            stored = await pgs.answer(given.run)
+            assert stored == given, name
+            assert element_ids(stored) == element_ids(given), name
+            assert "element_id" not in (await last_run(db))["details"]
 
 
 def element_ids(answer):
@@ -159,22 +153,22 @@ def element_ids(answer):
 # The session moves on
 
 
-async def test_the_map_shows_what_was_read_when_the_answer_was_given(engine):
-    first = await engine.execute("Why?", max_sweep_partitions=1)
-    await engine.execute("And?", mode="continue")
-    document = await engine.document(first.run)
+async def test_the_map_shows_what_was_read_when_the_answer_was_given(pgs):
+    first = await pgs.execute("Why?", max_sweep_partitions=1)
+    await pgs.execute("And?", mode="continue")
+    document = await pgs.document(first.run)
     assert sum(area.nodes_read for area in document.areas) == first.coverage.nodes_read == 40
     states = [area.state for area in document.areas]
     assert (states.count(AreaState.READ), states.count(AreaState.UNREAD)) == (1, 3)
 
 
-async def test_a_partition_that_was_read_after_its_run_had_answered_is_listed_once(engine):
-    stopped = await engine.execute("Why?", max_calls=3)
+async def test_a_partition_that_was_read_after_its_run_had_answered_is_listed_once(pgs):
+    stopped = await pgs.execute("Why?", max_calls=3)
     assert [s.status for s in stopped.sweeps].count(SweepStatus.UNREAD) == 2
-    answering(engine, without_synthesis())
+    answering(pgs, without_synthesis())
     with pytest.raises(ModelUnavailableError):
-        await engine.resume(stopped.run)
-    found = await engine.answer(stopped.run)
+        await pgs.resume(stopped.run)
+    found = await pgs.answer(stopped.run)
     assert sorted(s.partition for s in found.sweeps) == [1, 2, 3, 4]
     assert {s.status for s in found.sweeps} == {SweepStatus.ACCEPTED}
 
@@ -191,33 +185,27 @@ async def killed(db, holder, ago):
     await change(db, query, id=(await last_run(db))["id"], holder=holder, ago=ago)
 
 
-@pytest.mark.parametrize("noticed", ["silent", "dead"])
-async def test_reports_of_a_killed_run_are_part_of_what_continues_it(engine, db, noticed):
-    answering(engine, without_synthesis())
+@pytest.mark.parametrize("noticed", ["silent", "dead", ""])
+async def test_reports_of_a_killed_run_are_part_of_what_continues_it(pgs, db, noticed):
+    """One that may continue is waited for, and its reports are its own."""
+    answering(pgs, without_synthesis())
     with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?", full_sweep=True)
+        await pgs.execute("Why?", full_sweep=True)
     ended = await asyncio.create_subprocess_exec("true")
     await ended.wait()
     here = str(Holder(this_machine(), ended.pid, "0a1b2c3d", this_place()))
-    holder, ago = ("elsewhere, pid 1, 00", "PT5M") if noticed == "silent" else (here, "PT0S")
-    await killed(db, holder, ago)
-    answering(engine, contract_reply)
-    asked(engine)
-    answer = await engine.execute("Why?", mode="continue")
-    (prompt,) = asked(engine)
-    assert sorted(shown.name for shown in prompt.reports) == ["P1", "P2", "P3", "P4"]
-    assert answer.coverage.exhausted
-    assert any("4 reports of earlier runs" in warning for warning in answer.warnings)
-
-
-async def test_reports_of_a_run_that_goes_on_are_its_own(engine, db):
-    answering(engine, without_synthesis())
-    with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?", full_sweep=True)
-    await killed(db, "elsewhere, pid 1, 00", "PT20S")  # it is waited for until it is silent
-    answering(engine, contract_reply)
-    answer = await engine.execute("Why?", mode="continue")
-    assert not any("earlier runs" in warning for warning in answer.warnings)
+    ago = {"silent": "PT5M", "dead": "PT0S", "": "PT20S"}[noticed]
+    await killed(db, here if noticed == "dead" else "elsewhere, pid 1, 00", ago)
+    answering(pgs, contract_reply)
+    asked(pgs)
+    answer = await pgs.execute("Why?", mode="continue")
+    told = [warning for warning in answer.warnings if "earlier runs" in warning]
+    assert [warning for warning in told if "4 reports of" in warning] == told
+    assert bool(told) == bool(noticed)
+    if noticed:
+        (prompt,) = asked(pgs)
+        assert sorted(shown.name for shown in prompt.reports) == ["P1", "P2", "P3", "P4"]
+        assert answer.coverage.exhausted
 
 
 # Two reports on one partition
@@ -226,7 +214,7 @@ async def test_reports_of_a_run_that_goes_on_are_its_own(engine, db):
 SAME = "- Promoters lower the activation energy of dinitrogen"
 
 
-async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bullets(engine, db):
+async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bullets(pgs, db):
     def first(prompt):
         if len(prompt.nodes) > 20 and prompt.partition == 1:
             return PromptTooLongError("longer than the model's context")
@@ -243,14 +231,14 @@ async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bul
             return contract_reply(prompt)
         return report("- Tea is traded [n30]", "Nothing on quantum annealing.")
 
-    answering(engine, without_synthesis(first))
+    answering(pgs, without_synthesis(first))
     with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?", full_sweep=True)
+        await pgs.execute("Why?", full_sweep=True)
     former = (await last_run(db))["id"]
-    answering(engine, second)
-    asked(engine)
-    answer = await engine.execute("Why?", mode="continue")
-    assert [p.partition for p in asked(engine)] == [1, None]
+    answering(pgs, second)
+    asked(pgs)
+    answer = await pgs.execute("Why?", mode="continue")
+    assert [p.partition for p in asked(pgs)] == [1, None]
     found = "RETURN x.text AS text, x.status AS status, count(*) AS n ORDER BY text"
     absences = f"MATCH {OF_RUN}(x:PgsAbsence) {found}"
     assert [(r["text"][:15], r["status"]) for r in await rows(db, absences, run=answer.run)] == [
@@ -265,37 +253,35 @@ async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bul
         db, "MATCH (:PgsConvergence {kind: 'words'})-[:PGS_JOINS]->(f) RETURN f.text AS text"
     )
     assert [row["text"] for row in joined] == [f"{SAME[2:]} [n1]"] * 2
-    assert (await engine.answer(answer.run)).crosscheck == answer.crosscheck
+    assert (await pgs.answer(answer.run)).crosscheck == answer.crosscheck
 
 
 # Stored replies
 
 
-async def test_what_a_run_that_may_go_on_has_paid_for_is_not_trimmed(engine, db):
-    answering(engine, without_synthesis())
+async def test_what_a_run_that_may_go_on_has_paid_for_is_not_trimmed(pgs, db):
+    answering(pgs, without_synthesis())
     with pytest.raises(ModelUnavailableError):
-        await engine.execute("Why?")
+        await pgs.execute("Why?")
     crashed = (await last_run(db))["id"]
-    answering(engine, contract_reply)
-    await engine.execute("Why not?", cache_mb=1e-6)
+    answering(pgs, contract_reply)
+    await pgs.execute("Why not?", cache_mb=1e-6)
     left = await rows(db, "MATCH (r:PgsReply) RETURN DISTINCT r.run AS run")
     assert left == [{"run": crashed}]
-    asked(engine)
-    await engine.resume(crashed)
-    assert [p.task for p in asked(engine)] == ["synthesis"]
-    await engine.execute("How?", cache_mb=1e-6)  # nobody needs them any more
+    asked(pgs)
+    await pgs.resume(crashed)
+    assert [p.task for p in asked(pgs)] == ["synthesis"]
+    await pgs.execute("How?", cache_mb=1e-6)  # nobody needs them any more
     assert await count(db, "(x:PgsReply)") == 0
 
 
-async def test_an_answer_stays_complete_when_the_replies_cannot_be_tidied_up(
-    engine, db, monkeypatch
-):
+async def test_an_answer_stays_complete_when_the_replies_cannot_be_tidied_up(pgs, db, monkeypatch):
     async def fail(self, cache_mb, *, done):
         raise DatabaseError("no memory")
 
     told = []
     monkeypatch.setattr(Replies, "tidy", fail)
-    answer = await engine.execute("Why?", on_event=told.append)
+    answer = await pgs.execute("Why?", on_event=told.append)
     assert answer.text
     assert (await last_run(db))["status"] == "complete"
     warned = [event.message for event in told if isinstance(event, Warned)]
@@ -303,7 +289,7 @@ async def test_an_answer_stays_complete_when_the_replies_cannot_be_tidied_up(
 
 
 async def test_a_run_that_is_cancelled_after_its_answer_was_recorded_stays_complete(
-    engine, db, monkeypatch
+    pgs, db, monkeypatch
 ):
     finish = runs.finish
 
@@ -314,7 +300,7 @@ async def test_a_run_that_is_cancelled_after_its_answer_was_recorded_stays_compl
 
     monkeypatch.setattr(runs, "finish", cancelled)
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.create_task(engine.execute("Why?"))
+        await asyncio.create_task(pgs.execute("Why?"))
     stored = await last_run(db)
     assert stored["status"] == "complete"
     assert stored.get("error") is None

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import NoTextError, UsageError
 from pgs_neo4j.export.json_text import answer_data
-from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import AbsenceStatus, Prompt
 from tests.conftest import Endpoint
-from tests.engines import KNOBS
+from tests.database import alter, fetch
+from tests.engines import KNOBS, engine_on
 from tests.graphs import MAPPING, papers
 
 REPORT = (
@@ -28,28 +26,18 @@ def reply(prompt: Prompt) -> str:
     return REPORT if prompt.task == "sweep" else ANSWER
 
 
-def engine(endpoint: Endpoint) -> AbstractAsyncContextManager[PGS]:
-    return PGS.connect(
-        neo4j_uri=endpoint.uri,
-        neo4j_user=endpoint.user,
-        neo4j_password=endpoint.password,
-        sweep_llm=ScriptedLLM(reply),
-        synthesis_llm=ScriptedLLM(reply),
-        **KNOBS,
-    )
-
-
-@pytest.mark.parametrize("text", [(), ("nothing",), ("vector",)])
 async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
-    db: Database, endpoint: Endpoint, text: tuple[str, ...]
+    db: Database, endpoint: Endpoint
 ) -> None:
     await papers(db)
-    await db.call("MATCH (p:Paper) SET p.vector = [0.5, 0.25, 1.0]", {}, "write")
-    async with engine(endpoint) as pgs:
-        await pgs.add_graph("papers", replace(MAPPING, text=text))
-        for ask in (pgs.execute, pgs.plan, pgs.layered_search):
-            with pytest.raises(NoTextError, match=r"nothing to read.*--structure-only"):
-                await ask("What about walruses?")
+    await alter(db, "MATCH (p:Paper) SET p.vector = [0.5, 0.25, 1.0]")
+    texts: tuple[tuple[str, ...], ...] = ((), ("nothing",), ("vector",))
+    async with engine_on(endpoint, reply, **KNOBS) as pgs:
+        for text in texts:
+            await pgs.add_graph("papers", replace(MAPPING, text=text), replace=True)
+            for ask in (pgs.execute, pgs.plan, pgs.layered_search):
+                with pytest.raises(NoTextError, match=r"nothing to read.*--structure-only"):
+                    await ask("What about walruses?")
         with pytest.raises(NoTextError):
             await pgs.execute("What about walruses?", idempotency_key="k")
         assert await pgs.sessions() == []
@@ -74,7 +62,7 @@ async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
         assert (await pgs.runs.latest()).structure_only
         document = await pgs.document(answer.run)
         assert {(area.texts, area.texts_read) for area in document.areas} == {(0, 0)}
-    _, rows = await db.call("MATCH (a:PgsAbsence) RETURN DISTINCT a.status AS status", {}, "read")
+    rows = await fetch(db, "MATCH (a:PgsAbsence) RETURN DISTINCT a.status AS status")
     assert [row["status"] for row in rows] == ["unchecked"]
 
 
@@ -83,9 +71,9 @@ async def test_nodes_without_text_among_others_count_for_structure(
 ) -> None:
     await papers(db)
     # Every second paper has no text, and one has only what no prompt shows.
-    await db.call("MATCH (p:Paper) WHERE p.score % 2 = 0 REMOVE p.abstract", {}, "write")
-    await db.call("MATCH (p:Paper {doi: 'doi/1'}) SET p.abstract = '\u0001'", {}, "write")
-    async with engine(endpoint) as pgs:
+    await alter(db, "MATCH (p:Paper) WHERE p.score % 2 = 0 REMOVE p.abstract")
+    await alter(db, "MATCH (p:Paper {doi: 'doi/1'}) SET p.abstract = '\u0001'")
+    async with engine_on(endpoint, reply, **KNOBS) as pgs:
         await pgs.add_graph("papers", MAPPING)
         with pytest.raises(UsageError, match=r"80 nodes .* have text"):
             await pgs.execute("walruses", structure_only=True)
