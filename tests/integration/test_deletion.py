@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from unittest.mock import AsyncMock
 
@@ -14,10 +13,10 @@ from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion.forget import FORGOTTEN
 from pgs_neo4j.ingest.deletion.scan import ANSWERS
-from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
+from pgs_neo4j.llm.scripted import Reply, contract_reply
 from pgs_neo4j.model import Prompt
-from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
+from tests.database import alter, fetch
+from tests.engines import answering
 from tests.graphs import count
 
 SECRET = "Marie Curie hid seven grams of radium under the laboratory stairs."
@@ -67,17 +66,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on(endpoint, **KNOBS) as opened:
-        for llm in (opened.sweep_llm, opened.synthesis_llm):
-            assert isinstance(llm, ScriptedLLM)
-            llm._answer = quoting
-        yield opened
+def pgs(engine: PGS) -> PGS:
+    answering(engine, quoting)
+    return engine
 
 
 async def holding(db: Database, text: str) -> set[tuple[str, str]]:
     """Labels and properties that hold a text, as a plain search of the database finds them."""
-    _, rows = await db.call(EVERY_TEXT, {"text": text}, "read")
+    rows = await fetch(db, EVERY_TEXT, text=text)
     own = {(*row["labels"], row["key"]) for row in rows}
     return {(":".join(sorted(one[:-1])), one[-1]) for one in own}
 
@@ -145,10 +141,10 @@ async def test_what_others_hold_is_named_and_left_alone(
     pgs: PGS, db: Database, folder: Path
 ) -> None:
     await pgs.ingest(folder, "docs")
-    await db.call(
+    await alter(
+        db,
         "CREATE (a:Note {id: 7, text: $text})-[:SAYS {words: ['no', $text]}]->(:Note {id: 8})",
-        {"text": f"Copied: {SECRET}"},
-        "write",
+        text=f"Copied: {SECRET}",
     )
     (folder / "hidden.md").unlink()
     done = await pgs.ingest(folder, "docs", sync=True)
@@ -166,7 +162,7 @@ async def test_a_deletion_that_broke_off_before_its_search_is_continued(
 ) -> None:
     await pgs.ingest(folder, "docs")
     answer = await pgs.execute(QUESTION, graph="docs", session_id="hunt")
-    await db.call("CREATE (:Note {id: 7, text: $text})", {"text": SECRET}, "write")
+    await alter(db, "CREATE (:Note {id: 7, text: $text})", text=SECRET)
     gone = ["hidden.md", "river.md"]
     with monkeypatch.context() as patch:
         patch.setattr(deletion, "scan_database", AsyncMock(side_effect=DatabaseError("it is away")))

@@ -34,6 +34,7 @@ from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.writer import Writer, hold_documents
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.model.entities import EntityPage
+from tests.database import alter, fetch
 from tests.documents import (
     name_rows,
     new_document,
@@ -257,48 +258,43 @@ async def test_a_node_keeps_what_users_gave_it_when_its_leading_name_changes(
     db: Database, writer: Writer
 ) -> None:
     await write_documents(db, document_of("a", "M. Curie"))
-    await db.call(
+    await alter(
+        db,
         "MATCH (e:`__Entity__` {key: 'M._CURIE'}) "
         "SET e:Laureate, e.born = 1867 CREATE (:Prize)-[:WON_BY]->(e)",
-        {},
-        "write",
     )
     await write_documents(db, document_of("b", "Marie Curie"), times=2)
-    _, rows = await db.call(
+    rows = await fetch(
+        db,
         "MATCH (:Prize)-[:WON_BY]->(e:Laureate:Person) "
         "RETURN e.id AS id, e.born AS born, COUNT { (e)-[:MENTIONED_IN]->() } AS mentions",
-        {},
-        "read",
     )
     assert rows == [{"id": "entity:Person:MARIE_CURIE", "born": 1867, "mentions": 2}]
 
 
-async def test_a_process_that_was_killed_is_in_nobodys_way(db: Database, writer: Writer) -> None:
+async def test_one_process_writes_at_a_time_and_a_dead_one_is_in_nobodys_way(
+    db: Database, writer: Writer
+) -> None:
     child = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await child.wait()
     here = Holder.of_this_process()
     gone = str(replace(here, pid=child.pid, token="0a1b2c3d"))
     for holder, expires in ((gone, "PT1H"), ("elsewhere, pid 1", "-PT1S")):
-        await db.call(
+        await alter(
+            db,
             "MATCH (w:PgsIngest {graph: 'docs'}) SET w.holder = $holder, "
             "w.expires_at = datetime() + duration($expires)",
-            {"holder": holder, "expires": expires},
-            "write",
+            holder=holder,
+            expires=expires,
         )
         async with hold_documents(db, "docs", "Docs") as held:
             await publish(db, held, await assemble(db, "docs", [], {}))
-            with pytest.raises(BusyError, match="is writing"):
+            with pytest.raises(BusyError, match="is writing the documents of graph docs"):
                 async with hold_documents(db, "docs", "Docs"):
                     pass
-
-
-async def test_one_process_writes_at_a_time(db: Database, writer: Writer) -> None:
     document = new_document("a", {"one": random_extraction(Random(1))})
     async with hold_documents(db, "docs", "Docs") as held:
-        with pytest.raises(BusyError, match="is writing the documents of graph docs"):
-            async with hold_documents(db, "docs", "Docs"):
-                pass
-        await db.call("MATCH (w:PgsIngest) SET w.holder = 'another'", {}, "write")
+        await alter(db, "MATCH (w:PgsIngest) SET w.holder = 'another'")
         with pytest.raises(LeaseLostError, match="another process"):
             await publish(db, held, await assemble(db, "docs", [document], {}))
     assert (await stored_graph(db, "docs"))["nodes"] == []

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from random import Random
-
 import pytest
 
 from pgs_neo4j.database.connection import Database
@@ -15,16 +12,13 @@ from pgs_neo4j.ingest.publish import prepare
 from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.model.entities import EntityPage
-from tests.conftest import Endpoint
 from tests.documents import (
     new_document,
-    random_extraction,
     relation_of,
     standing,
     sure,
     write_documents,
 )
-from tests.engines import KNOBS, engine_on
 
 MARIE, MARIA = "entity:Person:MARIE_CURIE", "entity:Person:MARIA_SKŁODOWSKA"
 SHORT = "entity:Person:M._CURIE"
@@ -51,19 +45,18 @@ DOCUMENTS = (
 
 
 @pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+async def pgs(engine: PGS, db: Database) -> PGS:
     """An engine on a graph of three documents."""
-    async with engine_on(endpoint, **KNOBS) as opened:
-        await prepare(db)
-        await write_documents(db, *DOCUMENTS)
-        yield opened
+    await prepare(db)
+    await write_documents(db, *DOCUMENTS)
+    return engine
 
 
 def names_of(page: EntityPage) -> dict[str, str]:
     return {one.spellings[0]: f"{one.joined} {one.to}".strip() for one in page.names}
 
 
-async def test_entities_are_listed_by_mentions_text_and_label(pgs: PGS) -> None:
+async def test_entities_are_listed_and_shown_by_any_of_their_names(pgs: PGS, db: Database) -> None:
     every = await pgs.entities("docs")
     assert [(one.name, one.mentions) for one in every[:2]] == [("M. Curie", 2), ("Paris", 1)]
     assert len(every) == 6
@@ -77,20 +70,6 @@ async def test_entities_are_listed_by_mentions_text_and_label(pgs: PGS) -> None:
     with pytest.raises(UsageError, match="limit must be 1 or more"):
         await pgs.entities("docs", limit=0)
 
-
-@pytest.mark.parametrize("wanted", ["M. Curie", "marie  CURIE", "Person:Curie, Marie", MARIE])
-async def test_an_entity_is_meant_by_any_of_its_names(pgs: PGS, db: Database, wanted: str) -> None:
-    await write_documents(db, sure(new_document("more.md", {"six": said("Curie, Marie")})))
-    page = await pgs.entities.show("docs", wanted)
-    assert (page.entity.id, page.entity.mentions) == (MARIE, 3)
-    assert names_of(page) == {
-        "Marie Curie": "leads",
-        "M. Curie": f"initials {MARIE}",
-        "Curie, Marie": f"spelling {MARIE}",
-    }
-
-
-async def test_a_page_has_chunks_and_relations(pgs: PGS) -> None:
     page = await pgs.entities.show("docs", MARIE)
     assert [(one.document, one.name) for one in page.chunks] == [
         ("life.md", "Marie Curie"), ("life.md", "M. Curie"),
@@ -101,6 +80,16 @@ async def test_a_page_has_chunks_and_relations(pgs: PGS) -> None:
     assert (page.chunk_count, page.relation_count) == (2, 1)
     (relation,) = (await pgs.entities.show("docs", "Irène")).relations
     assert (relation.other_id, relation.outgoing) == (MARIE, False)
+
+    await write_documents(db, sure(new_document("more.md", {"six": said("Curie, Marie")})))
+    for wanted in ("M. Curie", "marie  CURIE", "Person:Curie, Marie", MARIE):
+        page = await pgs.entities.show("docs", wanted)
+        assert (page.entity.id, page.entity.mentions) == (MARIE, 3), wanted
+    assert names_of(page) == {
+        "Marie Curie": "leads",
+        "M. Curie": f"initials {MARIE}",
+        "Curie, Marie": f"spelling {MARIE}",
+    }
 
 
 async def test_an_entity_that_is_not_there_or_not_the_only_one_is_one_sentence(
@@ -125,6 +114,9 @@ async def test_an_entity_that_is_not_there_or_not_the_only_one_is_one_sentence(
         await pgs.entities.split("docs", "Marie Curie", ["Irène"])
     with pytest.raises(UsageError, match="is the leading name of its entity"):
         await pgs.entities.split("docs", "Marie Curie", ["Marie Curie"])
+    async with hold_documents(db, "docs", "Docs"):
+        with pytest.raises(BusyError, match="is writing the documents"):
+            await pgs.entities.merge("docs", ["Irène"], "Maria Skłodowska")
     assert await standing(db) == before
     assert await read_rulings(db, "docs") == {}
 
@@ -145,17 +137,10 @@ async def test_a_split_restores_exactly_what_a_merge_joined(pgs: PGS, db: Databa
         "entity:Person:IRÈNE", MARIA, MARIE,
     ]  # fmt: skip
     assert await standing(db) == before
-
-
-async def test_a_name_parts_with_all_that_it_brought(pgs: PGS, db: Database) -> None:
-    before = await standing(db)
+    # A name parts with all that it brought, and names of one merge part together.
     await pgs.entities.merge("docs", ["Marie Curie"], "Maria Skłodowska")
     assert await pgs.entities.split("docs", "Maria Skłodowska", ["M. Curie"]) == [MARIA, MARIE]
     assert await standing(db) == before
-
-
-async def test_names_of_one_merge_part_together(pgs: PGS, db: Database) -> None:
-    before = await standing(db)
     await pgs.entities.merge("docs", ["Marie Curie", "Irène"], "Maria Skłodowska")
     names = ["M. Curie", "Irène", "Marie Curie"]
     assert len(await pgs.entities.split("docs", "Maria Skłodowska", names)) == 3
@@ -195,27 +180,4 @@ async def test_a_ruling_outlasts_a_purge_and_the_documents(pgs: PGS, db: Databas
     for document in DOCUMENTS:
         await write_documents(db, gone=document.id)
     await write_documents(db, *DOCUMENTS)
-    assert await standing(db) == before
-
-
-async def test_nobody_rules_while_another_writes(pgs: PGS, db: Database) -> None:
-    async with hold_documents(db, "docs", "Docs"):
-        with pytest.raises(BusyError, match="is writing the documents"):
-            await pgs.entities.merge("docs", ["Irène"], "Maria Skłodowska")
-
-
-@pytest.mark.parametrize("seed", range(2))
-async def test_the_order_of_rulings_and_documents_does_not_matter(
-    pgs: PGS, db: Database, seed: int
-) -> None:
-    random = Random(seed)
-    more = [new_document(f"m{at}", {f"t{at}": random_extraction(random)}) for at in range(3)]
-    await pgs.entities.merge("docs", ["Irène"], "Maria Skłodowska")
-    await pgs.entities.split("docs", "Marie Curie", ["M. Curie"])
-    await write_documents(db, *more)
-    before = await standing(db)
-    for document in (*DOCUMENTS, *more):
-        await write_documents(db, gone=document.id)
-    for document in (*more, *DOCUMENTS):
-        await write_documents(db, document)
     assert await standing(db) == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import IngestPlan
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
-from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.documents import stored_graph
-from tests.engines import KNOBS, engine_on
+from tests.engines import answering
 from tests.fakes.extractors import named_records
 
 CURIE = "Marie Curie worked in Paris. She found radium with Pierre Curie.\n"
@@ -56,10 +55,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on(endpoint, **KNOBS) as opened:
-        model(opened)._answer = reader
-        yield opened
+def pgs(engine: PGS) -> PGS:
+    answering(engine, reader)
+    return engine
 
 
 def model(pgs: PGS) -> ScriptedLLM:
@@ -74,7 +72,7 @@ async def everything(db: Database) -> list[Any]:
         "CALL db.labels() YIELD label RETURN label AS name "
         "UNION CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey AS name"
     )
-    return [(await db.call(one, {}, "read"))[1] for one in (counted, named)]
+    return [await fetch(db, one) for one in (counted, named)]
 
 
 async def graph_of(db: Database, graph: str = "docs") -> tuple[dict[str, Any], list[Any]]:
@@ -85,10 +83,16 @@ async def graph_of(db: Database, graph: str = "docs") -> tuple[dict[str, Any], l
     return nodes, links
 
 
-async def test_a_folder_becomes_a_graph_that_leads_back_to_its_text(
+async def test_a_folder_becomes_the_graph_that_was_planned_and_leads_back_to_its_text(
     pgs: PGS, db: Database, folder: Path
 ) -> None:
+    before = await everything(db)
+    planned = await pgs.ingest.plan(folder, "docs")
+    assert (await everything(db), model(pgs).prompts) == (before, [])
     done = await pgs.ingest(folder, "docs")
+    assert (planned.calls, planned.outcomes) == (done.usage.calls, done.outcomes)
+    again = await pgs.ingest.plan(folder, "docs")
+    assert (again.calls, again.count("unchanged")) == (0, 2)
     assert [(one.id, one.state, one.chunks) for one in done.outcomes] == [
         ("people/curie.md", "added", 1), ("seine.txt", "added", 1),
     ]  # fmt: skip
@@ -121,20 +125,9 @@ async def test_a_folder_becomes_a_graph_that_leads_back_to_its_text(
     assert {graph.name for graph in await pgs.graphs()} == {"docs", "docs.entities"}
 
 
-async def test_a_plan_is_what_is_then_done_and_writes_nothing(
+async def test_what_did_not_change_costs_nothing_until_a_refresh_by_another_model(
     pgs: PGS, db: Database, folder: Path
 ) -> None:
-    before = await everything(db)
-    planned = await pgs.ingest.plan(folder, "docs")
-    assert await everything(db) == before
-    assert model(pgs).prompts == []
-    done = await pgs.ingest(folder, "docs")
-    assert (planned.calls, planned.outcomes) == (done.usage.calls, done.outcomes)
-    again = await pgs.ingest.plan(folder, "docs")
-    assert (again.calls, again.count("unchanged")) == (0, 2)
-
-
-async def test_what_did_not_change_costs_nothing(pgs: PGS, db: Database, folder: Path) -> None:
     await pgs.ingest(folder, "docs")
     before = await stored_graph(db, "docs")
     again = await pgs.ingest(folder, "docs")
@@ -151,6 +144,13 @@ async def test_what_did_not_change_costs_nothing(pgs: PGS, db: Database, folder:
     (folder / "river.txt").rename(folder / "seine.txt")
     await pgs.ingest(folder, "docs")
     assert await stored_graph(db, "docs") == before
+    model(pgs).name = "another"
+    stale = await pgs.ingest(folder, "docs")
+    assert (stale.count("stale"), stale.usage.calls) == (2, 0)
+    shown = await pgs.ingest.document("docs", "curie.md")  # by its title
+    assert shown.stale == ("another model or prompt extracted it",)
+    done = await pgs.ingest(folder, "docs", refresh=True)
+    assert (done.count("changed"), done.usage.calls) == (2, 1)
 
 
 async def test_what_many_chunks_describe_is_described_once_by_the_model(
@@ -261,7 +261,7 @@ async def test_a_sync_deletes_only_what_left_the_folders_that_are_read(
     pgs: PGS, db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await pgs.ingest([folder, DocumentSource(id="note.md", data="Radium is rare.\n")], "docs")
-    await db.call("MATCH (d:Document) SET d.roots = []", {}, "write")  # as uploads
+    await alter(db, "MATCH (d:Document) SET d.roots = []")  # as uploads
     (folder / "new.md").write_text("Rome is far.\n")
     done = await pgs.ingest(folder / "new.md", "docs", sync=True)
     assert {one.id: one.state for one in done.outcomes} == {
@@ -321,19 +321,6 @@ async def test_a_limit_keeps_what_was_paid_for_and_its_job_is_resumed(
         ("ingest", "ingested"), ("ingest", "partial"),
     ]  # fmt: skip
     assert (await pgs.jobs.get(rest.job)).figures["documents"] == {"added": 1, "unchanged": 1}
-
-
-async def test_another_model_makes_documents_stale_until_they_are_refreshed(
-    pgs: PGS, folder: Path
-) -> None:
-    await pgs.ingest(folder, "docs")
-    model(pgs).name = "another"
-    stale = await pgs.ingest(folder, "docs")
-    assert (stale.count("stale"), stale.usage.calls) == (2, 0)
-    shown = await pgs.ingest.document("docs", "curie.md")  # by its title
-    assert shown.stale == ("another model or prompt extracted it",)
-    done = await pgs.ingest(folder, "docs", refresh=True)
-    assert (done.count("changed"), done.usage.calls) == (2, 1)
 
 
 async def test_a_narrower_schema_costs_no_call_and_is_undone_without_one(

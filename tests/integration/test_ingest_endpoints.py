@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -57,27 +55,18 @@ async def test_faults_that_pass_leave_no_trace(
     assert await graph_without_name(db, "faulty") == await graph_without_name(db, "whole")
 
 
-async def test_an_endpoint_that_stalls_is_told_and_asked_again_the_next_time(
-    endpoint: Endpoint, db: Database, tmp_path: Path
-) -> None:
-    (tmp_path / "a.txt").write_text("Marie Curie met Pierre Curie.\n")
-    with FakeOpenAI(default=Answer(extract)) as fake:
-        async with with_model(endpoint, fake, model_timeout_s=1.0) as pgs:
-            fake.script(Hang())
-            done = await pgs.ingest(tmp_path, "docs")
-            (outcome,) = done.outcomes
-            assert (outcome.state, done.complete) == ("failed", False)
-            assert "1 s" in outcome.reason
-        async with with_model(endpoint, fake) as patient:
-            assert (await patient.ingest(tmp_path, "docs")).count("added") == 1
-
-
-async def test_what_an_endpoint_refuses_is_told_and_the_rest_goes_on(
+async def test_what_an_endpoint_stalls_or_refuses_is_told_and_the_rest_goes_on(
     endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:
     (tmp_path / "allowed.txt").write_text("Marie Curie met Pierre Curie.\n")
     (tmp_path / "refused.txt").write_text("Irene Curie met a refusal.\n")
     with FakeOpenAI(default=Answer(extract)) as fake:
+        fake.script(Hang())
+        async with with_model(endpoint, fake, model_timeout_s=1.0) as impatient:
+            done = await impatient.ingest(tmp_path / "allowed.txt", "docs")
+            (outcome,) = done.outcomes
+            assert (outcome.state, done.complete) == ("failed", False)
+            assert "1 s" in outcome.reason
         fake.refuse = refuse
         async with with_model(endpoint, fake) as pgs:
             done = await pgs.ingest(tmp_path, "docs")
@@ -121,25 +110,3 @@ async def test_a_refused_key_ends_the_ingestion_and_keeps_what_was_published(
             fake.refuse = lambda request: None
             done = await pgs.ingest.resume(job.id)
     assert (done.count("added"), done.count("deleted"), len(done.outcomes)) == (40, 1, 41)
-
-
-async def test_the_command_ends_with_the_code_of_the_model(
-    endpoint: Endpoint, db: Database, tmp_path: Path
-) -> None:
-    (tmp_path / "a.txt").write_text("Marie Curie met Pierre Curie.\n")
-    environment = {
-        "HOME": str(tmp_path / "home"), "PYTHONPATH": str(Path.cwd()), "NO_COLOR": "1",
-        "PGS_NEO4J_URI": endpoint.uri, "PGS_NEO4J_USER": endpoint.user,
-        "PGS_NEO4J_PASSWORD": endpoint.password or "", "PGS_LLM_PROVIDER": "openai",
-    }  # fmt: skip
-    with FakeOpenAI(default=Status(403)) as fake:
-        own = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "pgs_neo4j", "ingest", "a.txt", "--graph", "docs", "--quiet"),
-            cwd=tmp_path,
-            env=environment | {"PGS_LLM_BASE_URL": fake.base_url, "PGS_SWEEP_MODEL": "reader"},
-            stderr=asyncio.subprocess.PIPE,
-        )
-        _, told = await own.communicate()
-    assert own.returncode == 6, told
-    assert "HTTP 403" in told.decode()
-    assert "pgs resume" in told.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import namedtuple
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from pgs_neo4j.llm.scripted import Reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
+from tests.engines import KNOBS, answering, engine_on
 from tests.integration.test_ingest import model, reader
 from tests.killed_ingest import graph_without_name, half_documents
 from tests.write_faults import WriteFaults, faulty_writes
@@ -40,10 +40,9 @@ FAULTS = [("dead", name) for name in OWN] + [("lost", name) for name in OWN[1:4]
 
 
 @pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on(endpoint, **KNOBS) as opened:
-        model(opened)._answer = reader
-        yield opened
+def pgs(engine: PGS) -> PGS:
+    answering(engine, reader)
+    return engine
 
 
 @pytest.fixture

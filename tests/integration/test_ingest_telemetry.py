@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,10 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.ingest.names.renewal import hold_resolved
-from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
+from pgs_neo4j.llm.scripted import Reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.telemetry import names
-from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
+from tests.engines import answering
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import named_records
 from tests.tracing import Traced, attributes, trace_with
@@ -34,10 +32,9 @@ def reader(prompt: Prompt) -> Reply:
 
 
 @pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on(endpoint, **KNOBS) as opened:
-        opened.sweep_llm = ScriptedLLM(reader)
-        yield opened
+def pgs(engine: PGS) -> PGS:
+    answering(engine, reader)
+    return engine
 
 
 @pytest.fixture
@@ -63,8 +60,8 @@ def step(traced: Traced, name: str) -> Counter[str]:
     return Counter(within)
 
 
-async def test_an_ingestion_is_a_tree_of_its_steps_without_text(
-    pgs: PGS, traced: Traced, folder: Path
+async def test_an_ingestion_is_a_tree_of_its_steps_without_text_also_if_it_fails(
+    pgs: PGS, db: Database, traced: Traced, folder: Path
 ) -> None:
     done = await pgs.ingest(folder, "docs", embed=ScriptedEmbedder())
     assert (done.undescribed_why, done.unembedded_why, done.stopped) == ("", "", "")
@@ -91,18 +88,11 @@ async def test_an_ingestion_is_a_tree_of_its_steps_without_text(
     statements = {span.name for span in traced.spans} & set(queries.names())
     assert "ingest/documents/publish" in statements
     assert step(traced, "publish")["ingest/documents/publish"] == 1
-    assert "canary" not in traced.text().lower()
-
-
-async def test_an_ingestion_that_fails_has_its_record_and_the_kind_of_its_error(
-    pgs: PGS, db: Database, traced: Traced, folder: Path
-) -> None:
-    await pgs.ingest(folder, "docs")
     async with hold_resolved(db, "docs", "Docs", "", None):
         with pytest.raises(BusyError):
             await pgs.ingest(folder, "docs")
-    failed = traced.named(names.INGEST)[-1]
-    assert attributes(failed)[names.ERROR_TYPE] == "BusyError"
+    failed = attributes(traced.named(names.INGEST)[-1])
     newest = (await pgs.jobs("docs", limit=1))[0]
-    assert attributes(failed)[names.JOB_ID] == newest.id
+    assert (failed[names.ERROR_TYPE], failed[names.JOB_ID]) == ("BusyError", newest.id)
     assert newest.outcome == "busy"
+    assert "canary" not in traced.text().lower()

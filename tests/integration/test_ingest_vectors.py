@@ -16,7 +16,7 @@ from pgs_neo4j.errors import ConfigError, ModelUnavailableError
 from pgs_neo4j.ingest.embed import waiting
 from pgs_neo4j.ingest.embed.texts import entity_text
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
-from pgs_neo4j.model import Prompt
+from pgs_neo4j.model import Prompt, SearchMode
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.retrieval.paths import walk
@@ -25,9 +25,14 @@ from tests.database import SEARCHED
 from tests.documents import stored_graph
 from tests.engines import KNOBS, engine_on
 from tests.fakes.embedders import ScriptedEmbedder
-from tests.fakes.openai_server import FakeOpenAI, Vectors
 from tests.integration.test_ingest import CURIE, SEINE, model, reader
 
+QUESTION, FACT = "What flows through Paris?", "The Seine flows through Paris."
+MODES: tuple[SearchMode, ...] = (
+    *("naive", "local", "global", "hybrid", "mix"),
+    *("multipath", "triplets", "structural", "auto"),
+)
+ANSWERING: tuple[SearchMode, ...] = ("summary", "bypass", "mix")
 Texts = dict[str, list[float] | None]
 
 
@@ -76,13 +81,6 @@ def are_true(texts: Texts, embedder: ScriptedEmbedder) -> bool:
     )
 
 
-@pytest.mark.usefixtures("no_search_indexes")
-async def test_what_searches_ask_is_indexed(pgs: PGS, db: Database, folder: Path) -> None:
-    await pgs.ingest(folder, graph="docs", embed=True)
-    made = {(one.name, one.dimensions, one.state) for one in await list_search_indexes(db)}
-    assert made == {(wanted.name, wanted.dimensions, "ONLINE") for wanted in SEARCHED}
-
-
 async def test_every_text_gets_a_vector_once(
     pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
 ) -> None:
@@ -103,18 +101,18 @@ async def test_every_text_gets_a_vector_once(
     assert await texts_of(db) == texts
 
 
-async def test_the_view_names_the_vectors_and_searches_use_them(
-    pgs: PGS, folder: Path, embedder: ScriptedEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("no_search_indexes")
+async def test_the_view_names_the_vectors_and_every_search_uses_them(
+    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     monkeypatch.setattr(walk, "PATH_S", 60.0)
     await pgs.ingest(folder, "docs", embed=True)
     mapping = (await pgs.graph("docs")).mapping
     assert (mapping.embedding, mapping.embedding_model) == ("embedding", "scripted")
     assert mapping.relationship_embedding == "Docs_embedding"
-    indexes = [index for index in await pgs.indexes() if index.kind == "vector"]
-    assert {index.label for index in indexes} == {
-        *mapping.labels, *mapping.relationship_types,
-    }  # fmt: skip
+    made = {(one.name, one.dimensions, one.state) for one in await list_search_indexes(db)}
+    assert made == {(wanted.name, wanted.dimensions, "ONLINE") for wanted in SEARCHED}
     embedder.calls.clear()
     found = await pgs.search("Boats cross the Seine.", graph="docs", mode="hybrid")
     assert embedder.texts == ["Boats cross the Seine."]
@@ -124,6 +122,22 @@ async def test_the_view_names_the_vectors_and_searches_use_them(
     assert "vector index" in methods["facts"]
     answer = await pgs.execute("Boats cross the Seine.", graph="docs")
     assert answer.coverage.nodes_read == answer.coverage.nodes_total
+    real = {node["id"] for node in (await stored_graph(db, "docs"))["nodes"]}
+    for mode in MODES:
+        found = await pgs.search(QUESTION, graph="docs", mode=mode)
+        assert [path.error for path in found.paths if path.error] == [], mode
+        assert {item.key for item in found.items} <= real, mode
+        told = [*(item.text for item in found.items), *(fact.line for fact in found.facts)]
+        assert FACT in " ".join(told), mode
+    assert isinstance(pgs.synthesis_llm, ScriptedLLM)
+    for mode in ANSWERING:
+        found = await pgs.search(QUESTION, graph="docs", mode=mode, answer=True)
+        assert found.answer is not None
+        assert found.answer.mode == mode
+        assert (FACT in pgs.synthesis_llm.prompts[-1].user) == (mode != "bypass")
+        keys = {source.key for source in (await pgs.document(found.answer.run)).sources}
+        assert keys <= real
+        assert bool(keys) == (mode != "bypass")
 
 
 def namer(prompt: Prompt) -> Reply:
@@ -238,24 +252,3 @@ async def test_another_embedder_makes_all_vectors_again_once_it_answers(
     assert {index.dimensions for index in await pgs.indexes() if index.kind == "vector"} == {6}
     found = await pgs.search("Boats", graph="docs", mode="naive")
     assert any("other made the vectors" in note for note in found.warnings)
-
-
-async def test_the_real_client_counts_what_an_endpoint_reports(
-    endpoint: Endpoint, db: Database, folder: Path
-) -> None:
-    with FakeOpenAI(default=Vectors()) as fake:
-        settings: dict[str, Any] = {
-            "embedder": "openai", "embedding_model": "m", "llm_provider": "extractive",
-            "models": {"m": {"input_price": 1e6, "output_price": 0.0}},
-        }  # fmt: skip
-        where = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
-        settings |= where | {"neo4j_password": endpoint.password, "llm_base_url": fake.base_url}
-        async with PGS.connect(**settings) as pgs:
-            done = await pgs.ingest(folder, "docs", embed=True, max_cost=1e9)
-            assert done.complete
-            assert done.usage.calls == len(fake.requests) > 0
-            assert done.cost == pytest.approx(done.usage.input_tokens)
-            (job,) = [job for job in await pgs.jobs() if job.kind == "ingest"]
-            assert job.figures["calls"] == done.usage.calls
-            again = await pgs.ingest(folder, "docs", embed=True)
-            assert again.usage.calls == 0

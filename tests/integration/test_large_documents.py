@@ -18,6 +18,7 @@ from pgs_neo4j.ingest.transactions import parts
 from tests.bench.ingestion.corpus import make_world, write_texts
 from tests.conftest import Endpoint
 from tests.documents import stored_names
+from tests.engines import without_models
 from tests.killed_ingest import graph_without_name
 from tests.write_faults import faulty_writes
 
@@ -30,10 +31,7 @@ Transact = Callable[[Database, Work, float, int], Awaitable[Any]]
 
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    access = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
-    async with PGS.connect_without_models(
-        embedder="none", neo4j_password=endpoint.password, **access
-    ) as opened:
+    async with without_models(endpoint, embedder="none") as opened:
         yield opened
 
 

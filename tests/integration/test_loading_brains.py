@@ -19,6 +19,7 @@ from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.ingest.brain import parse_brain, read_brain
 from pgs_neo4j.ingest.graph_file import GraphFile
 from pgs_neo4j.ingest.load import LOADED, load
+from tests.database import alter
 from tests.graphs import checksum, papers
 from tests.standins import Brain
 from tests.write_faults import faulty_writes
@@ -34,7 +35,7 @@ def chain(*ids: int | str, concept: str = "c", **more: Any) -> GraphFile:
 
 
 async def rows(db: Database, statement: str, **params: Any) -> list[Row]:
-    return (await db.call(statement, params, "write"))[1]
+    return await alter(db, statement, **params)
 
 
 async def nodes(db: Database, label: str) -> dict[int | str, Row]:
@@ -148,85 +149,64 @@ async def test_a_second_load_replaces_content_and_keeps_known_nodes(db: Database
     assert [row["l"] for row in labels] == ["G", LOADED]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "MATCH (n:G {id: 1}) SET n.concept = 'changed'",
-        "MATCH (n:G {id: 1}) SET n:Marked",
-        "MATCH (n:G {id: 1}) DETACH DELETE n",
-        "MATCH (a:G {id: 1})-[r]->() DELETE r",
-        "MATCH (a:G {id: 1})-[r]->() SET r.weight = 2",
-        "MATCH (a:G {id: 1})-[r]->() SET r.note = 'x'",
-        "MATCH (a:G {id: 1}), (b:G {id: 3}) CREATE (b)-[:next]->(a)",
-        "CREATE (:LoadedNode:G {graph: 'g', id: 99})",
-    ],
+CHANGES = (
+    "MATCH (n:G {id: 1}) SET n.concept = 'changed'",
+    "MATCH (n:G {id: 1}) SET n:Marked",
+    "MATCH (n:G {id: 1}) DETACH DELETE n",
+    "MATCH (a:G {id: 1})-[r]->() DELETE r",
+    "MATCH (a:G {id: 1})-[r]->() SET r.weight = 2",
+    "MATCH (a:G {id: 1})-[r]->() SET r.note = 'x'",
+    "MATCH (a:G {id: 1}), (b:G {id: 3}) CREATE (b)-[:next]->(a)",
+    "CREATE (:LoadedNode:G {graph: 'g', id: 99})",
 )
-async def test_what_was_changed_since_is_put_right(db: Database, change: str) -> None:
+
+
+async def test_what_was_changed_since_is_put_right(db: Database) -> None:
     file = chain(1, 2, 3)
     await load(db, file, "g")
     wanted = await standing(db)
-    await rows(db, change)
-
-    assert not (await load(db, file, "g")).unchanged
-    assert await standing(db) == wanted
+    for change in CHANGES:
+        await rows(db, change)
+        assert not (await load(db, file, "g")).unchanged, change
+        assert await standing(db) == wanted, change
     assert (await load(db, file, "g")).unchanged
 
 
-async def test_another_label_replaces_the_first(db: Database) -> None:
-    file = chain(1, 2)
-    await load(db, file, "g", label="One")
-    result = await load(db, file, "g", label="Two")
-    assert (result.kept, await nodes(db, "One"), len(await nodes(db, "Two"))) == (2, {}, 2)
-
-
-async def test_graphs_with_the_same_ids_do_not_meet(db: Database) -> None:
+async def test_graphs_with_the_same_ids_and_what_was_not_loaded_stay_apart(db: Database) -> None:
+    await papers(db)
+    before = await checksum(db)
     await load(db, chain(1, 2, concept="a"), "a")
     await load(db, chain(1, 2, 3, concept="b"), "b")
     assert [p["concept"] for p in (await nodes(db, "A")).values()] == ["a 1", "a 2"]
     assert len(await nodes(db, "B")) == 3
     assert await relationships(db, "A") == [(1, "next", 0.5, 2)]
-
-
-async def test_what_was_not_loaded_is_left_alone(db: Database) -> None:
-    await papers(db)
-    before = await checksum(db)
-    await load(db, chain(1, 2), "beside")
-    await load(db, chain(), "beside")
+    result = await load(db, chain(1, 2), "a", label="Two")  # which replaces the first
+    assert (result.kept, await nodes(db, "A"), len(await nodes(db, "Two"))) == (2, {}, 2)
+    result = await load(db, chain(), "a", label="Two")
+    assert (result.removed, await nodes(db, "Two")) == (2, {})
+    await load(db, chain(), "b")
     assert await checksum(db) == before
 
 
-async def test_an_empty_file_empties_the_graph(db: Database) -> None:
-    await load(db, chain(1, 2), "g")
-    result = await load(db, chain(), "g")
-    assert (result.removed, await nodes(db, "G")) == (2, {})
-
-
-@pytest.mark.parametrize(
-    "statement", ["write_staged_nodes", "write_staged_relationships", "set_loaded"]
-)
-async def test_a_load_that_fails_leaves_the_earlier_graph(
-    db: Database, monkeypatch: pytest.MonkeyPatch, statement: str
+async def test_a_load_that_fails_or_is_cancelled_leaves_the_earlier_graph(
+    db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await load(db, chain(1, 2), "g")
-    before = await standing(db)
-    faulty_writes(monkeypatch).arm("once", 1, f"ingest/{statement}")
-
-    with pytest.raises(DatabaseUnavailableError, match="gone"):
-        await load(db, chain(1, 2, 3, concept="new"), "g")
-
-    assert await standing(db) == before
-
-
-async def test_a_cancelled_load_leaves_nothing(db: Database) -> None:
     def cancel(event: Event) -> None:
         assert isinstance(event, Progressed)
         task.cancel()
 
-    task = asyncio.ensure_future(load(db, chain(1, 2), "g", on_event=cancel))
+    await load(db, chain(1, 2), "g")
+    before, faults = await standing(db), faulty_writes(monkeypatch)
+    for statement in ("write_staged_nodes", "write_staged_relationships", "set_loaded"):
+        faults.arm("once", 1, f"ingest/{statement}")
+        with pytest.raises(DatabaseUnavailableError, match="gone"):
+            await load(db, chain(1, 2, 3, concept="new"), "g")
+        assert await standing(db) == before, statement
+    faults.arm("", 0)
+    task = asyncio.ensure_future(load(db, chain(1, 2, 3, concept="new"), "g", on_event=cancel))
     with pytest.raises(asyncio.CancelledError):
         await task
-
-    assert await standing(db) == ({}, [], 0, 0)
+    assert await standing(db) == before
 
 
 async def test_the_next_load_clears_what_a_killed_one_left(db: Database) -> None:
@@ -301,34 +281,25 @@ async def test_every_write_can_be_repeated(db: Database, monkeypatch: pytest.Mon
     assert await relationships(db, "G") == [(1, "next", 0.5, 2), (2, "next", 0.5, 3)]
 
 
-@pytest.mark.parametrize(
-    ("graph", "label"),
-    [
+async def test_unusable_names_and_labels_are_refused_and_hostile_ones_are_only_labels(
+    db: Database,
+) -> None:
+    unusable: list[tuple[str, str | None]] = [
         *((graph, None) for graph in ("", " ", "x" * 501, "…")),
         *(("g", label) for label in ("", "PgsNode", "pgs", LOADED, "a\0b")),
-    ],
-)
-async def test_an_unusable_name_or_label_is_refused(
-    db: Database, graph: str, label: str | None
-) -> None:
-    with pytest.raises(UsageError, match=r"cannot be used|500 characters"):
-        await load(db, chain(1), graph, label=label)
+    ]
+    for graph, label in unusable:
+        with pytest.raises(UsageError, match=r"cannot be used|500 characters"):
+            await load(db, chain(1), graph, label=label)
     assert await rows(db, "MATCH (n) RETURN n") == []
-
-
-@pytest.mark.parametrize("label", ["a`) DETACH DELETE (n", "Ünï cödé", "1", "MATCH"])
-async def test_hostile_labels_are_only_labels(db: Database, label: str) -> None:
-    await load(db, chain(1), "keep")
-    await load(db, chain(1), "g", label=label)
-    assert (len(await nodes(db, label)), len(await nodes(db, "Keep"))) == (1, 1)
-
-
-async def test_a_label_in_use_by_others_is_refused(db: Database) -> None:
     await rows(db, "CREATE (:Person)")
     await load(db, chain(1), "first", label="Shared")
     for graph, label in (("person", None), ("second", "Shared")):
         with pytest.raises(UsageError, match="in use by nodes that were not loaded"):
             await load(db, chain(1), graph, label=label)
+    for hostile in ("a`) DETACH DELETE (n", "Ünï cödé", "1", "MATCH"):
+        await load(db, chain(1), "g", label=hostile)
+        assert (len(await nodes(db, hostile)), len(await nodes(db, "Shared"))) == (1, 1)
 
 
 async def test_progress_reaches_the_total(db: Database, brain: Brain) -> None:

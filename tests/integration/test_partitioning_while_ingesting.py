@@ -13,7 +13,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.partitioning import build
 from tests.conftest import Endpoint
-from tests.engines import KNOBS
+from tests.database import fetch
+from tests.engines import KNOBS, without_models
 from tests.killed_ingest import graph_without_name
 
 TEXT = "{name} Curie carried radium across the Seine. {name} Curie sold radium in Paris.\n"
@@ -21,10 +22,7 @@ TEXT = "{name} Curie carried radium across the Seine. {name} Curie sold radium i
 
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    access = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
-    async with PGS.connect_without_models(
-        neo4j_password=endpoint.password, **access, **KNOBS
-    ) as opened:
+    async with without_models(endpoint, **KNOBS) as opened:
         yield opened
 
 
@@ -51,7 +49,7 @@ async def test_an_ingestion_between_the_steps_of_a_partitioning_loses_nothing(
     await pgs.partition("docs")
     assert ingested == [2]
     answer = await pgs.execute("Where is radium?", graph="docs", full_sweep=True)
-    _, rows = await db.call("MATCH (n:Docs) RETURN count(n) AS nodes", {}, "read")
+    rows = await fetch(db, "MATCH (n:Docs) RETURN count(n) AS nodes")
     coverage = answer.coverage
     assert coverage.nodes_read == coverage.nodes_total == rows[0]["nodes"] > 3
     await pgs.ingest(tmp_path, "whole")

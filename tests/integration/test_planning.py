@@ -43,8 +43,8 @@ async def test_a_plan_asks_nothing_and_a_run_costs_what_was_planned_less_the_cac
     assert (await engine.plan("Why?", cache=False)).cached == 0
     assert (await engine.plan("Why not?")).cached == 0
     engine.sweep_llm._answer = lambda p: "nothing" if p.partition == 2 else contract_reply(p)
-    await engine.execute("Why now?")
-    plan = await engine.plan("Why now?", mode="continue")
+    await engine.execute("Why now?", session_id="now")
+    plan = await engine.plan("Why now?", mode="continue", session_id="now")
     assert [each.partition for each in plan.sweeps] == [2], "what is unread"
 
 

@@ -16,6 +16,7 @@ from pgs_neo4j.ingest.names import renewal
 from pgs_neo4j.ingest.publish import NewDocument, Publication, prepare, publish
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.purge import purge
+from tests.database import alter, fetch
 from tests.documents import (
     ApartResolver,
     name_rows,
@@ -51,12 +52,16 @@ async def written(db: Database) -> Mapping[str, Any]:
     return await standing(db)
 
 
-async def test_the_index_has_all_names_with_their_entities(
+async def test_the_index_has_all_names_with_their_entities_and_leaves_them_alone(
     db: Database, written: Mapping[str, Any]
 ) -> None:
     assert written["names"] == name_rows(DOCUMENTS, "docs")
     joined = [row for row in written["names"] if row["key"] != row["entity_key"]]
     assert {row["entity_type"] for row in joined} >= {"Person", "Location"}
+    await alter(db, "MATCH (n:PgsName {key: 'RADIUM'}) SET n.mark = 1")
+    await write(db)
+    marked = [row for row in await stored_names(db, "docs") if "mark" in row]
+    assert len(marked) == len([row for row in written["names"] if row["key"] == "RADIUM"]) > 0
 
 
 async def test_a_purge_takes_the_index_and_the_next_ingestion_makes_it_again(
@@ -90,15 +95,6 @@ async def test_names_are_resolved_again_by_another_resolver(
     assert len(apart["nodes"]) > len(written["nodes"])
     await write(db)
     assert await standing(db) == written
-
-
-async def test_resolved_names_are_left_alone(
-    db: Database, written: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await db.call("MATCH (n:PgsName {key: 'RADIUM'}) SET n.mark = 1", {}, "write")
-    await write(db)
-    marked = [row for row in await stored_names(db, "docs") if "mark" in row]
-    assert len(marked) == len([row for row in written["names"] if row["key"] == "RADIUM"]) > 0
 
 
 @pytest.mark.parametrize("faults", [(0,), (1,), (2, 0)])
@@ -135,5 +131,5 @@ class Breaking:
 async def pgs_indexes(db: Database) -> list[str]:
     """The names of the package's indexes, but for those of constraints."""
     text = "SHOW INDEXES YIELD name, owningConstraint WHERE owningConstraint IS NULL RETURN name"
-    _, rows = await db.call(text, {}, "read")
+    rows = await fetch(db, text)
     return [row["name"] for row in rows if row["name"].startswith("pgs_name")]
