@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnmatchedQuestionError, UsageError
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.partitioning import result
-from pgs_neo4j.partitioning.describe import indexing
-from pgs_neo4j.retrieval.text_index import read_index
-from pgs_neo4j.text.terms.postings import terms_of
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on_papers
-from tests.graphs import checksum, count
+from tests.graphs import checksum, count, home
 
-HOME = """
-MATCH (:PgsGraph)-[:PGS_CURRENT]->()<-[:PGS_PART_OF]-(p)<-[:PGS_IN]-(:Paper {doi: $doi})
-RETURN p.id AS id
-"""
 SEGMENTS = "(x:PgsSegment)"
 LOOSE = "(x:PgsSegment) WHERE NOT (x)<-[:PGS_INDEXED_IN]-()"
 LOOSE_CELLS = "(x:PgsPostings) WHERE NOT (x)-[:PGS_PART_OF]->(:PgsSegment)"
@@ -37,17 +28,9 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
-async def home(db: Database, doi: str) -> int:
-    """Return the current partition of a paper."""
-    _, rows = await db.call(HOME, {"doi": doi}, "read")
-    return int(rows[0]["id"])
-
-
 async def change(db: Database, doi: str, text: str) -> None:
     """Change the abstract of a paper as another program would."""
-    await db.call(
-        "MATCH (p:Paper {doi: $doi}) SET p.abstract = $text", {"doi": doi, "text": text}, "write"
-    )
+    await alter(db, "MATCH (p:Paper {doi: $doi}) SET p.abstract = $text", doi=doi, text=text)
 
 
 async def test_a_question_leads_to_the_partition_of_the_nodes_that_match(
@@ -99,32 +82,6 @@ async def test_segments_go_with_their_last_partition(pgs: PGS, db: Database) -> 
     assert await count(db, "(x:PgsPostings)") == 0
 
 
-async def test_segments_that_are_merged_while_they_are_read_hide_no_text(
-    pgs: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await change(db, "doi/1", "Now it treats zymurgy.")
-    await pgs.partition("papers")
-    assert await count(db, SEGMENTS) == 2
-    monkeypatch.setattr(indexing, "MOST_SMALL", 0)  # the next refresh merges
-    read = Database.read
-
-    async def interrupted(own: Database, query: Query, **params: Any) -> list[Row]:
-        if query.name == "retrieval/read_postings":
-            monkeypatch.setattr(Database, "read", read)  # interrupted only once
-            await change(db, "doi/150", "Now it treats orchids.")
-            await pgs.partition("papers", keep_generations=2)
-        return await read(own, query, **params)
-
-    current = await result.read_current(db, "papers")
-    assert current is not None
-    monkeypatch.setattr(Database, "read", interrupted)
-    terms = terms_of("zymurgy")
-    index = await read_index(db, current.generation.id, 4, terms)
-    assert Database.read is read
-    assert index is not None
-    assert sum(len(index.of_term(term)) for term in terms) == 1
-
-
 ODD = (
     "Who was it, and what of the other?",
     "x",
@@ -155,7 +112,7 @@ async def test_every_question_is_routed(pgs: PGS) -> None:
 async def test_nodes_that_no_text_tells_apart_are_routed(
     pgs: PGS, db: Database, statement: str, has_evidence: bool
 ) -> None:
-    await db.call(statement, {}, "write")
+    await alter(db, statement)
     await pgs.partition("papers")
     routing = await pgs.route("What is the meaning of fact47?")
     assert len(routing.routes) == 4
@@ -179,6 +136,8 @@ async def test_a_sweep_is_told_which_nodes_match(pgs: PGS, db: Database) -> None
 
 
 async def test_a_question_that_nothing_matches_is_noted_and_refused(pgs: PGS) -> None:
+    routing = await pgs.route("Does any orbital debris hold tungsten?")
+    assert (routing.note, routing.unmatched) == ("no text holds “hold”, “tungsten”", False)
     question = "Wer kennt Zymurgie?"
     planned = await pgs.plan(question, graph="papers")
     assert planned.routing.unmatched
@@ -194,12 +153,6 @@ async def test_a_question_that_nothing_matches_is_noted_and_refused(pgs: PGS) ->
     answer = await pgs.execute(question, graph="papers")
     assert "no text in the graph matches the question" in answer.warnings
     assert prompts(pgs)
-
-
-async def test_words_that_no_text_holds_are_noted(pgs: PGS) -> None:
-    routing = await pgs.route("Does any orbital debris hold tungsten?")
-    assert routing.note == "no text holds “hold”, “tungsten”"
-    assert not routing.unmatched
 
 
 async def test_a_search_takes_the_index_or_the_paths_of_the_mode_asked_for(pgs: PGS) -> None:

@@ -24,6 +24,7 @@ from pgs_neo4j.gds import (
 from pgs_neo4j.gds.catalog import make_name
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import read_ids
+from tests.database import alter, fetch
 
 TRIANGLES = """
 UNWIND range(0, 5) AS i CREATE (:Thing {i: i})
@@ -32,6 +33,7 @@ UNWIND [[0,1],[1,2],[2,0],[3,4],[4,5],[5,3],[2,3]] AS pair
 MATCH (a:Thing {i: pair[0]}), (b:Thing {i: pair[1]})
 CREATE (a)-[:TIES {weight: CASE WHEN pair = [2,3] THEN 0.1 ELSE 1.0 END}]->(b)
 """
+ALGORITHMS = ("leiden-louvain", "leiden", "louvain")
 MAPPING = GraphMapping(labels=("Thing",), relationship_weight="weight")
 # Ten blocks of 30, each node tied to a few of its own and a few of all.
 BLOCKS = """
@@ -54,22 +56,22 @@ async def communities(gds, algorithm="leiden-louvain", mapping=MAPPING, **how):
 
 async def labels_of(db, found):
     """The communities of the nodes by their ``i``; freed ids come back in any order."""
-    _, rows = await db.call("MATCH (n:Thing) RETURN id(n) AS id ORDER BY n.i", {}, "read")
+    rows = await fetch(db, "MATCH (n:Thing) RETURN id(n) AS id ORDER BY n.i")
     label = dict(zip(found.ids.tolist(), found.labels.tolist(), strict=True))
     return [label[row["id"]] for row in rows]
 
 
-@pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
-async def test_both_ways_of_projecting_give_the_same_communities(db, gds, algorithm):
-    await db.call(BLOCKS, {}, "write")
-    ours = await communities(gds, algorithm)
-    direct = await communities(gds, algorithm, direct=True)
-    assert (np.diff(ours.ids) > 0).all()
-    assert ours.ids.tolist() == direct.ids.tolist()
-    assert ours.labels.tolist() == direct.labels.tolist()
-    assert ours.modularity == pytest.approx(direct.modularity)
-    plain = [await communities(gds, algorithm, uniform=True, direct=d) for d in (False, True)]
-    assert plain[0].labels.tolist() == plain[1].labels.tolist()
+async def test_both_ways_of_projecting_give_the_same_communities(db, gds):
+    await alter(db, BLOCKS)
+    for algorithm in ALGORITHMS:
+        ours = await communities(gds, algorithm)
+        direct = await communities(gds, algorithm, direct=True)
+        assert (np.diff(ours.ids) > 0).all()
+        assert ours.ids.tolist() == direct.ids.tolist(), algorithm
+        assert ours.labels.tolist() == direct.labels.tolist(), algorithm
+        assert ours.modularity == pytest.approx(direct.modularity), algorithm
+        plain = [await communities(gds, algorithm, uniform=True, direct=d) for d in (False, True)]
+        assert plain[0].labels.tolist() == plain[1].labels.tolist(), algorithm
 
 
 @pytest.mark.parametrize(
@@ -83,9 +85,9 @@ async def test_both_ways_of_projecting_give_the_same_communities(db, gds, algori
     ],
 )
 async def test_what_gds_cannot_read_by_itself_is_read_for_it(db, gds, mapping, spoiled):
-    await db.call(TRIANGLES, {}, "write")
+    await alter(db, TRIANGLES)
     if spoiled:
-        await db.call(spoiled, {}, "write")
+        await alter(db, spoiled)
     ids, _ = await read_ids(db, mapping)
     found = await communities(gds, mapping=mapping, direct=True)
     assert found.ids.tolist() == ids.tolist()
@@ -93,14 +95,15 @@ async def test_what_gds_cannot_read_by_itself_is_read_for_it(db, gds, mapping, s
 
 
 async def test_seeds_are_where_louvain_begins(db, gds):
-    await db.call(BLOCKS, {}, "write")
+    await alter(db, BLOCKS)
     cold = await communities(gds, direct=True)
     seeds = (cold.labels * 7 + 3).tolist()
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(0, size($ids) - 1) AS i MERGE (p:PgsPartition:Seeds {id: $seeds[i]}) "
         "WITH p, i MATCH (n) WHERE id(n) = $ids[i] CREATE (n)-[:PGS_IN]->(p)",
-        {"ids": cold.ids.tolist(), "seeds": seeds},
-        "write",
+        ids=cold.ids.tolist(),
+        seeds=seeds,
     )
     count = len(set(seeds))
     warm = await communities(gds, direct=True, seeds=Seeds("Seeds", count))
@@ -112,67 +115,58 @@ async def test_seeds_are_where_louvain_begins(db, gds):
 
 
 async def test_odd_relationships_are_no_trouble(db, gds):
-    await db.call(TRIANGLES, {}, "write")
-    await db.call(
+    await alter(db, TRIANGLES)
+    await alter(
+        db,
         "MATCH (a:Thing {i: 0}), (b:Thing {i: 1}) CREATE (a)-[:TIES {weight: -4}]->(b), "
         "(a)-[:TIES {weight: 0.0/0.0}]->(b), (a)-[:TIES {weight: 'heavy'}]->(b), "
         "(a)-[:TIES {weight: 1.0/0.0}]->(b), (a)-[:TIES]->(b), (a)-[:TIES {weight: 2}]->(a), "
         "(a)-[:OTHER]->(:Alien), (a)-[:PGS_IN]->(:PgsPartition)",
-        {},
-        "write",
     )
     found = await communities(gds)
     assert len(found.ids) == 6
     assert len(set(found.labels)) == 2
+    await alter(db, "MATCH ({i: 2})-[r]->({i: 3}) SET r.weight = 1e308")
+    labels = await labels_of(db, await communities(gds))
+    assert labels[2] == labels[3], "one extreme weight among others binds most"
 
 
-@pytest.mark.parametrize("algorithm", ["leiden-louvain", "leiden", "louvain"])
 @pytest.mark.parametrize(
     ("weight", "modularity"),
     # Extreme weights are clipped, as if all weighed 1.
     [("1e308", 5 / 14), ("5e-324", 5 / 14), ("r.weight", 6 / 6.1 - 0.5)],
 )
-async def test_two_triangles_are_two_communities(db, gds, algorithm, weight, modularity):
-    await db.call(TRIANGLES, {}, "write")
-    await db.call(f"MATCH ()-[r:TIES]->() SET r.weight = {weight}", {}, "write")
-    found = await communities(gds, algorithm)
-    assert found.modularity == pytest.approx(modularity)
-    labels = await labels_of(db, found)
-    assert len(set(labels[:3])) == len(set(labels[3:])) == 1
-    assert labels[0] != labels[3]
+async def test_two_triangles_are_two_communities(db, gds, weight, modularity):
+    await alter(db, TRIANGLES)
+    await alter(db, f"MATCH ()-[r:TIES]->() SET r.weight = {weight}")
+    for algorithm in ALGORITHMS:
+        found = await communities(gds, algorithm)
+        assert found.modularity == pytest.approx(modularity), algorithm
+        labels = await labels_of(db, found)
+        assert len(set(labels[:3])) == len(set(labels[3:])) == 1, algorithm
+        assert labels[0] != labels[3], algorithm
     assert await list_leftovers(gds) == []
 
 
-async def test_one_extreme_weight_among_others_binds_most(db, gds):
-    await db.call(TRIANGLES, {}, "write")
-    heavy = "MATCH ({i: 2})-[r]->({i: 3}) SET r.weight = 1e308"
-    await db.call(heavy, {}, "write")
-    found = await communities(gds)
-    labels = await labels_of(db, found)
-    assert labels[2] == labels[3]
-
-
 async def test_an_empty_label_list_is_everything_but_ours(db, gds):
-    await db.call("CREATE (:A)-[:R]->(:B), (), (:PgsGraph {name: 'x'}), (:PgsMeta)", {}, "write")
+    await alter(db, "CREATE (:A)-[:R]->(:B), (), (:PgsGraph {name: 'x'}), (:PgsMeta)")
     found = await communities(gds, mapping=GraphMapping())
     assert len(found.ids) == 3
 
 
 async def test_centroids_are_exact_means_of_usable_vectors(db, gds):
-    await db.call(
+    await alter(
+        db,
         "CREATE (g:PgsGeneration {id: 'g1'}) WITH g UNWIND [1, 2] AS part "
         "CREATE (p:PgsPartition {id: part, uid: 'g1:' + part})-[:PGS_PART_OF]->(g) "
         "WITH p UNWIND [[1.0, 2.0], [3.0, 5.0]] AS v "
         "CREATE (:Thing {v: [x IN v | x * p.id], w: v[0]})-[:PGS_IN]->(p)",
-        {},
-        "write",
     )
-    await db.call(
+    await alter(
+        db,
         "MATCH (p:PgsPartition {id: 1}) CREATE (:Thing {v: [9.0, 9.0, 9.0]})-[:PGS_IN]->(p), "
         "(:Thing {v: 'text'})-[:PGS_IN]->(p), (:Thing)-[:PGS_IN]->(p), "
         "(:Thing {v: [0.0/0.0, 1.0]})-[:PGS_IN]->(p), (:Thing {v: [2, 2]})-[:PGS_IN]->(p)",
-        {},
-        "write",
     )
     found = await compute_centroids(gds, "g1", "v", 2)
     np.testing.assert_allclose(found[1], [2.0, 3.0], rtol=1e-6)
@@ -188,20 +182,20 @@ async def test_centroids_are_exact_means_of_usable_vectors(db, gds):
         ("null", False),
         ("[1e29, -2e29]", True),
     ):
-        await db.call(f"MATCH (n:Thing) SET n.v = {vector}, n.w = 1e308", {}, "write")
+        await alter(db, f"MATCH (n:Thing) SET n.v = {vector}, n.w = 1e308")
         found = await compute_centroids(gds, "g1", "v", 2, weight="w")
         assert set(found) == ({1, 2} if usable else set())
         assert all(mean == pytest.approx([0.5, -1.0]) for mean in found.values())
     assert await list_leftovers(gds) == []
 
 
-async def test_a_projection_is_dropped_when_the_work_in_it_fails(db, gds):
-    await db.call(TRIANGLES, {}, "write")
-    with pytest.raises(RuntimeError, match="midway"):
-        ids, _ = await read_ids(db, MAPPING)
-        async with project_view(gds, MAPPING, ids):
+async def test_a_projection_is_dropped_when_a_procedure_in_it_fails(db, gds):
+    await alter(db, TRIANGLES)
+    ids, _ = await read_ids(db, MAPPING)
+    with pytest.raises(GDSError, match="Graph Data Science failed"):
+        async with project_view(gds, MAPPING, ids) as graph:
             assert len(await list_leftovers(gds)) == 1
-            raise RuntimeError("midway")
+            await detect_communities(gds, graph, "leiden", seed=1, concurrency=10_000)
     assert await list_leftovers(gds) == []
 
 
@@ -217,18 +211,18 @@ async def test_what_the_client_cannot_read_is_told_without_the_statement(db, fau
 
 
 async def test_only_projections_of_earlier_jobs_on_the_same_graph_are_dropped(db, gds):
-    await db.call("CREATE (:Thing)", {}, "write")
+    await alter(db, "CREATE (:Thing)")
     names = {fence: make_name(gds.owned_by(Owner("papers", fence))) for fence in (3, 4, 5)}
     other = make_name(gds.owned_by(Owner("books", 1)))
     for name in (*names.values(), other, "pgs_of_somebody", "theirs"):
         query = "MATCH (n:Thing) RETURN gds.graph.project($name, n, null) AS graph"
-        await db.call(query, {"name": name}, "read")
+        await fetch(db, query, name=name)
     assert sorted(await list_leftovers(gds)) == sorted([*names.values(), other])
     assert sorted(await list_leftovers(gds, graph="papers")) == sorted(names.values())
     assert await list_leftovers(gds, 3600.0) == []
     assert sorted(await drop_leftovers(gds, Owner("papers", 5))) == sorted([names[3], names[4]])
     assert await drop_leftovers(gds, Owner("papers", 6)) == [names[5]]
-    _, rows = await db.call("CALL gds.graph.list() YIELD graphName AS name", {}, "read")
+    rows = await fetch(db, "CALL gds.graph.list() YIELD graphName AS name")
     assert {row["name"] for row in rows} == {other, "pgs_of_somebody", "theirs"}
 
 
@@ -240,7 +234,7 @@ async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
 
     late = asyncio.create_task(calls.run_supervised(db, work, Owner("papers", 1)))
     shown = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_graph = 'papers' RETURN metaData"
-    while not (await db.call(shown, {}, "read"))[1]:
+    while not await fetch(db, shown):
         await asyncio.sleep(0.02)
     await drop_leftovers(gds, Owner("books", 9))
     await drop_leftovers(gds, Owner("papers", 1))
@@ -248,14 +242,6 @@ async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
     await drop_leftovers(gds, Owner("papers", 2))
     with pytest.raises(DatabaseTimeoutError):
         await late
-
-
-async def test_a_failing_procedure_is_a_gds_error(db, gds):
-    await db.call("CREATE (:Thing)", {}, "write")
-    ids, _ = await read_ids(db, MAPPING)
-    async with project_view(gds, MAPPING, ids) as graph:
-        with pytest.raises(GDSError, match="Graph Data Science failed"):
-            await detect_communities(gds, graph, "leiden", seed=1, concurrency=10_000)
 
 
 async def test_a_graph_that_does_not_fit_is_refused_with_the_figures(gds):

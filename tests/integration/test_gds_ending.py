@@ -13,7 +13,7 @@ from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.gds import calls, detect_communities, list_leftovers, open_gds, project_view
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.scan.nodes import read_ids
-from tests.database import drop_projections, empty
+from tests.database import alter, drop_projections, empty, fetch
 from tests.fakes.tcp_proxy import proxy
 from tests.thorough import tries
 
@@ -32,7 +32,7 @@ async def ring(endpoint):
     """A graph that takes most of a second to project: five relationships per node."""
     async with db_module.connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
         await empty(opened)
-        await opened.call(RING, {"nodes": NODES}, "write")
+        await alter(opened, RING, nodes=NODES)
         yield opened
 
 
@@ -57,7 +57,7 @@ async def louvain(gds):
 
 async def transactions(db):
     query = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_call IS NOT NULL RETURN metaData"
-    _, rows = await db.call(query, {}, "read")
+    rows = await fetch(db, query)
     return len(rows)
 
 
@@ -157,5 +157,5 @@ async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds
     with pytest.raises(asyncio.CancelledError):
         await task
     assert left.is_set()
-    _, rows = await db.call("MATCH (n:First|Second) RETURN labels(n) AS labels", {}, "read")
+    rows = await fetch(db, "MATCH (n:First|Second) RETURN labels(n) AS labels")
     assert rows == [{"labels": ["First"]}]

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
 from pgs_neo4j.database import lease
-from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import JobOrder, repartition, repartition_all
 from pgs_neo4j.errors import BusyError, EmptyGraphError
-from pgs_neo4j.events import StepStarted
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import begin, close, get, list_jobs
-from tests.conftest import Endpoint
-from tests.engines import engine_on_papers
+from tests.database import alter
 from tests.graphs import checksum, count
-from tests.leases import read_holder
-from tests.waiting import until
 
 TEXT = "MATCH (p:Paper {doi: 'doi/3'}) SET p.abstract = 'It says something else now.'"
 CITATION = (
@@ -30,13 +23,6 @@ CITATION = (
     "CREATE (a)-[:CITES {strength: 1.0}]->(b)"
 )
 AGE = "MATCH (j:PgsJob {id: $id}) SET j.updated_at = datetime.realtime() - duration('PT1H')"
-
-
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    """An engine on four topics of papers."""
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
 
 
 async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
@@ -50,7 +36,7 @@ async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
     second = await repartition(pgs, "papers", if_changed=True)
     assert (second.outcome, second.generation, second.drift) == ("unchanged", first.generation, 0.0)
 
-    await db.call(TEXT, {}, "write")
+    await alter(db, TEXT)
     third = await repartition(pgs, "papers", max_drift=0.5)
     assert (third.outcome, third.generation) == ("left", first.generation)
     assert third.drift == pytest.approx(1 / 160)
@@ -60,7 +46,7 @@ async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
     assert fourth.outcome == "refreshed"
     assert fourth.generation != first.generation
 
-    await db.call(CITATION, {}, "write")
+    await alter(db, CITATION)
     fifth = await repartition(pgs, "papers", max_drift=0.0)
     assert fifth.outcome == "seeded"
     assert fifth.drift is not None
@@ -74,13 +60,13 @@ async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
         f"(x:PgsJob {{id: '{last.id}'}})-[:PGS_OF]->(:PgsGeneration {{id: '{last.generation}'}})"
     )
     assert await count(db, linked) == 1
-
-
-async def test_records_outlive_their_generation(pgs: PGS) -> None:
-    for _ in range(3):
-        await repartition(pgs, "papers", keep=1)
-    assert await count(pgs.db, "(x:PgsGeneration)") == 1
-    assert len(await list_jobs(pgs.db)) == 3
+    await repartition(pgs, "papers", keep=1)
+    assert await count(db, "(x:PgsGeneration)") == 1
+    assert len(await list_jobs(db)) == 7, "records outlive their generation"
+    users = await checksum(db)
+    await pgs.purge()
+    assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
+    assert await checksum(db) == users
 
 
 async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
@@ -93,44 +79,6 @@ async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
     assert job.error is not None
     assert other.holder in job.error
     assert (await repartition(pgs, "papers")).outcome == "repartitioned"
-
-
-async def test_of_jobs_at_once_one_runs_and_the_others_are_busy(pgs: PGS) -> None:
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(outcome(pgs)) for _ in range(8)]
-    ended = sorted(task.result() for task in tasks)
-    stored = sorted(job.outcome for job in await list_jobs(pgs.db))
-    assert ended == stored
-    assert set(ended) == {"busy", "repartitioned"}
-    assert await count(pgs.db, "(x:PgsGeneration) WHERE x.status <> 'complete'") == 0
-    assert await count(pgs.db, "(x:PgsGraph)-[:PGS_CURRENT]->()") == 1
-
-
-async def outcome(pgs: PGS) -> str:
-    try:
-        return (await repartition(pgs, "papers")).outcome
-    except BusyError:
-        return "busy"
-
-
-async def test_an_interrupted_job_says_so_and_leaves_what_there_was(pgs: PGS) -> None:
-    first = await repartition(pgs, "papers")
-    begun = asyncio.Event()
-
-    def heard(event: object) -> None:
-        if isinstance(event, StepStarted) and event.step == "communities":
-            begun.set()
-
-    task = asyncio.create_task(repartition(pgs, "papers", on_event=heard))
-    async with asyncio.timeout(120):
-        await begun.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert (await list_jobs(pgs.db))[0].outcome == "interrupted"
-    stored = await pgs.graph("papers")
-    assert stored.generation == first.generation
-    assert await read_holder(pgs.db, "papers") is None
 
 
 async def test_all_graphs_by_name_and_a_failure_stops_none_and_keeps_its_sentence(
@@ -158,7 +106,7 @@ async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> Non
     alive = await begin(db, "papers")
     elsewhere = await begin(db, "other")
     for job in (dead, elsewhere):
-        await db.call(AGE, {"id": job.id}, "write")
+        await alter(db, AGE, id=job.id)
     assert [job.silent for job in await list_jobs(db)] == [True, False, True]
     await begin(db, "papers")
     assert (await get(db, dead.id)).outcome == "killed"
@@ -170,22 +118,6 @@ async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> Non
     found = await get(db, dead.id)
     assert (found.outcome, found.error) == ("failed", "it lost its lease")
     assert found.finished_at is not None
-
-
-async def test_a_running_job_gives_signs_of_life(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "SIGN_S", 0.01)
-    db = pgs.db
-    await ensure_schema(db)
-    job = await begin(db, "papers")
-    await db.call(AGE, {"id": job.id}, "write")
-
-    assert (await get(db, job.id)).silent
-
-    async def speaks() -> bool:
-        return not (await get(db, job.id)).silent
-
-    async with jobs.stay_alive(db, job):
-        await until(speaks, 60)
 
 
 async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,12 +133,3 @@ async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyP
     found = await list_jobs(db, "papers")
     assert [job.id for job in found] == [job.id for job in (*reversed(kept[-3:]), running)]
     assert [job.id for job in await list_jobs(db, limit=2)] == [other.id, kept[-1].id]
-
-
-async def test_purge_takes_leases_and_records(pgs: PGS) -> None:
-    before = await checksum(pgs.db)
-    await repartition(pgs, "papers")
-    assert await count(pgs.db, "(x:PgsLease)") == 1
-    await pgs.purge()
-    assert await count(pgs.db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
-    assert await checksum(pgs.db) == before

@@ -21,10 +21,13 @@ from pgs_neo4j.database.lease import (
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.partitioning import generation
+from tests.database import alter, fetch
 from tests.leases import read_holder
 from tests.waiting import until
+from tests.write_faults import faulty_writes
 
 PATIENCE_S = 60.0
+EXPIRIES = "database/set_lease_expiries"
 # A lease that lasts, whatever the machine is busy with, and is looked at all the time.
 LASTING_S, LOOKS = 60.0, 300
 
@@ -33,7 +36,7 @@ LASTING_S, LOOKS = 60.0, 300
 async def papers(db: Database) -> Database:
     """A database with one stored graph, ``papers``."""
     await ensure_schema(db)
-    await db.call("CREATE (:PgsGraph {name: 'papers', mapping: '{}'})", {}, "write")
+    await alter(db, "CREATE (:PgsGraph {name: 'papers', mapping: '{}'})")
     return db
 
 
@@ -56,7 +59,7 @@ async def take(db: Database, name: str, seconds: float = 30.0) -> dict[str, Any]
 
 async def expire(db: Database, at: str = "datetime.realtime() - duration('PT1H')") -> None:
     """Let the lease be one that ends at another time, long ago if none is given."""
-    await db.call(f"MATCH (l:PgsLease) SET l.expires_at = {at}", {}, "write")
+    await alter(db, f"MATCH (l:PgsLease) SET l.expires_at = {at}")
 
 
 async def holder_of(db: Database) -> LeaseHolder:
@@ -67,16 +70,17 @@ async def holder_of(db: Database) -> LeaseHolder:
 
 
 async def building(db: Database, name: str, status: str = "building") -> None:
-    await db.call(
+    await alter(
+        db,
         "MATCH (g:PgsGraph {name: 'papers'}) "
         "CREATE (:PgsGeneration {id: $id, status: $status})-[:PGS_OF]->(g)",
-        {"id": name, "status": status},
-        "write",
+        id=name,
+        status=status,
     )
 
 
 async def statuses(db: Database) -> dict[str, str]:
-    _, rows = await db.call("MATCH (c:PgsGeneration) RETURN c.id AS id, c.status AS s", {}, "read")
+    rows = await fetch(db, "MATCH (c:PgsGeneration) RETURN c.id AS id, c.status AS s")
     return {row["id"]: row["s"] for row in rows}
 
 
@@ -177,11 +181,10 @@ async def test_a_released_lease_is_free_and_its_holder_fenced(
 
 
 async def test_what_another_graph_builds_is_left_alone(papers: Database) -> None:
-    await papers.call(
+    await alter(
+        papers,
         "CREATE (:PgsGraph {name: 'other'})<-[:PGS_OF]-(:PgsGeneration {id: 'o', "
         "status: 'building'})",
-        {},
-        "write",
     )
     async with (
         hold_lease(papers, "papers", seconds=30),
@@ -221,7 +224,7 @@ async def test_a_lost_lease_ends_the_body(papers: Database, brisk: None, purged:
     with pytest.raises(LeaseLostError, match="took over the lease of graph papers"):
         async with hold_lease(papers, "papers", seconds=LASTING_S):
             if purged:
-                await papers.call("MATCH (l:PgsLease) DELETE l", {}, "write")
+                await alter(papers, "MATCH (l:PgsLease) DELETE l")
             else:
                 await expire(papers)
                 await take(papers, "next")
@@ -233,41 +236,24 @@ async def test_a_lost_lease_ends_the_body(papers: Database, brisk: None, purged:
 async def test_a_database_that_stays_away_ends_the_body_when_the_time_is_over(
     papers: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tries: list[str] = []
-    write = Database.write
-
-    async def away(self: Database, query: queries.Query, **params: object) -> list[Row]:
-        if query.name != "database/set_lease_expiries":
-            return await write(self, query, **params)
-        tries.append(query.name)
-        raise DatabaseUnavailableError("away")
-
-    monkeypatch.setattr(lease, "monotonic", lambda: 0.25 * len(tries))
-    monkeypatch.setattr(Database, "write", away)
+    faults = faulty_writes(monkeypatch)
+    faults.arm("away", 1, EXPIRIES)
+    monkeypatch.setattr(lease, "monotonic", lambda: 0.25 * len(faults.seen))
     with pytest.raises(DatabaseUnavailableError, match="could not be reached"):
         async with hold_lease(papers, "papers", seconds=0.6):
             await asyncio.sleep(PATIENCE_S)
-    assert len(tries) == 3  # the first within 0.6 s at which 0.6 s are over
+    assert len(faults.seen) == 3  # the first within 0.6 s at which 0.6 s are over
 
 
 async def test_a_database_that_is_away_for_a_moment_costs_nothing(
     papers: Database, brisk: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tries: list[str] = []
-    write = Database.write
-
-    async def away_once(self: Database, query: queries.Query, **params: object) -> list[Row]:
-        if query.name == "database/set_lease_expiries":
-            tries.append(query.name)
-            if len(tries) == 1:
-                raise DatabaseUnavailableError("away")
-        return await write(self, query, **params)
-
-    monkeypatch.setattr(Database, "write", away_once)
+    faults = faulty_writes(monkeypatch)
+    faults.arm("once", 1, EXPIRIES)
     async with hold_lease(papers, "papers", seconds=LASTING_S) as mine:
 
         async def renewed() -> bool:
-            return len(tries) >= 3
+            return len(faults.seen) >= 3
 
         await until(renewed, PATIENCE_S)
         found = await holder_of(papers)
@@ -284,30 +270,23 @@ async def test_a_lease_is_given_back_whatever_ends_the_body(
     assert await read_holder(papers, "papers") is None
 
 
-async def test_waiting_is_told_once_and_ends_with_the_lease(
+async def test_waiting_is_told_once_and_ends_with_the_lease_its_time_or_its_task(
     papers: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    write = Database.write
-
-    async def noted(self: Database, query: queries.Query, **params: object) -> list[Row]:
-        asked.append(query.name)
-        return await write(self, query, **params)
-
-    monkeypatch.setattr(Database, "write", noted)
+    faults = faulty_writes(monkeypatch)
     told: list[str] = []
 
-    async def wait() -> Lease:
+    async def wait(seconds: float) -> Lease:
         async with hold_lease(
-            papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=told.append
+            papers, "papers", seconds=30, wait_s=seconds, on_wait=told.append
         ) as mine:
             return mine
 
     async with hold_lease(papers, "papers", seconds=30) as first:
-        later = asyncio.create_task(wait())
+        later = asyncio.create_task(wait(PATIENCE_S))
 
         async def has_asked_twice() -> bool:
-            return len(asked) >= 3  # with the question of the holder
+            return len(faults.seen) >= 3  # with the question of the holder
 
         await until(has_asked_twice, PATIENCE_S)
     assert (await later).fence == first.fence + 1
@@ -315,26 +294,15 @@ async def test_waiting_is_told_once_and_ends_with_the_lease(
     assert f"pid {os.getpid()}" in message
     assert "waiting for up to" in message
 
-
-async def test_waiting_ends_when_its_time_is_over(papers: Database) -> None:
     await take(papers, "other")
     with pytest.raises(BusyError, match=r"another job \(other\) since .* UTC; try again"):
-        async with hold_lease(papers, "papers", seconds=30, wait_s=0.3):
-            raise AssertionError
+        await wait(0.3)
+    task = asyncio.create_task(wait(PATIENCE_S))
 
+    async def is_told() -> bool:
+        return len(told) == 3
 
-async def test_a_cancelled_wait_leaves_the_holder_alone(papers: Database) -> None:
-    await take(papers, "other")
-    waiting = asyncio.Event()
-
-    async def work() -> None:
-        async with hold_lease(
-            papers, "papers", seconds=30, wait_s=PATIENCE_S, on_wait=lambda _: waiting.set()
-        ):
-            raise AssertionError
-
-    task = asyncio.create_task(work())
-    await waiting.wait()
+    await until(is_told, PATIENCE_S)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -364,7 +332,7 @@ async def test_a_graph_that_is_not_there_has_no_lease(papers: Database) -> None:
     with pytest.raises(DatabaseError, match="graph nothing was removed during the wait"):
         async with hold_lease(papers, "nothing", seconds=30):
             raise AssertionError
-    _, rows = await papers.call("MATCH (l:PgsLease) RETURN count(l) AS found", {}, "read")
+    rows = await fetch(papers, "MATCH (l:PgsLease) RETURN count(l) AS found")
     assert rows[0]["found"] == 0
 
 

@@ -13,6 +13,7 @@ from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
+from tests.database import fetch
 from tests.engines import engine_on_papers
 from tests.graphs import checksum, count, locked_papers
 from tests.leases import read_holder
@@ -38,7 +39,7 @@ async def waits_for(db: Database, seconds: float) -> None:
     """Return when a commit has waited so long for a lock."""
 
     async def waiting() -> bool:
-        _, rows = await db.call(LINKING, {"seconds": seconds}, "read")
+        rows = await fetch(db, LINKING, seconds=seconds)
         return bool(rows[0]["waiting"])
 
     await until(waiting, PATIENCE_S)
@@ -58,12 +59,3 @@ async def test_a_job_that_waits_for_a_lock_keeps_its_lease_and_others_are_told(p
     assert job.result().outcome == "repartitioned"
     assert await checksum(pgs.db) == before
     assert await count(pgs.db, "(x:PgsGeneration) WHERE x.status <> 'complete'") == 0
-
-
-async def test_both_counts_of_commits_are_of_the_package(pgs: PGS) -> None:
-    """What links nodes is counted apart, and is no change from outside either."""
-    first = await repartition(pgs, "papers")
-    assert await count(pgs.db, "(x:PgsMeta {id: 'graph'}) WHERE x.commits > 0") == 1
-    again = await repartition(pgs, "papers", if_changed=True)
-    assert (again.outcome, again.generation) == ("unchanged", first.generation)
-    assert await count(pgs.db, "(x:PgsGeneration) WHERE x.token IS NOT NULL") == 1

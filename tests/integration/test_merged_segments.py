@@ -16,8 +16,8 @@ from pgs_neo4j.partitioning.describe import indexing
 from pgs_neo4j.retrieval.evidence import EvidenceOrder, find_evidence
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
-from tests.graphs import count
-from tests.integration.test_evidence import LOOSE, LOOSE_CELLS, SEGMENTS, change, home
+from tests.graphs import count, home
+from tests.integration.test_evidence import LOOSE, LOOSE_CELLS, SEGMENTS, change
 from tests.leftovers import expire
 from tests.thorough import tries
 from tests.write_faults import faulty_writes

@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
-
-import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.sweeping.digests import digest_neighbors, read_reached
-from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
+from tests.database import alter
 
 SIZE = 12  # nodes of a group, all of which are linked
 BOILERPLATE = """Copyright (c) The Society and the persons named as authors. All rights reserved.
@@ -56,16 +53,8 @@ LANGUAGES = (
 Text = Callable[[int, int], str]
 
 
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    """An engine on an empty database."""
-    del db
-    async with engine_on(endpoint, **KNOBS) as opened:
-        yield opened
-
-
 async def partitioned(
-    pgs: PGS, db: Database, text: Text, groups: int = 4, title: Text | None = None
+    engine: PGS, db: Database, text: Text, groups: int = 4, title: Text | None = None
 ) -> tuple[Partition, ...]:
     """Partitions of groups of nodes, one relationship between one group and the next."""
     nodes = [
@@ -79,9 +68,9 @@ async def partitioned(
         links += [(first + a, first + b) for a, b in combinations(range(SIZE), 2)]
         if group:
             links.append((first + 5, first - SIZE + 7))
-    await db.call(CREATE, {"nodes": nodes, "links": [list(link) for link in links]}, "write")
-    await pgs.add_graph("docs", MAPPING)
-    made = await pgs.partition("docs")
+    await alter(db, CREATE, nodes=nodes, links=[list(link) for link in links])
+    await engine.add_graph("docs", MAPPING)
+    made = await engine.partition("docs")
     assert len(made.partitions) == groups
     return made.partitions
 
@@ -93,81 +82,81 @@ def on_subject(group: int, number: int) -> str:
 
 
 async def test_labels_lead_to_their_partitions_and_titles_to_neighbors(
-    pgs: PGS, db: Database
+    engine: PGS, db: Database
 ) -> None:
-    parts = await partitioned(pgs, db, on_subject, title=lambda g, n: f"{SUBJECTS[g]} no. {n}")
+    parts = await partitioned(engine, db, on_subject, title=lambda g, n: f"{SUBJECTS[g]} no. {n}")
     for part in parts:
-        routing = await pgs.route(part.label, graph="docs")
+        routing = await engine.route(part.label, graph="docs")
         assert routing.routes[0].partition == part.id
         (subject,) = {title.split()[0] for title in part.titles}
         assert part.topics[0] == part.terms[0] == subject
         assert len(part.titles) == 8
         assert f"the {subject} of the valley" in part.abstract
     by_id = {part.id: part for part in parts}
-    reached = await read_reached(db, (await pgs.generation("docs")).id, by_id)
+    reached = await read_reached(db, (await engine.generation("docs")).id, by_id)
     for part in parts:
         own = part.titles[0].split()[0]
         for digest in digest_neighbors(part, by_id, reached):
             assert len(digest.reached) == 1
             assert digest.reached[0].split()[0] != own
             assert digest.reached[0].split()[-1] in ("5", "7")
-    assert (await pgs.partitions("docs"))[0].titles
+    assert (await engine.partitions("docs"))[0].titles
 
 
-async def test_boilerplate_of_every_node_names_nothing(pgs: PGS, db: Database) -> None:
+async def test_boilerplate_of_every_node_names_nothing(engine: PGS, db: Database) -> None:
     def text(group: int, number: int) -> str:
         return f"{BOILERPLATE}\n\n{on_subject(group, number)}"
 
-    for part in await partitioned(pgs, db, text):
+    for part in await partitioned(engine, db, text):
         assert not {"copyright", "memo", "network", "rights"} & set(part.terms)
         assert not {"Copyright", "memo"} & set(part.abstract.split())
         assert "valley" in part.abstract
         assert "copyright" in part.keywords or "copyright" in part.summary.lower()
 
 
-async def test_partitions_of_the_same_text_have_no_label(pgs: PGS, db: Database) -> None:
-    parts = await partitioned(pgs, db, lambda *_: "The same text stands in all nodes here.")
+async def test_partitions_of_the_same_text_have_no_label(engine: PGS, db: Database) -> None:
+    parts = await partitioned(engine, db, lambda *_: "The same text stands in all nodes here.")
     assert {part.label for part in parts} == {""}
     assert {part.abstract for part in parts} == {""}
     assert all(part.gist == part.summary != "" for part in parts)
-    answer = await pgs.execute("Which text is the same?", graph="docs")
+    answer = await engine.execute("Which text is the same?", graph="docs")
     assert answer.coverage.nodes_read == 4 * SIZE
 
 
-@pytest.mark.parametrize("text", ["", " \n\t ", "…"])
-async def test_partitions_without_text_have_no_names(pgs: PGS, db: Database, text: str) -> None:
-    for part in await partitioned(pgs, db, lambda *_: text):
+async def test_partitions_without_text_have_no_names(engine: PGS, db: Database) -> None:
+    texts = ("", " \n\t ", "…", "")
+    for part in await partitioned(engine, db, lambda group, _: texts[group]):
         assert part.label == ""
         assert part.terms == part.keywords == ()
-        assert part.abstract in ("", text)
-        assert set(part.titles) <= {text.strip()}
+        assert part.abstract in texts
+        assert {*part.titles} <= {"", "…"}
 
 
-async def test_the_only_partition_is_named_by_its_words(pgs: PGS, db: Database) -> None:
-    (part,) = await partitioned(pgs, db, on_subject, groups=1)
+async def test_the_only_partition_is_named_by_its_words(engine: PGS, db: Database) -> None:
+    (part,) = await partitioned(engine, db, on_subject, groups=1)
     assert set(part.label.split(", ")) == {"glacier", "note", "treats"}
     assert part.abstract.startswith("Note 0 treats the glacier")
-    assert (await pgs.route(part.label, graph="docs")).routes[0].partition == part.id
+    assert (await engine.route(part.label, graph="docs")).routes[0].partition == part.id
 
 
-async def test_forty_languages(pgs: PGS, db: Database) -> None:
+async def test_forty_languages(engine: PGS, db: Database) -> None:
     def text(group: int, number: int) -> str:
         own = LANGUAGES[(group * SIZE + number) % len(LANGUAGES)]
         return f"{own} {own} {SUBJECTS[group % 4]}{number}"
 
-    for part in await partitioned(pgs, db, text):
+    for part in await partitioned(engine, db, text):
         assert part.label
         assert part.abstract
         assert len(part.titles) == 8
-        assert (await pgs.route(part.label, graph="docs")).routes[0].partition == part.id
+        assert (await engine.route(part.label, graph="docs")).routes[0].partition == part.id
 
 
-async def test_a_changed_title_is_what_neighbors_are_shown(pgs: PGS, db: Database) -> None:
-    parts = await partitioned(pgs, db, on_subject, title=lambda g, n: f"{SUBJECTS[g]} no. {n}")
+async def test_a_changed_title_is_what_neighbors_are_shown(engine: PGS, db: Database) -> None:
+    parts = await partitioned(engine, db, on_subject, title=lambda g, n: f"{SUBJECTS[g]} no. {n}")
     labels = {part.id: part.label for part in parts}
     change = "MATCH (d:Doc {title: 'court no. 5'}) SET d.title = 'bailiff', d.text = 'A bailiff.'"
-    await db.call(change, {}, "write")
-    refreshed = await pgs.partition("docs")
+    await alter(db, change)
+    refreshed = await engine.partition("docs")
     assert refreshed.generation.origin == "refreshed"
     reached = await read_reached(db, refreshed.generation.id, labels)
     assert ["bailiff"] in reached.values()

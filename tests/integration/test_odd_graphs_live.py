@@ -19,6 +19,7 @@ from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.retrieval.space import Space
+from tests.database import alter, fetch
 from tests.graphs import count
 from tests.thorough import tries
 
@@ -55,7 +56,7 @@ Ensure = Callable[..., Awaitable[Partitioning]]
 async def load(db: Database, nodes: int, links: Iterable[Link] = ()) -> None:
     """Nodes 0 to n - 1 and their relationships, the weight of which may be left out."""
     rows = [[*link, None][:3] for link in links]
-    await db.call(CREATE, {"nodes": nodes, "links": rows}, "write")
+    await alter(db, CREATE, nodes=nodes, links=rows)
 
 
 @pytest.fixture
@@ -85,9 +86,9 @@ async def holds_together(db: Database, made: Partitioning, least: int, most: int
     """Every node is in exactly one partition, and sizes are what is said and within limits."""
     current = made.generation
     total = await count(db, "(x:Dot)")
-    _, rows = await db.call(HOMES, {"id": current.id}, "read")
+    rows = await fetch(db, HOMES, id=current.id)
     assert rows == [{"homes": 1, "nodes": total}]
-    _, rows = await db.call(MEMBERS, {"id": current.id}, "read")
+    rows = await fetch(db, MEMBERS, id=current.id)
     sizes = [row["members"] for row in rows]
     assert sizes == [part.size for part in made.partitions] == list(current.sizes)
     assert sizes == sorted(sizes, reverse=True)
@@ -101,7 +102,7 @@ async def holds_together(db: Database, made: Partitioning, least: int, most: int
 
 async def torn(db: Database) -> int:
     """How many relationships lead from one partition to another."""
-    _, rows = await db.call(TORN, {}, "read")
+    rows = await fetch(db, TORN)
     return int(rows[0]["torn"])
 
 
@@ -183,20 +184,6 @@ async def test_one_or_two_nodes(
     assert made.generation.issues == {"nodes_without_text": nodes} | issues
 
 
-async def test_relationships_of_other_types_only(db: Database, ensure: Ensure) -> None:
-    await load(db, 40)
-    await db.call(
-        "MATCH (a:Dot), (b:Dot) WHERE a.i < b.i CREATE (a)-[:ELSE]->(b) CREATE (a)-[:TO]->(:Other)",
-        {},
-        "write",
-    )
-    made = await ensure(least=5)
-    assert made.generation.sizes == (40,)
-    assert made.partitions[0].pool
-    assert made.generation.relationship_count == 0
-    assert made.generation.issues["isolated_nodes"] == 40
-
-
 def rings(weight: float) -> list[tuple[int, int, float]]:
     """Four rings of 40 with chords, and one link from each to the next."""
     inside = [link for first in range(0, 160, 40) for link in ring(first, 40, 1, 2, 5)]
@@ -239,11 +226,10 @@ async def test_nodes_that_only_negative_weights_link_tear_nobody_apart(
     made = await ensure(WEIGHTED, least=10, most=60)
     assert made.generation.partition_count == 5
     assert made.generation.modularity > 0.7
-    _, rows = await db.call(
+    rows = await fetch(
+        db,
         "MATCH (p:PgsPartition)<-[:PGS_IN]-(x:Dot) WHERE x.i < 160 "
         "WITH x.i / 40 AS ring, count(DISTINCT p) AS homes RETURN collect(homes) AS homes",
-        {},
-        "read",
     )
     assert rows == [{"homes": [1, 1, 1, 1]}]
 
@@ -251,7 +237,7 @@ async def test_nodes_that_only_negative_weights_link_tear_nobody_apart(
 async def test_many_tiny_components_stay_whole(db: Database, ensure: Ensure) -> None:
     pairs = tries(5_000, 50_000)
     for _ in range(pairs // 5_000):
-        await db.call(TINY, {"pairs": 5_000}, "write")
+        await alter(db, TINY, pairs=5_000)
     made = await ensure()
     assert made.generation.node_count == 5 * pairs
     assert made.generation.issues == {"nodes_without_text": 5 * pairs}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Any
 
@@ -16,13 +15,11 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.model import Drift
 from pgs_neo4j.partitioning import build, ensure, generation, membership
 from pgs_neo4j.partitioning.scan import view
-from tests.conftest import Endpoint
-from tests.engines import engine_on_papers
+from tests.database import alter
 from tests.graphs import count
 from tests.leftovers import nothing_left, whole
 from tests.thorough import tries
 
-PATIENCE_S = 240.0
 ADD_NODES = "UNWIND range(1, 3) AS i CREATE (:Paper {abstract: 'New at ' + $doi + ', ' + i})"
 DELETE_NODE = "MATCH (p:Paper {doi: $doi}) DETACH DELETE p"
 ADD_LINKS = (
@@ -34,13 +31,6 @@ DELETE_LINKS = "MATCH (:Paper {doi: $doi})-[r:CITES]-() DELETE r"
 CHANGE_TEXT = "MATCH (p:Paper {doi: $doi}) SET p.abstract = 'Zeppelins.'"
 LEAVE_VIEW = "MATCH (p:Paper {doi: $doi}) REMOVE p:Paper SET p:Retracted"
 Change = Callable[[], Awaitable[object]]
-
-
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    """An engine on four topics of papers; the others' connection is ``db``."""
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
 
 
 # Between the scan and the projection, before the communities, the members, and the flip.
@@ -72,7 +62,7 @@ class Once:
     async def __call__(self) -> None:
         if not self.done:
             self.done = 1
-            await self.db.call(self.text, self.params, "write")
+            await alter(self.db, self.text, **self.params)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +115,7 @@ def told(drift: Drift | None) -> dict[str, int]:
     return {name: found for name, found in counts.items() if found}
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", MOMENTS[tries(2, 0) :])
 async def test_a_node_that_vanishes_before_the_flip_is_in_no_generation(
     pgs: PGS, db: Database, gds: GDS, monkeypatch: pytest.MonkeyPatch, moment: Any
 ) -> None:
@@ -179,7 +169,7 @@ async def test_a_seeded_build_of_a_graph_that_changes_leaves_no_seed(
 ) -> None:
     await pgs.partition("papers")
     for number, change in enumerate((ADD_NODES, DELETE_NODE, ADD_LINKS, SPOIL_WEIGHTS)):
-        await db.call(ADD_LINKS, {"doi": f"doi/{number}"}, "write")
+        await alter(db, ADD_LINKS, doi=f"doi/{number}")
         once = Once(db, change, doi=f"doi/{10 + number}")
         with pytest.MonkeyPatch.context() as patch:
             before(patch, moment, once)
@@ -197,36 +187,6 @@ async def test_a_seeded_build_of_a_graph_that_changes_leaves_no_seed(
         await up_to_date(pgs)
 
 
-async def test_a_writer_that_never_rests(pgs: PGS, db: Database, gds: GDS) -> None:
-    await pgs.partition("papers")
-    stop = asyncio.Event()
-    written = 0
-
-    async def write() -> None:
-        nonlocal written
-        while not stop.is_set():
-            change = (ADD_NODES, ADD_LINKS, SPOIL_WEIGHTS, CHANGE_TEXT)[written % 4]
-            await db.call(change, {"doi": f"doi/{written % 160}"}, "write")
-            written += 1
-
-    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
-        group.create_task(write())
-        try:
-            for _ in range(tries(2, 4)):
-                made = await pgs.partition("papers", force=True)
-                assert (await whole(db)).id == made.generation.id
-        finally:
-            stop.set()
-    assert written >= 8
-    drift = await pgs.check("papers")
-    assert drift is not None
-    assert drift.changed
-    last = await pgs.partition("papers")
-    assert last.generation.node_count == await count(db, "(x:Paper)")
-    await up_to_date(pgs)
-    await nothing_left(db, gds)
-
-
 async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
     pgs: PGS, db: Database, gds: GDS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,7 +196,7 @@ async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
     async def delete() -> None:
         nonlocal gone
         gone += 1
-        await db.call(DELETE_NODE, {"doi": f"doi/{gone}"}, "write")
+        await alter(db, DELETE_NODE, doi=f"doi/{gone}")
 
     before(monkeypatch, WRITING, delete)
     with pytest.raises(DatabaseError, match=r"changed while it was partitioned, 3 times in a row"):

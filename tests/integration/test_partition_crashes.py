@@ -16,6 +16,7 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.partitioning import result
 from pgs_neo4j.partitioning.result import Partitioning
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import engine_on
 from tests.graphs import checksum, papers
 from tests.leftovers import expire, nothing_left, only, whole
@@ -109,7 +110,7 @@ class Builds:
     async def change(self) -> None:
         """Change what makes the next build one of that way."""
         if text := CHANGES[self.way]:
-            await self.db.call(text, {}, "write")
+            await alter(self.db, text)
 
 
 async def prepared(pgs: PGS, db: Database, way: str) -> Builds:
@@ -124,7 +125,7 @@ async def prepared(pgs: PGS, db: Database, way: str) -> Builds:
 
 async def inventory(db: Database) -> list[Row]:
     """Count what pgs wrote, by label and type."""
-    return (await db.call(INVENTORY, {}, "read"))[1]
+    return await fetch(db, INVENTORY)
 
 
 @pytest.mark.parametrize(

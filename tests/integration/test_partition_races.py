@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -11,19 +10,17 @@ import pytest
 
 from pgs_neo4j import catalog
 from pgs_neo4j.browse.graph_states import read_graph_states
-from pgs_neo4j.cli.run import DATABASE, code_of
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
-from pgs_neo4j.errors import BusyError, GDSMemoryError
+from pgs_neo4j.errors import BusyError
 from pgs_neo4j.events import Event, Warned
-from pgs_neo4j.gds import GDS, refuse_if_too_large
-from pgs_neo4j.partitioning import build, ensure, result, writing
-from pgs_neo4j.runs.jobs import list_jobs
+from pgs_neo4j.gds import GDS
+from pgs_neo4j.partitioning import ensure, result, writing
 from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on, engine_on_papers
-from tests.graphs import checksum
+from tests.database import alter
+from tests.engines import KNOBS, engine_on
 from tests.leftovers import Seen, nothing_left, only, whole
 from tests.thorough import tries
 
@@ -36,50 +33,6 @@ ADD_LINKS = (
     "MATCH (a:Paper {doi: $doi}) MATCH (b:Paper {topic: 3}) WITH a, b LIMIT 7 "
     "CREATE (a)-[:CITES {strength: 2.0}]->(b)"
 )
-
-
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    """An engine on four topics of papers; the others' connection is ``db``."""
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
-
-
-async def no_memory(*args: Any, **how: Any) -> Any:
-    raise GDSMemoryError("Graph Data Science ran out of memory")
-
-
-async def too_large(gds: GDS, nodes: int, relationships: int, algorithm: Any) -> None:
-    await refuse_if_too_large(gds, nodes * 10**8, relationships * 10**8, algorithm)
-
-
-@pytest.mark.parametrize(
-    ("where", "fault", "said"),
-    [
-        ("detect_communities", no_memory, "ran out of memory"),
-        ("refuse_if_too_large", too_large, r"needs up to [\d,]+ MiB"),
-    ],
-)
-async def test_a_gds_without_memory_leaves_what_there_was(
-    pgs: PGS, db: Database, gds: GDS, monkeypatch: pytest.MonkeyPatch, where: str, fault: Any,
-    said: str,
-) -> None:  # fmt: skip
-    await pgs.partition("papers")
-    first = await whole(db)
-    for seeded in (False, True):
-        await db.call(ADD_LINKS, {"doi": "doi/3"}, "write")
-        before = await checksum(db)
-        monkeypatch.setattr(build, where, fault)
-        with pytest.raises(GDSMemoryError, match=said) as raised:
-            await repartition(pgs, "papers", if_changed=seeded)
-        monkeypatch.undo()
-        assert code_of(raised.value) == DATABASE == 5
-        assert await whole(db) == first
-        await nothing_left(db, gds)
-        assert await checksum(db) == before
-        (job, *_) = await list_jobs(db, "papers")
-        assert (job.outcome, job.error) == ("failed", str(raised.value))
-    assert (await repartition(pgs, "papers", if_changed=True)).outcome == "seeded"
 
 
 async def test_reads_during_flips_see_all_old_or_all_new(
@@ -139,7 +92,7 @@ async def test_a_read_between_two_current_generations_finds_the_newest(
     """Under load, a read can follow the old relationship just when it goes, and miss the new."""
     for most in (60, 12):
         built = await pgs.partition("papers", force=True, target_partition_max=most)
-    await db.call("MATCH (:PgsGraph)-[r:PGS_CURRENT]->() DELETE r", {}, "write")
+    await alter(db, "MATCH (:PgsGraph)-[r:PGS_CURRENT]->() DELETE r")
     found = await result.read_current(db, "papers")
     assert found is not None
     assert found.generation.id == built.generation.id
@@ -177,7 +130,7 @@ async def test_while_another_engine_builds_a_question_uses_what_there_is(
     first = await pgs.partition("papers")
     go.clear()
     reached.clear()
-    await db.call(ADD_LINKS, {"doi": "doi/3"}, "write")
+    await alter(db, ADD_LINKS, doi="doi/3")
     told: list[Event] = []
     async with (
         asyncio.timeout(PATIENCE_S),

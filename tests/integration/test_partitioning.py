@@ -24,6 +24,7 @@ from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.purge import purge
 from pgs_neo4j.retrieval.space import Space, choose
 from pgs_neo4j.text.tokens import estimate
+from tests.database import alter, fetch
 from tests.graphs import checksum, count, papers
 from tests.leftovers import expire, nothing_left, only
 
@@ -49,68 +50,60 @@ def ensure(db, gds):
 
 async def members(db, generation_id):
     """doi to (partition, rank) of a generation."""
-    _, rows = await db.call(
+    rows = await fetch(
+        db,
         "MATCH (n)-[m:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $id}) "
         "RETURN coalesce(n.doi, elementId(n)) AS node, p.id AS part, m.rank AS rank",
-        {"id": generation_id},
-        "read",
+        id=generation_id,
     )
     found = {row["node"]: (row["part"], row["rank"]) for row in rows}
     assert len(found) == len(rows), "a node is in two partitions"
     return found
 
 
-async def test_topics_become_partitions_that_cover_every_node_once(db, ensure):
-    mapping = await papers(db, topics=4, size=40, isolates=3)
-    result = await ensure(mapping)
-    current = result.generation
-    assert current.sizes == (40, 40, 40, 40, 3)
-    assert current.node_count == 163
-    assert current.partition_count == 5
-    assert current.pooled_nodes == 3
-    assert current.largest_fraction == pytest.approx(40 / 163)
-    assert current.modularity > 0.7
-    assert current.issues == {"isolated_nodes": 3, "nodes_without_weight": 3}
-    found = await members(db, current.id)
+async def test_topics_become_partitions_that_cover_every_node_once_with_exact_figures(db, ensure):
+    mapping = await papers(db, isolates=3)
+    embedder = HashingEmbedder()
+    result = await ensure(mapping, space=choose("hashing", embedder, mapping))
+    made = result.generation
+    assert (made.origin, made.grown, result.drift) == ("cold", 0.0, None)
+    assert (made.sizes, made.partition_count) == ((40, 40, 40, 40, 3), 5)
+    assert (made.node_count, made.relationship_count, made.pooled_nodes) == (163, 483, 3)
+    assert made.largest_fraction == pytest.approx(40 / 163)
+    assert made.issues == {"isolated_nodes": 3, "nodes_without_weight": 3}
+    found = await members(db, made.id)
     assert len(found) == 163
-    assert [p.pool for p in result.partitions] == [False] * 4 + [True]
+    assert [part.pool for part in result.partitions] == [False] * 4 + [True]
     for part in result.partitions:
         ranks = sorted(rank for p, rank in found.values() if p == part.id)
         assert ranks == list(range(part.size))
 
-
-async def test_the_heaviest_node_has_rank_0_and_opens_the_summary(db, ensure):
-    mapping = await papers(db)
-    result = await ensure(mapping)
-    found = await members(db, result.generation.id)
     first = result.partitions[0]
     heaviest = next(doi for doi, place in found.items() if place == (first.id, 0))
     assert int(heaviest.removeprefix("doi/")) % 40 == 0
     assert f"fact{heaviest.removeprefix('doi/')}" in first.summary
     assert {"ammonia", "memory", "debris", "medieval"} & set(first.keywords)
 
-
-async def test_adjacent_partitions_share_the_bridges_and_their_figures_are_exact(db, ensure):
-    mapping = await papers(db)
-    result = await ensure(mapping)
     links = {(p.id, a.id): (a.edges, a.weight) for p in result.partitions for a in p.adjacent}
     assert len(links) == 6
     assert all(link == (1, pytest.approx(0.1)) for link in links.values())
     assert all((b, a) in links for a, b in links)
-    made = result.generation
-    assert (made.origin, made.grown, result.drift) == ("cold", 0.0, None)
-    assert (made.partition_count, made.node_count, made.relationship_count) == (4, 160, 483)
     degrees = [240.1, 240.2, 240.2, 240.1]  # of 480.3 relationships, with those to neighbors
     expected = 480 / 480.3 - sum((degree / 960.6) ** 2 for degree in degrees)
     assert (made.modularity, made.raw_modularity) == pytest.approx((expected, expected))
     cut = [(degree - 240) / degree for degree in degrees]
-    assert made.conductance == pytest.approx(np.mean(cut))
+    assert made.conductance == pytest.approx(np.mean([*cut, 0.0]))  # nothing leaves the pool
     assert [part.lineage for part in result.partitions] == [p.uid for p in result.partitions]
-    _, rows = await db.call("MATCH (n:Paper)-[:PGS_IN]->(p) RETURN p.id, n.abstract", {}, "read")
+    rows = await fetch(db, "MATCH (n:Paper)-[:PGS_IN]->(p) RETURN p.id, n.abstract")
     tokens = Counter[int]()
     for row in rows:
         tokens[row["p.id"]] += estimate(row["n.abstract"])
     assert {part.id: part.tokens for part in result.partitions} == tokens
+
+    question = (await embedder.embed(["medieval trade routes"]))[0]
+    cosines = [p.centroid @ question / np.linalg.norm(p.centroid) for p in result.partitions]
+    assert "medieval" in result.partitions[int(np.argmax(cosines))].keywords
+    assert made.dimensions == len(question)
 
 
 async def test_other_knobs_make_another_generation(db, ensure):
@@ -119,8 +112,8 @@ async def test_other_knobs_make_another_generation(db, ensure):
     assert not first.reused
     again = await ensure(mapping, force=True)
     assert again.generation.id != first.generation.id
-    seeds = [await members(db, made.generation.id) for made in (first, again)]
-    assert seeds[0] == seeds[1]  # the same seed gives the same partitions
+    homes = [await members(db, made.generation.id) for made in (first, again)]
+    assert homes[0] == homes[1]  # the same seed gives the same partitions
     other = await ensure(mapping, config=PGSConfig(min_community_size=10, target_partition_max=25))
     assert not other.reused
     assert max(other.generation.sizes) <= 25
@@ -131,10 +124,8 @@ async def test_other_knobs_make_another_generation(db, ensure):
 
 async def test_text_too_long_for_a_sweep_splits_a_partition(db, ensure):
     mapping = await papers(db, topics=1, size=40)
-    await db.call(
-        "MATCH (p:Paper) SET p.abstract = reduce(t = '', i IN range(1, 100) | t + ' word' + i)",
-        {},
-        "write",
+    await alter(
+        db, "MATCH (p:Paper) SET p.abstract = reduce(t = '', i IN range(1, 100) | t + ' word' + i)"
     )
     config = PGSConfig(min_community_size=2, target_partition_max=100, max_partition_tokens=2000)
     result = await ensure(mapping, config=config)
@@ -142,23 +133,12 @@ async def test_text_too_long_for_a_sweep_splits_a_partition(db, ensure):
     assert all(p.tokens <= 2000 for p in result.partitions)
 
 
-async def test_hashed_centroids_are_means_and_tell_topics_apart(db, ensure):
-    mapping = await papers(db)
-    embedder = HashingEmbedder()
-    result = await ensure(mapping, space=choose("hashing", embedder, mapping))
-    question = (await embedder.embed(["medieval trade routes"]))[0]
-    cosines = [p.centroid @ question / np.linalg.norm(p.centroid) for p in result.partitions]
-    assert "medieval" in result.partitions[int(np.argmax(cosines))].keywords
-    assert result.generation.dimensions == len(question)
-
-
 async def test_stored_vectors_of_mixed_sizes_are_counted_and_the_common_size_is_used(db, ensure):
     mapping = await papers(db)
-    await db.call(
+    await alter(
+        db,
         "MATCH (p:Paper) SET p.v = CASE WHEN p.score > 38 THEN [1.0, 2.0, 3.0] "
         "WHEN p.score > 2 THEN [1.0, toFloat(p.topic)] END",
-        {},
-        "write",
     )
     mapping = GraphMapping(labels=("Paper",), text=("abstract",), embedding="v")
     result = await ensure(mapping, space=choose("stored", None, mapping))
@@ -168,28 +148,24 @@ async def test_stored_vectors_of_mixed_sizes_are_counted_and_the_common_size_is_
     assert all(p.centroid is not None and p.centroid[0] == 1.0 for p in result.partitions)
     space = choose("stored", None, mapping)
     assert (await ensure(mapping, space=space)).reused
-    await db.call("MATCH (p:Paper {doi: 'doi/9'}) SET p.v = [0.0, 1.0]", {}, "write")
+    await alter(db, "MATCH (p:Paper {doi: 'doi/9'}) SET p.v = [0.0, 1.0]")
     changed = await ensure(mapping, space=space)
     assert changed.generation.origin == "refreshed"
     assert [part.centroid is None for part in changed.partitions] == [False] * 4
 
 
-async def test_odd_values_are_no_trouble(db, ensure):
+async def test_odd_values_are_no_trouble_and_an_empty_view_is_refused(db, ensure):
+    with pytest.raises(EmptyGraphError, match="pgs inspect"):
+        await ensure(GraphMapping(labels=("Nothing",)), graph="nothing")
     mapping = await papers(db, topics=0)
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(1, 15) AS i CREATE (:Paper {score: 0.0/0.0, abstract: ['1', 'true']})"
         "-[:CITES {strength: 1e308}]->(:Paper {score: -3, abstract: date()})",
-        {},
-        "write",
     )
     made = (await ensure(mapping)).generation
     assert made.issues["huge_relationship_weights"] == 15
     assert sum(made.sizes) == 30 == len(await members(db, made.id))
-
-
-async def test_an_empty_view_is_refused_with_what_to_do(db, ensure):
-    with pytest.raises(EmptyGraphError, match="pgs inspect"):
-        await ensure(GraphMapping(labels=("Nothing",)))
 
 
 @pytest.mark.parametrize(
@@ -219,26 +195,9 @@ async def test_a_failure_leaves_the_current_generation_and_nothing_else(
     assert (await ensure(mapping)).reused
 
 
-async def test_canceling_after_the_flip_keeps_the_new_generation(db, ensure, monkeypatch):
-    mapping = await papers(db)
-    first = await ensure(mapping)
-    flip = generation.make_current
-
-    async def flip_and_stop(*args):
-        await flip(*args)
-        raise asyncio.CancelledError
-
-    monkeypatch.setattr(generation, "make_current", flip_and_stop)
-    with pytest.raises(asyncio.CancelledError):
-        await ensure(mapping, force=True)
-    monkeypatch.undo()
-    current = await generation.read_current(db, "papers")
-    assert current is not None
-    assert current.id != first.generation.id
-    assert (await ensure(mapping)).reused
-
-
-async def test_a_generation_given_up_during_its_build_is_not_made_current(db, ensure, monkeypatch):
+async def test_the_flip_decides_whether_a_canceled_or_abandoned_generation_is_current(
+    db, ensure, monkeypatch
+):
     mapping = await papers(db)
     first = await ensure(mapping)
     flip = generation.make_current
@@ -247,10 +206,21 @@ async def test_a_generation_given_up_during_its_build_is_not_made_current(db, en
         await generation.abandon(database, name)
         await flip(database, graph, name, stored)
 
+    async def flip_and_stop(*args):
+        await flip(*args)
+        raise asyncio.CancelledError
+
     monkeypatch.setattr(generation, "make_current", given_up)
     with pytest.raises(LeaseLostError, match="was abandoned"):
         await ensure(mapping, force=True)
     assert (await generation.read_current(db, "papers")).id == first.generation.id
+    monkeypatch.setattr(generation, "make_current", flip_and_stop)
+    with pytest.raises(asyncio.CancelledError):
+        await ensure(mapping, force=True)
+    monkeypatch.undo()
+    current = await generation.read_current(db, "papers")
+    assert current.id != first.generation.id
+    assert (await ensure(mapping)).reused
 
 
 async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(db, ensure):
@@ -259,18 +229,18 @@ async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(d
     ids = [(await ensure(mapping, config=config, force=True)).generation.id for _ in range(3)]
     kept = (await db.read(queries.get("partitioning/read_generations"), graph="papers"))[0]["ids"]
     assert set(kept) == set(ids[1:])
-    await db.call(
+    await alter(
+        db,
         "MATCH (p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $id}) "
         "CREATE (:PgsSweep)-[:PGS_READ]->(p)",
-        {"id": ids[1]},
-        "write",
+        id=ids[1],
     )
     for _ in range(3):
         await ensure(mapping, config=config, force=True)
     kept = (await db.read(queries.get("partitioning/read_generations"), graph="papers"))[0]["ids"]
     assert ids[1] in kept
     assert len(kept) == 3
-    await db.call("MATCH (w:PgsSweep) DETACH DELETE w", {}, "write")
+    await alter(db, "MATCH (w:PgsSweep) DETACH DELETE w")
     again = await ensure(mapping, config.model_copy(update={"keep_generations": 1}))
     assert again.reused  # an unchanged graph keeps no more than it is to
     assert await count(db, "(x:PgsGeneration)") == 1
@@ -289,7 +259,7 @@ async def test_a_dead_job_leaves_neither_seeds_nor_projections(db, gds, ensure):
     )
     projecting = "MATCH (n:Paper) RETURN gds.graph.project($name, n, null) AS graph"
     name = make_name(gds.owned_by(Owner("papers", dead["fence"])))
-    await db.call(projecting, {"name": name}, "read")
+    await fetch(db, projecting, name=name)
     label = seed_label("papers")
     marking = queries.get("partitioning/set_seeds")
     await db.write(marking, generation=first.generation.id, label=label)

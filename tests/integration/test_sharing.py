@@ -9,8 +9,9 @@ from pgs_neo4j.errors import LeaseLostError
 from pgs_neo4j.ingest.brain import parse_brain
 from pgs_neo4j.ingest.load import load
 from pgs_neo4j.partitioning import attempt, generation, writing
+from tests.database import alter
 from tests.engines import KNOBS, engine_on
-from tests.graphs import checksum, count, papers
+from tests.graphs import checksum, count, home, papers
 from tests.leftovers import expire, whole
 
 LINK = (
@@ -21,13 +22,6 @@ JOIN = (
     "MATCH (a:Paper {doi: 'doi/' + $to}) "
     "CREATE (:Paper {doi: 'new/' + $to, abstract: 'New at ' + $to})-[:CITES {strength: 1.0}]->(a)"
 )
-
-
-@pytest.fixture
-async def engine(endpoint, db):
-    """An engine on the emptied database; the user's own connection is ``db``."""
-    async with engine_on(endpoint, **KNOBS) as opened:
-        yield opened
 
 
 async def begun(engine, db, **shape):
@@ -42,26 +36,15 @@ async def links(db, made):
     return {(p.id, near.id): near.edges for p in parts for near in p.adjacent}
 
 
-async def holding(db, doi):
-    """Id of the current partition of a paper."""
-    _, rows = await db.call(
-        "MATCH (:PgsGraph)-[:PGS_CURRENT]->()<-[:PGS_PART_OF]-(p)<-[:PGS_IN]-(:Paper {doi: $doi}) "
-        "RETURN p.id AS id",
-        {"doi": doi},
-        "read",
-    )
-    return rows[0]["id"]
-
-
 async def test_only_the_partition_that_grew_is_written(engine, db):
     first = await begun(engine, db)
     assert (await engine.execute("Begin", graph="papers")).coverage.exhausted
-    await db.call(JOIN, {"to": 90}, "write")
+    await alter(db, JOIN, to=90)
     before = await checksum(db)
     second = await engine.partition("papers")
     assert second.generation.origin == "seeded"
-    grown = await holding(db, "new/90")
-    assert grown == await holding(db, "doi/90")
+    grown = await home(db, "new/90")
+    assert grown == await home(db, "doi/90")
     was, now = (
         {p.id: (p.uid, p.lineage) for p in made.partitions if p.id != grown}
         for made in (first, second)
@@ -85,11 +68,11 @@ async def test_how_partitions_are_bound_belongs_to_a_generation(engine, db):
     first = await begun(engine, db)
     before = await links(db, first)
     for place in (3, 11):
-        await db.call(LINK, {"from": place, "to": 120 + place}, "write")
+        await alter(db, LINK, **{"from": place, "to": 120 + place})
     second = await engine.partition("papers")
     assert second.generation.origin == "seeded"
     assert [p.uid for p in second.partitions] == [p.uid for p in first.partitions]
-    ends = await holding(db, "doi/3"), await holding(db, "doi/123")
+    ends = await home(db, "doi/3"), await home(db, "doi/123")
     after = await links(db, second)
     assert after.pop(ends) == after.pop(ends[::-1]) == 2
     assert after == before == await links(db, first)
@@ -100,8 +83,8 @@ async def test_how_partitions_are_bound_belongs_to_a_generation(engine, db):
 async def test_old_generations_go_and_leave_what_is_shared(engine, db):
     await begun(engine, db, isolates=40)
     for turn in range(4):
-        await db.call(LINK, {"from": turn, "to": 40 + turn}, "write")
-        await db.call(JOIN, {"to": 80 + turn}, "write")
+        await alter(db, LINK, **{"from": turn, "to": 40 + turn})
+        await alter(db, JOIN, to=80 + turn)
         made = await engine.partition("papers", keep_generations=1)
         assert made.generation.origin == "seeded"
         assert (made.generation.pools, made.generation.pooled_nodes) == (1, 40)
@@ -114,38 +97,19 @@ async def test_old_generations_go_and_leave_what_is_shared(engine, db):
     assert not drift.changed
 
 
-async def test_an_unfinished_generation_takes_no_shared_partition_along(engine, db, monkeypatch):
-    first = await begun(engine, db)
-    before = await links(db, first)
-    await db.call(LINK, {"from": 3, "to": 123}, "write")
-
-    async def fail(*args, **kwargs):
-        raise RuntimeError("midway")
-
-    monkeypatch.setattr(generation, "make_current", fail)
-    with pytest.raises(RuntimeError, match="midway"):
-        await engine.partition("papers")
-    monkeypatch.undo()
-    assert await count(db, "(x:PgsGeneration)") == 1
-    assert await count(db, "()-[x:PGS_IN]->()") == 160
-    assert await links(db, first) == before
-    assert await count(db, "()-[x:PGS_ADJACENT]->()") == len(before)
-    assert (await engine.partition("papers")).generation.origin == "seeded"
-
-
 @pytest.mark.parametrize("shared", [True, False])
 async def test_a_node_that_vanishes_from_a_shared_partition_is_noticed(
     engine, db, monkeypatch, shared
 ):
     await begun(engine, db)
-    await db.call(JOIN, {"to": 90}, "write")
+    await alter(db, JOIN, to=90)
     gone = "doi/7" if shared else "doi/91"
     write = writing.write
     calls = []
 
     async def late(*args):
         if not calls:
-            await db.call("MATCH (p:Paper {doi: $doi}) DETACH DELETE p", {"doi": gone}, "write")
+            await alter(db, "MATCH (p:Paper {doi: $doi}) DETACH DELETE p", doi=gone)
         calls.append(1)
         return await write(*args)
 
@@ -160,7 +124,7 @@ async def test_a_node_that_vanishes_from_a_shared_partition_is_noticed(
 async def test_a_member_that_is_attached_no_more_is_a_change(engine, db):
     """As when a node is deleted and made again, the same, under the same internal id."""
     await begun(engine, db)
-    await db.call("MATCH (:Paper {doi: 'doi/7'})-[m:PGS_IN]->() DELETE m", {}, "write")
+    await alter(db, "MATCH (:Paper {doi: 'doi/7'})-[m:PGS_IN]->() DELETE m")
     drift = await engine.check("papers")
     assert (drift.nodes_added, drift.nodes_removed) == (1, 1)
     made = await engine.partition("papers")
@@ -169,15 +133,24 @@ async def test_a_member_that_is_attached_no_more_is_a_change(engine, db):
     assert not (await engine.check("papers")).changed
 
 
-async def test_what_a_killed_job_shared_with_a_session_s_partitions_goes(engine, db, monkeypatch):
-    await begun(engine, db)
+async def test_what_a_failed_or_killed_job_shared_stays_and_the_rest_of_it_goes(
+    engine, db, monkeypatch
+):
+    first = await begun(engine, db)
+    before = await links(db, first)
     assert (await engine.execute("Begin", graph="papers")).coverage.exhausted
-    await db.call(JOIN, {"to": 90}, "write")
+    await alter(db, JOIN, to=90)
 
     async def killed(*args, **kwargs):
         raise RuntimeError("killed")
 
     monkeypatch.setattr(generation, "make_current", killed)
+    with pytest.raises(RuntimeError, match="killed"):
+        await engine.partition("papers")
+    assert await count(db, "(x:PgsGeneration)") == 1
+    assert await count(db, "()-[x:PGS_IN]->()") == 160
+    assert await links(db, first) == before
+    assert await count(db, "()-[x:PGS_ADJACENT]->()") == len(before)
     monkeypatch.setattr(attempt.generation, "abandon", killed)  # type: ignore[attr-defined]
     with pytest.raises(RuntimeError, match="killed"):
         await engine.partition("papers")
@@ -194,7 +167,7 @@ async def test_what_a_killed_job_shared_with_a_session_s_partitions_goes(engine,
 
 async def test_from_nothing_nothing_is_shared_and_who_comes_late_changes_nothing(engine, db):
     first = await begun(engine, db)
-    await db.call(LINK, {"from": 3, "to": 123}, "write")
+    await alter(db, LINK, **{"from": 3, "to": 123})
     second = await engine.partition("papers", force=True)
     assert not {p.uid for p in first.partitions} & {p.uid for p in second.partitions}
     assert await count(db, "()-[x:PGS_IN]->()") == 320
@@ -218,15 +191,15 @@ async def test_vectors_of_another_length_are_taken_everywhere(endpoint, db):
     )
     async with engine_on(endpoint, **KNOBS | {"embedder": "stored"}) as engine:
         await engine.add_graph("papers", mapping)
-        await db.call(fill, {"topics": [0, 1, 2, 3], "size": 4}, "write")
+        await alter(db, fill, topics=[0, 1, 2, 3], size=4)
         await engine.partition("papers")
-        await db.call(fill, {"topics": [0, 1, 2], "size": 6}, "write")
+        await alter(db, fill, topics=[0, 1, 2], size=6)
         made = await engine.partition("papers")
         assert made.generation.origin == "refreshed"
         assert made.generation.dimensions == 6
         lengths = sorted(0 if p.centroid is None else len(p.centroid) for p in made.partitions)
         assert lengths == [0, 6, 6, 6]
-        await db.call(fill, {"topics": [3], "size": 6}, "write")
+        await alter(db, fill, topics=[3], size=6)
         made = await engine.partition("papers")
         assert [len(p.centroid) for p in made.partitions] == [6, 6, 6, 6]
 
@@ -234,10 +207,10 @@ async def test_vectors_of_another_length_are_taken_everywhere(endpoint, db):
 async def test_a_view_that_gds_cannot_seed_grows_all_the_same(engine, db):
     await engine.add_graph("papers", await papers(db))
     loop = "MATCH (p:Paper {doi: 'doi/2'}) CREATE (p)-[:CITES {strength: 1.0}]->(p)"
-    await db.call(loop, {}, "write")
+    await alter(db, loop)
     first = await engine.partition("papers")
     assert first.generation.issues["self_loops"] == 1
-    await db.call(JOIN, {"to": 90}, "write")
+    await alter(db, JOIN, to=90)
     second = await engine.partition("papers")
     assert second.generation.origin == "seeded"
     same = {p.uid for p in first.partitions} & {p.uid for p in second.partitions}
@@ -248,11 +221,11 @@ async def test_what_grew_and_grew_begins_from_nothing_in_the_end(engine, db):
     await begun(engine, db)
     origins, grown = [], []
     for turn in range(4):
-        await db.call(
+        await alter(
+            db,
             "UNWIND range(0, 11) AS i MATCH (a:Paper {doi: 'doi/' + (i + 12 * $turn)}) "
             "CREATE (:Paper {abstract: 'More.'})-[:CITES {strength: 1.0}]->(a)",
-            {"turn": turn},
-            "write",
+            turn=turn,
         )
         made = await engine.partition("papers")
         origins.append(made.generation.origin)
