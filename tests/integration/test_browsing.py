@@ -11,6 +11,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownNodeError, UsageError
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import engine_on_papers
 
 # A secret of another graph beside a paper, and all kinds of properties.
@@ -33,7 +34,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 
 async def id_of(db: Database, name: str) -> str:
-    (row,) = (await db.call(ID, {"name": name}, "read"))[1]
+    (row,) = await fetch(db, ID, name=name)
     return str(row["id"])
 
 
@@ -73,7 +74,7 @@ async def test_a_node_its_neighbors_its_findings_and_its_partition(pgs: PGS, db:
 async def test_properties_without_vectors_and_neighbors_without_other_graphs(
     pgs: PGS, db: Database
 ) -> None:
-    await db.call(NEIGHBORS, {}, "write")
+    await alter(db, NEIGHBORS)
     paper = await id_of(db, "doi/0")
     node = await pgs.browse.node("papers", paper)
     assert node.properties["born"] == "2026-11-23"
@@ -97,18 +98,13 @@ async def test_properties_without_vectors_and_neighbors_without_other_graphs(
     only = await pgs.browse.neighbors("papers", paper, relationship_type="HIDES")
     assert only.neighbors == ()
 
-
-async def test_a_node_of_another_graph_is_as_unknown_as_none(pgs: PGS, db: Database) -> None:
-    await db.call(NEIGHBORS, {}, "write")
-    secret, stored = (
-        await id_of(db, "CANARY"),
-        await db.call("MATCH (g:PgsGraph) RETURN elementId(g) AS id LIMIT 1", {}, "read"),
-    )
+    # A node of another graph is as unknown as none.
+    secret = await id_of(db, "CANARY")
+    (stored,) = await fetch(db, "MATCH (g:PgsGraph) RETURN elementId(g) AS id LIMIT 1")
     assert (await pgs.browse.node("secrets", secret)).text == "CANARY"
-    everything = GraphMapping(text=("abstract",))
-    await pgs.add_graph("all", everything)
+    await pgs.add_graph("all", GraphMapping(text=("abstract",)))
     for graph, element_id in (
-        ("papers", secret), ("papers", "garbage"), ("all", stored[1][0]["id"])
+        ("papers", secret), ("papers", "garbage"), ("all", stored["id"])
     ):  # fmt: skip
         for reading in (
             pgs.browse.node(graph, element_id),

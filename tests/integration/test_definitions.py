@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import GraphExistsError
 from pgs_neo4j.ingest.graph_file import FileNode, GraphFile
@@ -50,7 +49,9 @@ async def test_another_definition_needs_replace_and_says_what_it_costs(
         assert run["redefined"]  # it was asked of the earlier definition
 
 
-async def test_a_graph_is_never_loaded_over_another_one(db: Database, endpoint: Endpoint) -> None:
+async def test_a_graph_is_never_loaded_over_another_one_nor_defined_twice_at_once(
+    db: Database, endpoint: Endpoint
+) -> None:
     file = GraphFile(
         nodes=(FileNode(id="a", properties={"concept": "text"}),),
         relationships=(),
@@ -61,12 +62,8 @@ async def test_a_graph_is_never_loaded_over_another_one(db: Database, endpoint: 
             await pgs.load(file, "papers")
         await pgs.load(file, "notes")
         await pgs.load(file, "notes")
-
-
-async def test_one_of_two_definitions_at_once_is_refused(db: Database) -> None:
-    mappings = [GraphMapping(labels=("A",)), GraphMapping(labels=("B",))]
-    results = await asyncio.gather(
-        *(catalog.add(db, "both", mapping) for mapping in mappings), return_exceptions=True
-    )
+        results = await asyncio.gather(
+            *(pgs.add_graph("both", GraphMapping(labels=(label,))) for label in ("A", "B")),
+            return_exceptions=True,
+        )
     assert sorted(type(result).__name__ for result in results) == ["GraphExistsError", "bool"]
-    assert len(await catalog.graphs(db)) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,7 +16,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor import Check, examine, models
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
-from tests.fakes.openai_server import FakeOpenAI, Hang, Status, Vectors
+from tests.database import alter, fetch
+from tests.fakes.openai_server import FakeOpenAI, Hang, Status
 from tests.graphs import checksum, count, papers
 
 SECRET = "sk-very-secret"
@@ -27,12 +27,6 @@ SECRET = "sk-very-secret"
 def target(endpoint: Endpoint) -> ServerAccess:
     secret = SecretStr(endpoint.password) if endpoint.password else None
     return ServerAccess(uri=endpoint.uri, user=endpoint.user, password=secret)
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
 
 
 async def examined(target: ServerAccess | None, **settings: Any) -> dict[str, Check]:
@@ -83,6 +77,9 @@ async def test_a_healthy_server_is_well_and_stays_as_it_was(
     assert checks["graph papers"].detail == "not partitioned yet; the first question will do it"
     assert await checksum(db) == before
     assert await last_bookmark(db) == bookmark
+    await alter(db, "CREATE FULLTEXT INDEX said FOR (p:Paper|Book) ON EACH [p.title, p.abstract]")
+    detail = (await examined(target))["indexes"].detail
+    assert "said (full-text on Paper:Book.title|abstract, " in detail
 
 
 async def last_bookmark(db: Database) -> frozenset[str]:
@@ -98,18 +95,8 @@ async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
     assert unwell(checks) == {}
     assert checks["graphs"].detail.startswith("none yet")
     assert await count(bare_db, "(x)") == 0
-    _, rows = await bare_db.call("SHOW CONSTRAINTS YIELD name RETURN name", {}, "read")
+    rows = await fetch(bare_db, "SHOW CONSTRAINTS YIELD name RETURN name")
     assert rows == []
-
-
-@pytest.mark.usefixtures("no_search_indexes")
-async def test_indexes_are_told(db: Database, target: ServerAccess) -> None:
-    await papers(db, topics=1, size=3)
-    await db.call(
-        "CREATE FULLTEXT INDEX said FOR (p:Paper|Book) ON EACH [p.title, p.abstract]", {}, "write"
-    )
-    detail = (await examined(target))["indexes"].detail
-    assert detail.startswith("said (full-text on Paper:Book.title|abstract, ")
 
 
 async def test_missing_constraints_come_with_the_statements_that_bring_them_back(
@@ -117,11 +104,11 @@ async def test_missing_constraints_come_with_the_statements_that_bring_them_back
 ) -> None:
     await papers(db, topics=1, size=3)
     await catalog.add(db, "papers", GraphMapping())
-    await db.call("DROP CONSTRAINT pgs_run_id", {}, "write")
+    await alter(db, "DROP CONSTRAINT pgs_run_id")
     check = (await examined(target))["schema"]
     assert check.status == "warning"
     statement = check.fix.removeprefix("create them: ")
-    await db.call(statement, {}, "write")
+    await alter(db, statement)
     assert (await examined(target))["schema"].status == "ok"
 
 
@@ -129,11 +116,10 @@ async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: Serve
     await papers(db, topics=1, size=3)
     await catalog.add(db, "odd", GraphMapping(labels=("Paper",), text=("body",), key="doi"))
     await catalog.add(db, "gone", GraphMapping(labels=("Book",)))
-    await db.call(
+    await alter(
+        db,
         "MATCH (g:PgsGraph {name: 'odd'}) CREATE (g)-[:PGS_CURRENT]->(:PgsGeneration "
         "{id: 'g1', status: 'complete', node_count: 1234, partition_count: 7})-[:PGS_OF]->(g)",
-        {},
-        "write",
     )
     checks = await examined(target, graph="lost")
     assert unwell(checks) == {"graphs": "failed", "graph odd": "warning", "graph gone": "failed"}
@@ -143,20 +129,6 @@ async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: Serve
     assert checks["graph gone"].detail == "its mapping matches no node"
     assert checks["graphs"].detail == "PGS_GRAPH names lost, which is not stored"
     assert checks["graphs"].fix == "name one of gone, odd"
-
-
-async def test_an_embedder_of_other_dimensions_is_warned_of(
-    db: Database, target: ServerAccess, fake: FakeOpenAI
-) -> None:
-    await db.call("CREATE (:Idea {concept: 'an idea', emb: [1.0, 2.0, 3.0]})", {}, "write")
-    await catalog.add(db, "ideas", GraphMapping(text=("concept",), embedding="emb"))
-    fake.default = Vectors()
-    given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
-    checks = await examined(target, embedder="openai", **given)
-    assert unwell(checks) == {"embeddings of ideas": "warning"}
-    assert checks["embeddings of ideas"].detail.endswith("; those of the embedder have 8")
-    checks = await examined(target, embedder="hashing", **given)
-    assert unwell(checks) == {}
 
 
 @pytest.mark.parametrize(
@@ -180,14 +152,6 @@ async def test_each_stage_on_the_way_is_named_and_what_follows_is_skipped(
     assert "secret@" not in json.dumps([asdict(check) for check in checks.values()])
 
 
-async def test_a_server_that_accepts_and_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgs_neo4j.doctor.connection.CONNECT_TIMEOUT_S", 0.3)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        checks = await examined(ServerAccess(uri=f"bolt://127.0.0.1:{port}"))
-    assert checks["connection"].status == "failed"
-
-
 async def test_what_a_server_refuses_is_named(
     target: ServerAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,25 +170,32 @@ async def test_what_a_server_refuses_is_named(
     assert checks["read"].status == "skipped"
 
 
-async def test_models_that_are_there_are_probed_once_each(fake: FakeOpenAI) -> None:
+async def test_models_are_probed_once_each_and_told_if_they_are_not_there(
+    fake: FakeOpenAI,
+) -> None:
     given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
     assert "lists gpt-5-mini" in (await examined(None, **given))["sweep model"].detail
     same = await examined(None, sweep_model="gpt-5", **given)
     assert "lists gpt-5" in same["model"].detail
-    assert fake.chats == []
-
-
-async def test_a_model_that_is_not_listed_is_warned_of(fake: FakeOpenAI) -> None:
-    checks = await examined(None, llm_base_url=fake.base_url, synthesis_model="gpt-9")
+    checks = await examined(None, synthesis_model="gpt-9", **given)
     assert checks["sweep model"].status == "ok"
     assert checks["synthesis model"].status == "warning"
     assert checks["synthesis model"].fix == "set PGS_SYNTHESIS_MODEL to a model that it lists"
-    same = {"sweep_model": "gpt-9", "synthesis_model": "gpt-9"}
-    checks = await examined(None, llm_base_url=fake.base_url, **same)
+    checks = await examined(None, sweep_model="gpt-9", synthesis_model="gpt-9", **given)
     assert checks["model"].fix.startswith("set PGS_SWEEP_MODEL")
+    for name in ("none", "stored", "hashing"):  # these embedders need nothing
+        assert (await examined(None, embedder=name))["embedder"].status == "ok"
+    assert fake.chats == []
 
 
-async def test_a_refused_key_and_an_endpoint_that_is_not_there(fake: FakeOpenAI) -> None:
+async def test_what_refuses_a_key_is_not_there_or_never_answers(
+    fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgs_neo4j.doctor.connection.CONNECT_TIMEOUT_S", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        checks = await examined(ServerAccess(uri=f"bolt://127.0.0.1:{port}"))
+    assert checks["connection"].status == "failed"
     fake.refuse = lambda _: Status(401, message=f"bad key {SECRET}")
     given = {"llm_base_url": fake.base_url, "llm_api_key": SecretStr(SECRET)}
     checks = await examined(None, embedder="openai", **given)
@@ -236,17 +207,7 @@ async def test_a_refused_key_and_an_endpoint_that_is_not_there(fake: FakeOpenAI)
     assert "could not be reached" in checks["sweep model"].detail
     checks = await examined(None, llm_provider="openai")
     assert "no API key is configured" in checks["model"].detail
-
-
-async def test_an_endpoint_that_never_answers(
-    fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(models, "TIMEOUT_S", 0.5)
-    fake.default = Hang()
+    fake.refuse, fake.default = lambda _: None, Hang()
     checks = await examined(None, embedder="openai", llm_base_url=fake.base_url)
     assert checks["embedder"].status == "failed"
-
-
-@pytest.mark.parametrize("name", ["none", "stored", "hashing"])
-async def test_embedders_that_need_nothing_are_well(name: str) -> None:
-    assert (await examined(None, embedder=name))["embedder"].status == "ok"

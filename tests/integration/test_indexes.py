@@ -14,9 +14,9 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import MappingError, UsageError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes, read_fact_sizes
-from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_facts, want_text, want_vectors
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on
 from tests.graphs import MAPPING, checksum, papers
 
@@ -31,6 +31,7 @@ WITH papers UNWIND papers[..20] AS p MATCH (p)-[r:CITES]->()
 SET r.fact = 'cites', r.vector = [1.0, p.score]
 """
 pytestmark = pytest.mark.usefixtures("no_search_indexes")
+SIGNS = 'What of "fact101"? (and/or) fact101~ [x TO y] +-&|!{}^*:\\ AND NOT'
 ODD = ("La`bel", "\\u0060) DETACH DELETE n //", 'it\'s "a"\nlabel\\', "b")
 ODD_TEXTS = ("te`xt", "\\u0060]", "p'\"\\u005C", "t")
 
@@ -38,7 +39,7 @@ ODD_TEXTS = ("te`xt", "\\u0060]", "p'\"\\u005C", "t")
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     await papers(db)
-    await db.call(FILL, {}, "write")
+    await alter(db, FILL)
     async with engine_on(endpoint, embedder="none") as opened:
         await opened.add_graph("papers", FACTS)
         yield opened
@@ -48,6 +49,8 @@ async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> No
     before, graph = await checksum(db), await pgs.graph("papers")
     detail = check_search(graph, await pgs.indexes()).detail
     assert detail.endswith("pgs index create --graph papers --text --vectors --facts")
+    await asyncio.gather(*(make_indexes(db, want_text(FACTS)) for _ in range(4)))
+    assert len(await pgs.indexes.drop()) == 1, "of four requests at once"
     made = await pgs.indexes.create(text=True, facts=True, vectors=True)
     assert made.dimensions == 3
     assert [(i.kind, i.entity, i.labels, i.properties, i.dimensions) for i in made.created] == [
@@ -65,7 +68,7 @@ async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> No
     assert again.existing == made.created
     # Without a choice, as before: those on embeddings of nodes.
     assert (await pgs.indexes.create()).existing == made.created[1:2]
-    await db.call("CREATE FULLTEXT INDEX pgs_text_mine FOR (n:A) ON EACH [n.b]", {}, "write")
+    await alter(db, "CREATE FULLTEXT INDEX pgs_text_mine FOR (n:A) ON EACH [n.b]")
     assert {index.name for index in await pgs.indexes()} == {*made.names, "pgs_text_mine"}
     assert set(await pgs.indexes.drop()) == set(made.names)
     assert [(index.name, index.own) for index in await pgs.indexes()] == [("pgs_text_mine", False)]
@@ -78,7 +81,7 @@ async def test_searches_use_the_text_index_at_once_and_find_no_other_label(
     before = await pgs.search("fact101", top_k=50)
     assert before.paths[1].method == "shared words"
     # An index on some of the texts does not serve.
-    await db.call("CREATE FULLTEXT INDEX titles FOR (n:Paper) ON EACH [n.title]", {}, "write")
+    await alter(db, "CREATE FULLTEXT INDEX titles FOR (n:Paper) ON EACH [n.title]")
     (name,) = (await pgs.indexes.create(text=True)).names
     found = await pgs.search("fact101", top_k=50)
     assert found.paths[1].method == f"full-text index {name}"
@@ -87,19 +90,15 @@ async def test_searches_use_the_text_index_at_once_and_find_no_other_label(
     # The english analyzer finds other forms of a word.
     assert (await pgs.search("a study of sleeping", top_k=5)).items[0].scores["text"] > 0
     await pgs.indexes.drop()
-    await db.call("DROP INDEX titles", {}, "write")
+    await alter(db, "DROP INDEX titles")
     assert (await pgs.search("fact101")).paths[1].method == "shared words"
-
-
-async def test_a_wider_index_of_the_user_serves_and_other_labels_stay_out(
-    pgs: PGS, db: Database
-) -> None:
+    # A wider one of the user's serves, and other labels stay out.
     text = "CREATE FULLTEXT INDEX mine FOR (n:Paper|Draft) ON EACH [n.title, n.abstract, n.doi]"
-    await db.call(text, {}, "write")
+    await alter(db, text)
     made = await pgs.indexes.create(text=True)
     assert (made.names, [index.name for index in made.existing]) == ((), ["mine"])
-    found = await pgs.search("fact101", top_k=50)
-    assert found.paths[1].method == "full-text index mine"
+    found = await pgs.search(SIGNS, top_k=50)
+    assert (found.paths[1].method, found.paths[1].error) == ("full-text index mine", "")
     assert {label for item in found.items for label in item.labels} == {"Paper"}
 
 
@@ -108,16 +107,16 @@ async def test_what_stands_in_the_way_is_told_and_nothing_is_created(
 ) -> None:
     options = "{indexConfig: {`vector.dimensions`: 3, `vector.similarity_function`: 'euclidean'}}"
     vector = f"CREATE VECTOR INDEX mine FOR (n:Paper) ON (n.vector) OPTIONS {options}"
-    await db.call(vector, {}, "write")
+    await alter(db, vector)
     with pytest.raises(UsageError, match=r"mine on Paper .* 3 dimensions by euclidean"):
         await pgs.indexes.create(text=True, vectors=True)
     assert [index.name for index in await pgs.indexes()] == ["mine"]
     (wanted,) = want_text(FACTS)
-    await db.call(f"CREATE RANGE INDEX {wanted.name} FOR (n:A) ON (n.b)", {}, "write")
+    await alter(db, f"CREATE RANGE INDEX {wanted.name} FOR (n:A) ON (n.b)")
     with pytest.raises(UsageError, match=f"the name {wanted.name} belongs to another index"):
         await pgs.indexes.create(text=True)
-    await db.call(f"DROP INDEX {wanted.name}", {}, "write")
-    await db.call(f"CREATE FULLTEXT INDEX {wanted.name} FOR (n:A) ON EACH [n.b]", {}, "write")
+    await alter(db, f"DROP INDEX {wanted.name}")
+    await alter(db, f"CREATE FULLTEXT INDEX {wanted.name} FOR (n:A) ON EACH [n.b]")
     with pytest.raises(UsageError, match=f"the name {wanted.name} belongs to the full-text index"):
         await pgs.indexes.create(text=True)
 
@@ -140,7 +139,7 @@ async def test_names_of_all_kinds_are_data(db: Database) -> None:
     )
     for text in ODD_TEXTS:
         given = {"labels": list(ODD), "types": list(ODD[:1]), "text": text}
-        await db.call(create, given, "write")
+        await alter(db, create, **given)
     before = await checksum(db)
     mapping = GraphMapping(
         labels=ODD, text=ODD_TEXTS, embedding="v", relationship_embedding=ODD_TEXTS[1]
@@ -153,9 +152,3 @@ async def test_names_of_all_kinds_are_data(db: Database) -> None:
     assert made.created[-1].properties == ODD_TEXTS[1:2]
     assert len(await drop_indexes(db)) == len(made.created) == 6
     assert await checksum(db) == before
-
-
-async def test_two_requests_at_once_make_one_index(db: Database) -> None:
-    await papers(db, topics=1, size=5)
-    await asyncio.gather(*(make_indexes(db, want_text(MAPPING)) for _ in range(4)))
-    assert len(await list_search_indexes(db)) == 1

@@ -6,18 +6,11 @@ from random import Random
 
 import pytest
 
-from pgs_neo4j.checking.absences import check_absences, group_absences
 from pgs_neo4j.checking.check import read_links
-from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import (
-    Absence,
-    AbsenceStatus,
     GraphMapping,
     Partition,
-    Report,
-    Sweep,
-    SweepStatus,
 )
 from pgs_neo4j.retrieval import lookup, scan
 from pgs_neo4j.retrieval.lookup import look_up
@@ -25,7 +18,7 @@ from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.text.matching import Page, SearchTerms
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.terms.postings import SegmentBuilder
-from tests.engines import engine_on_papers
+from tests.database import alter, fetch
 from tests.graphs import MAPPING
 
 NOTES = GraphMapping(labels=("Note",), text=("text", "more"), title="name", key="name")
@@ -69,8 +62,8 @@ def way(request):
 async def prepare(db, *partitions, mapping=NOTES, way="scan", **more):
     """An order for the notes given; one more note is in no partition."""
     rows = [{"id": i, "notes": notes} for i, notes in enumerate(partitions, 1)]
-    await db.call(CREATE_PARTITIONS, {"partitions": rows}, "write")
-    await db.call("CREATE (:Note {name: 'outside', text: 'ammonia outside'})", {}, "write")
+    await alter(db, CREATE_PARTITIONS, partitions=rows)
+    await alter(db, "CREATE (:Note {name: 'outside', text: 'ammonia outside'})")
     made = tuple(
         Partition(
             id=row["id"],
@@ -88,11 +81,10 @@ async def prepare(db, *partitions, mapping=NOTES, way="scan", **more):
 
 async def write_index(db, partitions, mapping):
     """Index the notes as they are now."""
-    _, rows = await db.call(
+    rows = await fetch(
+        db,
         "MATCH (n)-[m:PGS_IN]->(p:PgsPartition) WHERE p.uid STARTS WITH 'g:' "
         "RETURN p.uid AS uid, m.rank AS rank, n {.*} AS note ORDER BY p.id, m.rank",
-        {},
-        "read",
     )
     builder, firsts = SegmentBuilder(50.0), {}
     for row in rows:
@@ -101,15 +93,13 @@ async def write_index(db, partitions, mapping):
         builder.add([joined_text(values)])
     segment = builder.build()
     cells = [{"bucket": str(bucket), "data": data} for bucket, data in segment.cells.items()]
-    await db.call(
+    await alter(
+        db,
         WRITE_INDEX,
-        {
-            "size": segment.size,
-            "bits": segment.bits,
-            "cells": cells,
-            "firsts": [{"uid": uid, "first": first} for uid, first in firsts.items()],
-        },
-        "write",
+        size=segment.size,
+        bits=segment.bits,
+        cells=cells,
+        firsts=[{"uid": uid, "first": first} for uid, first in firsts.items()],
     )
 
 
@@ -132,43 +122,27 @@ CHEMISTRY = (
 SLEEP = (note("naps", "Cats sleep, and memories stay."), note("dreams", "Of ammonias and cats."))
 
 
-async def test_every_node_that_holds_enough_of_the_terms_is_found(db, way):
+async def test_every_node_that_holds_enough_of_the_terms_is_found_once(db, way):
     place = await prepare(db, CHEMISTRY, SLEEP, way=way)
+    await alter(
+        db,
+        "MATCH (n:Note {name: 'Haber'}), (p:PgsPartition {uid: 'old:1'}) "
+        "CREATE (n)-[:PGS_IN {rank: 7}]->(p)",
+    )
     both = SearchTerms(("ammonia", "pressure"), 2)
     either = SearchTerms(("ammonia", "cat", "pressure"), 2)
     found = await look_up(db, place, [both, either])
-    assert titles(found[both]) == ["Haber"]
     assert titles(found[either]) == ["Haber", "dreams"]
     [hit] = found[both].hits
-    assert (hit.partition, hit.rank, hit.key) == (1, 0, "Haber")
-    _, rows = await db.call(
-        "MATCH (n) WHERE elementId(n) = $id RETURN n.name AS name", {"id": hit.element_id}, "read"
+    assert (hit.partition, hit.rank, hit.key, hit.title) == (1, 0, "Haber", "Haber")
+    rows = await fetch(
+        db, "MATCH (n) WHERE elementId(n) = $id RETURN n.name AS name", id=hit.element_id
     )
     assert rows == [{"name": "Haber"}]
     assert (found[both].searched, found[both].method) == (4, METHODS[way])
     assert found[both].complete
-
-
-async def test_the_same_node_counts_once_and_only_in_this_generation(db, way):
-    place = await prepare(db, CHEMISTRY, way=way)
-    await db.call(
-        "MATCH (n:Note {name: 'Haber'}), (p:PgsPartition {uid: 'old:1'}) "
-        "CREATE (n)-[:PGS_IN {rank: 7}]->(p)",
-        {},
-        "write",
-    )
-    found = await one(db, place, "ammonia")
-    assert [(hit.partition, hit.rank) for hit in found.hits] == [(1, 0)]
-    assert found.searched == 2
-
-
-async def test_partitions_to_be_read_first_come_first(db, way):
-    notes = [[note(f"n{p}{i}", "ammonia") for i in range(2)] for p in range(3)]
-    place = await prepare(db, *notes, first=frozenset({3}), way=way)
-    found = await one(db, place, "ammonia")
-    assert [(hit.partition, hit.rank) for hit in found.hits] == [
-        (3, 0), (3, 1), (1, 0), (1, 1), (2, 0), (2, 1)
-    ]  # fmt: skip
+    first = await one(db, replace(place, first=frozenset({2})), "ammonia")
+    assert titles(first) == ["dreams", "Haber"]  # partitions to be read first come first
 
 
 HOSTILE = (
@@ -200,11 +174,11 @@ async def test_the_index_is_believed_while_it_is_whole_and_of_today(db):
     found = await one(db, replace(place, max_nodes=0), "plutonium")
     assert (titles(found), found.complete, found.searched) == ([], True, 4)
     # A text that changed since is read as it is, and what it says now takes a scan.
-    await db.call("MATCH (n:Note {name: 'Haber'}) SET n.text = 'Now plutonium.'", {}, "write")
+    await alter(db, "MATCH (n:Note {name: 'Haber'}) SET n.text = 'Now plutonium.'")
     assert titles(await one(db, place, "ammonia")) == ["dreams"]
     found = await one(db, replace(place, outdated=True), "plutonium")
     assert (titles(found), found.method) == (["Haber"], "scan of every node")
-    await db.call("MATCH (p {uid: 'g:2'})-[i:PGS_INDEXED_IN]->() DELETE i", {}, "write")
+    await alter(db, "MATCH (p {uid: 'g:2'})-[i:PGS_INDEXED_IN]->() DELETE i")
     assert (await one(db, place, "ammonia")).method == "scan of every node"
 
 
@@ -247,7 +221,7 @@ async def test_a_search_agrees_with_reading_every_node(db, way):
     texts = [" ".join(random.choices(said.split(), k=random.randint(0, 6))) for _ in range(60)]
     notes = [note(f"n{i}", text) for i, text in enumerate(texts)] + [held for held, _ in KINDS]
     place = await prepare(db, *(notes[part::3] for part in range(3)))
-    await db.call("MATCH (n:Note {name: 'date'}) SET n.more = date('2011-05-01')", {}, "write")
+    await alter(db, "MATCH (n:Note {name: 'date'}) SET n.more = date('2011-05-01')")
     if way == "index":
         await write_index(db, place.partitions, NOTES)
     terms = ["cat", "ion", "arxiv", "retries", "city", "memories", "量子", "GPT-4", "cat of ions"]
@@ -314,72 +288,12 @@ async def test_a_database_error_passes_through(db):
         await one(db, place, "ammonia")
 
 
-# All together, on real partitions
-
-
-@pytest.fixture
-async def engine(endpoint, db):
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
-
-
-def reported(partition, absences, last):
-    return Sweep(
-        partition=partition,
-        status=SweepStatus.ACCEPTED,
-        nodes=last,
-        read=((0, last),),
-        report=Report(partition=partition, absences=tuple(Absence(text=text) for text in absences)),
-    )
-
-
-async def test_absences_of_reports_are_contradicted_elsewhere_or_confirmed(db, engine):
-    made = await engine.partition("papers")
-    parts = {part.id: part for part in made.partitions}
-    _, rows = await db.call(
-        "MATCH (n:Paper)-[:PGS_IN]->(p:PgsPartition) "
-        "RETURN n.topic AS topic, collect(DISTINCT p.id) AS ids ORDER BY topic",
-        {},
-        "read",
-    )
-    ammonia, sleep, debris, _ = (row["ids"][0] for row in rows)
-    sweeps = [
-        reported(sleep, ["No discussion of the catalysis of ammonia.", "Nothing on fact0."], 40),
-        reported(ammonia, ["No mention of orbital debris", "No dark matter here"], 40),
-    ]
-    order = LookupOrder(
-        mapping=MAPPING,
-        generation=made.generation.id,
-        partitions=made.partitions,
-        first=frozenset({sleep, ammonia}),
-    )
-    warnings = []
-    async with Lookups(partial(look_up, db, order), warnings.append) as lookups:
-        for each in sweeps:
-            lookups.begin(each.report)
-        hits = await lookups.finish(30)
-    read = {part: frozenset(range(parts[part].size)) for part in (sleep, ammonia)}
-    judged = {each.text: each for each in check_absences(group_absences(sweeps), hits, read)}
-    catalysis = judged["No discussion of the catalysis of ammonia."]
-    assert catalysis.status is AbsenceStatus.CONTRADICTED
-    assert catalysis.count == 40
-    assert {(s.partition, s.read) for s in catalysis.sightings} == {(ammonia, True)}
-    assert judged["Nothing on fact0."].sightings[0].title == "Paper 0"
-    orbits = judged["No mention of orbital debris"]
-    assert orbits.status is AbsenceStatus.ELSEWHERE
-    assert {(s.partition, s.read) for s in orbits.sightings} == {(debris, False)}
-    assert judged["No dark matter here"].status is AbsenceStatus.CONFIRMED
-    assert judged["No dark matter here"].searched == 160
-    assert warnings == []
-
-
-async def test_cited_nodes_that_a_relationship_connects_are_linked(db, engine):
-    made = await engine.partition("papers")
-    _, rows = await db.call(
+async def test_cited_nodes_that_a_relationship_connects_are_linked(db, pgs):
+    made = await pgs.partition("papers")
+    rows = await fetch(
+        db,
         "MATCH (n:Paper)-[m:PGS_IN]->(p:PgsPartition) WHERE n.doi IN ['doi/0', 'doi/40', 'doi/80'] "
         "RETURN n.doi AS doi, p.id AS partition, m.rank AS rank",
-        {},
-        "read",
     )
     at = {row["doi"]: (row["partition"], row["rank"]) for row in rows}
     pairs = [(at["doi/0"], at["doi/40"]), (at["doi/40"], at["doi/80"])]

@@ -13,6 +13,7 @@ from pgs_neo4j.retrieval.indexes.wanted import want_vectors
 from pgs_neo4j.retrieval.paths import members
 from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.places import Place
+from tests.database import alter
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), embedding="v")
 PARTS = [Partition(id=number, uid=f"g:{number}", size=50, tokens=1) for number in (1, 2)]
@@ -32,8 +33,8 @@ CREATE (:Doc {v: row[1]})-[:PGS_IN {rank: row[0]}]->(p)
 @pytest.fixture
 async def docs(db: Database) -> None:
     """A hundred documents on an arc, fifty in each partition, and some odd vectors in the first."""
-    await db.call(CREATE, {}, "write")
-    await db.call(ODD, {}, "write")
+    await alter(db, CREATE)
+    await alter(db, ODD)
 
 
 @pytest.fixture
@@ -63,6 +64,13 @@ async def test_every_embedding_of_the_right_size_is_compared(db: Database, docs:
     assert all(score > 0 for score in (await near(db, 3.0)).scores.values())
     assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
     assert await find_near_members(db, GraphMapping(), PARTS, at(0.5), 3) is None
+    with pytest.MonkeyPatch.context() as patch:  # many are left alone without an index
+        patch.setattr(members, "QUICK", 0)
+        none = await near(db, 0.5)
+    assert (none.scores, none.method) == ({}, "")
+    assert "'pgs index create' makes one" in none.advice
+    await alter(db, "MATCH (n:Doc) WHERE n.v = 'x' SET n.v = [1.0, 0.0 / 0.0]")
+    assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None, "one is not finite"
 
 
 async def test_an_index_finds_the_same(db: Database, index: str) -> None:
@@ -73,15 +81,6 @@ async def test_an_index_finds_the_same(db: Database, index: str) -> None:
     assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
 
 
-async def test_without_an_index_many_embeddings_are_left_alone(
-    db: Database, docs: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(members, "QUICK", 0)
-    found = await near(db, 0.5)
-    assert (found.scores, found.method) == ({}, "")
-    assert "'pgs index create' makes one" in found.advice
-
-
 async def test_an_index_that_is_gone_leaves_the_words(
     db: Database, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,9 +89,4 @@ async def test_an_index_that_is_gone_leaves_the_words(
 
     monkeypatch.setattr(members, "covering_indexes", stale)
     await drop_indexes(db)
-    assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None
-
-
-async def test_an_embedding_that_is_not_finite_leaves_the_words(db: Database, docs: None) -> None:
-    await db.call("MATCH (n:Doc) WHERE n.v = 'x' SET n.v = [1.0, 0.0 / 0.0]", {}, "write")
     assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None

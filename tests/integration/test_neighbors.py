@@ -10,6 +10,7 @@ from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hops import find_neighbors
+from tests.database import alter, fetch
 
 # A loop, parallels, another type, and what this package writes beside them.
 GRAPH = """
@@ -38,9 +39,9 @@ INTERNAL = {
 async def test_a_neighbor_gets_its_share_by_both_degrees(
     db: Database, types: tuple[str, ...], more: int
 ) -> None:
-    await db.call(GRAPH, {"more": more}, "write")
-    _, nodes = await db.call(NODES, {}, "read")
-    _, links = await db.call(LINKS, {}, "read")
+    await alter(db, GRAPH, more=more)
+    nodes = await fetch(db, NODES)
+    links = await fetch(db, LINKS)
     ids = {row["name"]: row["id"] for row in nodes}
     links = [link for link in links if not types or link["type"] in types]
     degrees = dict.fromkeys(ids, 0)
@@ -63,3 +64,7 @@ async def test_a_neighbor_gets_its_share_by_both_degrees(
 def test_every_type_at_nodes_of_a_view_is_subtracted_from_degrees() -> None:
     listed = set(re.findall(r"PGS_\w+[A-Z]", queries.get("retrieval/find_neighbors").text))
     assert set(names.TYPES) - INTERNAL <= listed
+    subtracted = re.search(r"- COUNT {(.*)}", queries.get("checking/read_links").text)
+    assert subtracted is not None
+    many = {"PGS_ABOUT", "PGS_SOURCE", "PGS_TARGET", "PGS_ISOMORPHIC", "PGS_SHOWED"}
+    assert set(re.findall(r"PGS_\w+", subtracted[1])) == many

@@ -8,6 +8,7 @@ from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import propose, survey, validate
+from tests.database import alter
 
 NEO4J_GRAPHRAG = """
 CREATE (d:__KGBuilder__:Document {path: 'news.txt', createdAt: '2026-01-01'})
@@ -56,12 +57,6 @@ CREATE (b:Good:__Entity__ {id: 'wool' + i, name: 'Wool ' + i, embedding: [0.3, i
 CREATE (a)-[:MENTIONED_IN]->(c)<-[:MENTIONED_IN]-(b)
 CREATE (a)-[:RELATES {rel_type: 'SHIPS', fact: '(Town, SHIPS, Wool): it ships wool.',
   weight: 0.5, embedding: [0.4, i * 0.1]}]->(b)
-"""
-
-LOOKALIKE = """
-UNWIND range(0, 5) AS i
-CREATE (:Document {path: 'p' + i})<-[:PART_OF]-(:Chunk {index: i,
-  text: 'The harbor of town ' + i + ' ships wool.'})<-[:MENTIONS]-(:Entity {name: 'Town ' + i})
 """
 
 
@@ -130,16 +125,9 @@ CREATE (:Document {path: 'p' + i})<-[:PART_OF]-(:Chunk {index: i,
 async def test_a_published_schema_is_recognized_and_stored_as_proposed(
     db: Database, system: str, statement: str, mapping: GraphMapping
 ) -> None:
-    await db.call(statement, {}, "write")
+    await alter(db, statement)
     proposal = propose(await survey(db))
     assert (proposal.recognized, proposal.mapping) == (system, mapping)
     assert await validate(db, proposal.mapping) == []
     assert await catalog.add(db, "proposed", proposal.mapping)
     assert (await catalog.get(db, "proposed")).mapping == mapping
-
-
-async def test_a_lookalike_is_treated_like_any_other_graph(db: Database) -> None:
-    await db.call(LOOKALIKE, {}, "write")
-    proposal = propose(await survey(db))
-    assert proposal.recognized is None
-    assert proposal.mapping == GraphMapping(text=("name", "text"), title="name")

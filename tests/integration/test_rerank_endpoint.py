@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import stamina
 from pydantic import SecretStr
 
 from pgs_neo4j.database.connection import Database
@@ -29,20 +28,8 @@ from tests.engines import engine_on
 from tests.fakes.openai_server import Endless, FakeOpenAI, Hang, Raw, Recorded, Status
 from tests.graphs import papers
 
+pytestmark = pytest.mark.usefixtures("no_waits")
 SECRET = "sk-not-for-others"
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def no_waits() -> Iterator[None]:
-    stamina.set_testing(True, attempts=20)
-    yield
-    stamina.set_testing(False)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from pgs_neo4j.retrieval.rerankers import (
     rerank_by_mentions,
 )
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import engine_on
 
 MAPPING = GraphMapping(
@@ -50,8 +51,8 @@ NAMES = "MATCH (n) WHERE n.name IS NOT NULL RETURN n.name AS name, elementId(n) 
 
 @pytest.fixture
 async def ids(db: Database) -> dict[str, str]:
-    await db.call(CHAIN, {}, "write")
-    _, rows = await db.call(NAMES, {}, "read")
+    await alter(db, CHAIN)
+    rows = await fetch(db, NAMES)
     return {row["name"]: row["id"] for row in rows}
 
 
@@ -118,7 +119,7 @@ async def test_a_reranker_that_takes_too_long_or_fails_keeps_the_order(
     monkeypatch.undo()
 
     async def fail(order: RerankOrder) -> None:
-        await order.db.call("RETURN 1 / 0", {}, "read")
+        await fetch(order.db, "RETURN 1 / 0")
 
     monkeypatch.setitem(RERANKERS, "distance", fail)
     failed = await pgs.search("lighthouse keeper", graph=MAPPING, rerank="distance")

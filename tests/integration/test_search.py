@@ -13,10 +13,10 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import QuestionError, UnknownGraphError, UsageError
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on, engine_on_papers
 from tests.graphs import MAPPING, checksum, count, papers
 
-TEXT_INDEX = "CREATE FULLTEXT INDEX paper_text FOR (n:Paper) ON EACH [n.title, n.abstract]"
 VECTORS = "MATCH (p:Paper) SET p.vector = [toFloat(p.topic), 1.0, toFloat(p.score) / 100]"
 HUB = """
 MATCH (p:Paper {doi: 'doi/101'})
@@ -30,15 +30,6 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     await papers(db)
     async with engine_on(endpoint) as opened:
         yield opened
-
-
-@pytest.fixture
-async def indexed(db: Database) -> AsyncIterator[None]:
-    """A full-text index of the user's."""
-    await db.call(TEXT_INDEX, {}, "schema")
-    await db.call("CALL db.awaitIndexes(60)", {}, "read")
-    yield
-    await db.call("DROP INDEX paper_text", {}, "schema")
 
 
 async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_written(
@@ -62,15 +53,10 @@ async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_writt
     assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
 
 
-@pytest.mark.usefixtures("indexed")
-async def test_a_full_text_index_of_the_user_is_asked_and_neighbors_are_found(
-    pgs: PGS, db: Database
-) -> None:
+async def test_neighbors_are_found_by_a_question_of_odd_signs(pgs: PGS, db: Database) -> None:
     found = await pgs.search(SIGNS, graph=MAPPING)
     assert found.items[0].key == "doi/101"
-    assert found.paths[1].method == "full-text index paper_text"
-    assert not found.paths[1].error
-    await db.call(HUB, {}, "write")
+    await alter(db, HUB)
     found = await pgs.search("fact101", graph=MAPPING, top_k=50)
     by_key = {item.key: item for item in found.items}
     assert "text" not in by_key["hub"].scores
@@ -82,7 +68,7 @@ async def test_a_full_text_index_of_the_user_is_asked_and_neighbors_are_found(
 
 
 async def test_stored_embeddings_count_beside_words(pgs: PGS, db: Database) -> None:
-    await db.call(VECTORS, {}, "write")
+    await alter(db, VECTORS)
     mapping = replace(MAPPING, embedding="vector")
     naive = await pgs.search("fact101", graph=mapping, mode="naive", top_k=5)
     assert [path.name for path in naive.paths] == ["vector"]
@@ -114,8 +100,8 @@ async def test_a_structural_search_tells_the_way_through_nodes_without_text(
         "MATCH (p:Paper {doi: 'doi/101'}) CREATE (p)-[:CITES]->(h:Author {title: 'J. Doe'})"
         "<-[:CITES]-(:Paper {doi: 'beyond', title: 'Unlike', abstract: 'nothing in common'})"
     )
-    await db.call(bare, {}, "write")
-    await db.call("MATCH (p:Paper) SET p.vector = [1.0, toFloat(size(p.doi))]", {}, "write")
+    await alter(db, bare)
+    await alter(db, "MATCH (p:Paper) SET p.vector = [1.0, toFloat(size(p.doi))]")
     mapping = replace(MAPPING, embedding="vector")
     found = await pgs.search("fact101", graph=mapping, mode="structural", top_k=100)
     by_key = {item.key: item for item in found.items}

@@ -10,6 +10,7 @@ from pgs_neo4j.errors import DatabaseAuthError, MappingError, QueryError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, propose, survey, validate
 from pgs_neo4j.survey import sample as sampling
+from tests.database import alter
 from tests.graphs import checksum, papers
 
 
@@ -17,12 +18,16 @@ def by_label(samples: tuple[LabelSample, ...]) -> dict[str, LabelSample]:
     return {sample.label: sample for sample in samples}
 
 
-async def test_counts_and_properties_are_what_is_stored(db: Database) -> None:
-    await papers(db, isolates=3)
+async def test_counts_and_properties_are_what_is_stored_apart_from_what_is_ours(
+    db: Database,
+) -> None:
+    mapping = await papers(db, isolates=3)
+    await catalog.add(db, "papers", GraphMapping(labels=("Paper",)))
+    await alter(db, "MATCH (p:Paper) WITH p LIMIT 5 CREATE (p)-[:PGS_IN]->(:PgsPartition)")
     found = await survey(db)
     assert (found.nodes, found.relationships, found.floor) == (163, 483, None)
-    paper = by_label(found.labels)["Paper"]
-    assert (paper.count, paper.sampled) == (163, 163)
+    (paper,) = found.labels
+    assert (paper.label, paper.count, paper.sampled) == ("Paper", 163, 163)
     properties = {item.name: item for item in paper.properties}
     assert (properties["doi"].distinct, properties["doi"].types) == (163, ("STRING",))
     assert properties["abstract"].prose == 163
@@ -30,13 +35,10 @@ async def test_counts_and_properties_are_what_is_stored(db: Database) -> None:
     assert (properties["score"].least, properties["score"].greatest) == (1.0, 40.0)
     assert [(t.type, t.count, t.sampled) for t in found.relationship_types] == [("CITES", 483, 483)]
     assert found.relationship_types[0].properties[0].least == 0.1
-
-
-async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
-    db: Database,
-) -> None:
-    mapping = await papers(db)
-    proposed = propose(await survey(db)).mapping
+    assert dict(found.our_labels) == {"PgsGraph": 1, "PgsMeta": 1, "PgsPartition": 5}
+    assert found.our_types == (("PGS_IN", 5),)
+    # What is proposed is the mapping that the authors of the papers would write.
+    proposed = propose(found).mapping
     assert proposed == GraphMapping(
         text=("title", "abstract"),
         title="title",
@@ -44,16 +46,14 @@ async def test_the_proposal_for_papers_is_the_mapping_their_authors_would_write(
         weight="score",
         relationship_weight="strength",
     )
-    assert await validate(db, proposed) == []
-    assert await validate(db, mapping) == []
+    assert await validate(db, proposed) == await validate(db, mapping) == []
 
 
 async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(1, 20000) AS i CREATE (:Row {place: i}) "
         "WITH i WHERE i % 2 = 0 CREATE (:Other)-[:NEXT {place: i}]->(:Other)",
-        {},
-        "write",
     )
     first = await survey(db, ["Row"], ["NEXT"])
     assert await survey(db, ["Row"], ["NEXT"]) == first
@@ -68,34 +68,23 @@ async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
     assert place.greatest > 19_500
 
 
-async def test_ours_stands_apart(db: Database) -> None:
-    await papers(db)
-    await catalog.add(db, "papers", GraphMapping(labels=("Paper",)))
-    await db.call(
-        "MATCH (p:Paper) WITH p LIMIT 5 CREATE (p)-[:PGS_IN]->(:PgsPartition)", {}, "write"
-    )
-    found = await survey(db)
-    assert (found.nodes, found.relationships) == (160, 483)
-    assert [sample.label for sample in found.labels] == ["Paper"]
-    assert [sample.type for sample in found.relationship_types] == ["CITES"]
-    assert dict(found.our_labels) == {"PgsGraph": 1, "PgsMeta": 1, "PgsPartition": 5}
-    assert found.our_types == (("PGS_IN", 5),)
-
-
-async def test_an_empty_database(db: Database) -> None:
-    found = await survey(db)
-    assert (found.nodes, found.relationships, found.labels) == (0, 0, ())
-    assert propose(found).mapping == GraphMapping()
+async def test_a_database_without_nodes_or_labels_and_one_of_many(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = await survey(db)
+    assert (empty.nodes, empty.relationships, empty.labels) == (0, 0, ())
+    assert propose(empty).mapping == GraphMapping()
     with pytest.raises(MappingError, match="has no nodes"):
         await validate(db, GraphMapping())
-
-
-async def test_nodes_without_labels_are_sampled_too(db: Database) -> None:
-    await db.call("UNWIND range(1, 30) AS i CREATE ({text: 'one of the nodes ' + i})", {}, "write")
-    await db.call("CREATE (:Named {name: 'a'})", {}, "write")
+    await alter(db, "UNWIND range(1, 30) AS i CREATE ({text: 'one of the nodes ' + i})")
+    await alter(db, "CREATE (:Named {name: 'a'})")
     found = by_label((await survey(db)).labels)
     assert {name: sample.count for name, sample in found.items()} == {"": 30, "Named": 1}
     assert (found[""].sampled, found[""].properties[0].prose) == (30, 30)
+    monkeypatch.setattr(sampling, "MAX_NAMES", 1)  # so that only the largest is sampled
+    await alter(db, "CREATE (:Many {x: 1}), (:Many {x: 2}), (:Few {x: 3})")
+    found = by_label((await survey(db)).labels)
+    assert (found["Many"].sampled, found["Few"].sampled, found["Few"].count) == (2, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +108,7 @@ async def test_hostile_names_are_only_names(db: Database, name: str) -> None:
         "SET a = $both, b = $both, r = $weight"
     )
     both = {name: "some words of natural text here"}
-    await db.call(create, {"name": name, "both": both, "weight": {name: 1.5}}, "write")
+    await alter(db, create, name=name, both=both, weight={name: 1.5})
     before = await checksum(db)
     found = await survey(db)
     (sample,), (link,) = found.labels, found.relationship_types
@@ -146,13 +135,13 @@ async def test_values_of_every_kind_are_survived(db: Database) -> None:
         "huge": "word " * 400_000,
         "vector": [0.5] * 4096,
     }
-    await db.call(
+    await alter(
+        db,
         "CREATE (n:Odd) SET n = $values, "
         "n.at = datetime(), n.spot = point({x: 1, y: 2}), n.span = duration('P1D')",
-        {"values": values},
-        "write",
+        values=values,
     )
-    await db.call("CREATE (:Odd {nan: 1, vector: [1, 2]})", {}, "write")
+    await alter(db, "CREATE (:Odd {nan: 1, vector: [1, 2]})")
     (sample,) = (await survey(db)).labels
     found = {item.name: item for item in sample.properties}
     assert found["nan"].types == ("FLOAT", "INTEGER")
@@ -165,9 +154,9 @@ async def test_values_of_every_kind_are_survived(db: Database) -> None:
 
 
 async def test_constraints_back_a_key(db: Database) -> None:
-    await db.call("CREATE CONSTRAINT FOR (u:User) REQUIRE u.email IS UNIQUE", {}, "write")
-    await db.call("CREATE CONSTRAINT FOR (u:User) REQUIRE (u.a, u.b) IS UNIQUE", {}, "write")
-    await db.call("CREATE (:User {email: 'a@b', a: 1, b: 2, id: 7})", {}, "write")
+    await alter(db, "CREATE CONSTRAINT FOR (u:User) REQUIRE u.email IS UNIQUE")
+    await alter(db, "CREATE CONSTRAINT FOR (u:User) REQUIRE (u.a, u.b) IS UNIQUE")
+    await alter(db, "CREATE (:User {email: 'a@b', a: 1, b: 2, id: 7})")
     (sample,) = (await survey(db)).labels
     assert [item.name for item in sample.properties if item.unique] == ["email"]
 
@@ -196,15 +185,6 @@ async def test_who_may_not_ask_the_count_store_gets_counts_up_to_a_limit(
     assert cut.nodes == 160
 
 
-async def test_only_the_largest_labels_are_sampled(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sampling, "MAX_NAMES", 1)
-    await db.call("CREATE (:Many {x: 1}), (:Many {x: 2}), (:Few {x: 3})", {}, "write")
-    found = by_label((await survey(db)).labels)
-    assert (found["Many"].sampled, found["Few"].sampled, found["Few"].count) == (2, 0, 1)
-
-
 async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: Database) -> None:
     await papers(db, topics=1, size=3)
     with pytest.raises(MappingError, match="no node is labeled Papr; the database has Paper"):
@@ -215,10 +195,10 @@ async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: 
     assert warnings == ["no node has the label Papr"]
     with pytest.raises(MappingError, match="reserved"):
         await validate(db, GraphMapping(labels=("PgsGraph",)))
-    await db.call("CREATE (:Author)", {}, "write")
+    await alter(db, "CREATE (:Author)")
     with pytest.raises(MappingError, match=r"the database has Paper, Author$"):
         await validate(db, GraphMapping(labels=("Zebra",)))
-    await db.call("MATCH (n) REMOVE n:Paper, n:Author", {}, "write")
+    await alter(db, "MATCH (n) REMOVE n:Paper, n:Author")
     with pytest.raises(MappingError, match=r"the database has no label at all$"):
         await validate(db, GraphMapping(labels=("Paper",)))
 
@@ -238,7 +218,7 @@ async def test_a_rare_property_that_the_sample_misses_is_accepted(db: Database) 
     # The sample depends on the ids of the nodes, so of 40 rare properties it misses one at least.
     rare = [f"note{i}" for i in range(40)]
     rows = [{"text": f"a row {i}"} for i in range(9000)] + [{name: "rare"} for name in rare]
-    await db.call("UNWIND $rows AS row CREATE (n:Row) SET n = row", {"rows": rows}, "write")
+    await alter(db, "UNWIND $rows AS row CREATE (n:Row) SET n = row", rows=rows)
     sampled = {one.name for one in (await survey(db)).labels[0].properties}
     missed = [name for name in rare if name not in sampled]
     assert missed
@@ -248,27 +228,11 @@ async def test_a_rare_property_that_the_sample_misses_is_accepted(db: Database) 
 
 async def test_keys_that_nodes_share_are_refused_unless_they_are_few(db: Database) -> None:
     await papers(db)
-    await db.call("CREATE (:Other {doi: 'doi/1'})", {}, "write")
+    await alter(db, "CREATE (:Other {doi: 'doi/1'})")
     texts = GraphMapping(text=("abstract",), key="doi")
     assert await validate(db, texts) == []  # another label may use the same key
-    await db.call("CREATE (:Paper {doi: 'doi/7', abstract: 'twice'})", {}, "write")
+    await alter(db, "CREATE (:Paper {doi: 'doi/7', abstract: 'twice'})")
     (note,) = await validate(db, texts)
     assert note.startswith("2 of 162 nodes share their value of doi (such as 'doi/7')")
     with pytest.raises(MappingError, match="topic is not a key, because 160 of 160 nodes share"):
         await validate(db, GraphMapping(text=("abstract",), key="topic"))
-
-
-async def test_properties_of_the_wrong_type_are_refused(db: Database) -> None:
-    await papers(db)
-    await db.call("MATCH (p:Paper) SET p.vector = [0.5, 0.25], p.cost = p.title", {}, "write")
-    for wrong, match in (
-        (GraphMapping(text=("vector",)), "vector cannot be read as text.*--embedding"),
-        (GraphMapping(text=("title",), weight="cost"), "cost cannot be the weight"),
-        (GraphMapping(text=("title",), embedding="title"), "title cannot be the embedding"),
-    ):
-        with pytest.raises(MappingError, match=match):
-            await validate(db, wrong)
-    # A few wrong values do no harm.
-    await db.call("MATCH (p:Paper) WITH p LIMIT 9 SET p.score = 'high', p.vector = 1", {}, "write")
-    mapping = GraphMapping(text=("title",), weight="score", embedding="vector")
-    assert await validate(db, mapping) == ["score is mapped as weight but holds FLOAT, STRING"]

@@ -11,6 +11,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.through import find_through
+from tests.database import alter, fetch
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", embedding="vector")
 HUBS = """
@@ -34,14 +35,8 @@ async def ids_of(db: Database, name: str) -> dict[str, str]:
     statement = (
         "MATCH (d:Doc) WHERE d.name STARTS WITH $name RETURN d.name AS n, elementId(d) AS id"
     )
-    _, rows = await db.call(statement, {"name": name}, "read")
+    rows = await fetch(db, statement, name=name)
     return {row["n"]: row["id"] for row in rows}
-
-
-@pytest.fixture
-async def hits(db: Database) -> dict[str, str]:
-    await db.call(HUBS, {}, "write")
-    return await ids_of(db, "hit")
 
 
 async def through(db: Database, entries: dict[str, str], **changed: Any) -> Hits:
@@ -49,10 +44,12 @@ async def through(db: Database, entries: dict[str, str], **changed: Any) -> Hits
     return await find_through(db, MAPPING, dict.fromkeys(entries.values(), 1.0), **given)
 
 
-async def test_targets_beyond_one_and_two_hubs_come_with_their_true_paths(
-    db: Database, hits: dict[str, str]
-) -> None:
-    targets, far = await ids_of(db, "target"), await ids_of(db, "far")
+async def test_targets_beyond_one_and_two_hubs_come_with_their_true_paths(db: Database) -> None:
+    await alter(db, HUBS)
+    hits, targets, far = [await ids_of(db, name) for name in ("hit", "target", "far")]
+    found = await through(db, hits, vector=None)
+    assert len(found.ways) == 20  # of the first ten hits, two each
+    assert set(found.scores.values()) == {0.0}
     for number in range(20):
         found = await through(db, {f"hit {number}": hits[f"hit {number}"]})
         assert [*found.ways.items()] == [
@@ -69,16 +66,8 @@ async def test_targets_beyond_one_and_two_hubs_come_with_their_true_paths(
         assert [*found.scores.values()] == pytest.approx([1.0, 0.8])
 
 
-async def test_without_a_vector_far_nodes_are_found_all_the_same(
-    db: Database, hits: dict[str, str]
-) -> None:
-    found = await through(db, hits, vector=None)
-    assert len(found.ways) == 20  # of the first ten hits, two each
-    assert set(found.scores.values()) == {0.0}
-
-
 async def test_a_hub_of_many_leaves_gives_the_nearest(db: Database) -> None:
-    await db.call(MANY, {}, "write")
+    await alter(db, MANY)
     entries = await ids_of(db, "hit")
     found = await through(db, entries, k=5)
     assert [way.split()[-1] for way in found.ways.values()] == ["0", "1", "2", "3", "4"]

@@ -11,6 +11,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_indexes
 from pgs_neo4j.retrieval.paths.titles import covering_title_indexes, find_by_title
+from tests.database import alter, fetch
 
 MAPPING = GraphMapping(labels=("Club",), text=("text",), title="name")
 CLUBS = """
@@ -27,7 +28,7 @@ NAMES = "MATCH (c:Club) RETURN elementId(c) AS id, c.name AS name"
 async def found(
     db: Database, *keywords: str, indexes: tuple[SearchIndex, ...] = ()
 ) -> list[tuple[str, float]]:
-    _, rows = await db.call(NAMES, {}, "read")
+    rows = await fetch(db, NAMES)
     names = {row["id"]: str(row["name"]) for row in rows}
     hits = await find_by_title(db, indexes, MAPPING, keywords)
     return [(names[node], score) for node, score in hits.scores.items()]
@@ -35,7 +36,7 @@ async def found(
 
 @pytest.fixture
 async def clubs(db: Database) -> Database:
-    await db.call(CLUBS, {}, "write")
+    await alter(db, CLUBS)
     return db
 
 
@@ -60,7 +61,7 @@ async def test_nothing_is_searched_without_keywords_or_titles(db: Database) -> N
 @pytest.fixture
 async def indexed(clubs: Database) -> AsyncIterator[tuple[SearchIndex, ...]]:
     await clubs.call(INDEX, {}, "schema")
-    await clubs.call("CALL db.awaitIndexes(60)", {}, "read")
+    await fetch(clubs, "CALL db.awaitIndexes(60)")
     yield tuple(index for index in await list_search_indexes(clubs) if index.name == "clubs")
     await clubs.call("DROP INDEX clubs", {}, "schema")
 

@@ -9,27 +9,24 @@ from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_vectors
 from pgs_neo4j.retrieval.nodes import read_nodes
-from pgs_neo4j.retrieval.paths.text import find_by_text
 from pgs_neo4j.retrieval.paths.vector import find_by_vector
 from pgs_neo4j.retrieval.space import choose, embed_question
-from tests.graphs import papers
+from tests.database import alter, fetch
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", key="name", embedding="v")
 
 
 @pytest.fixture
 async def docs(db):
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(0, 99) AS i CREATE (:Doc {name: 'd' + i, text: 'document about topic' + "
         "(i % 10), v: [cos(i * 0.01), sin(i * 0.01)]}), (:Other {v: [1.0, 0.0]})",
-        {},
-        "write",
     )
-    await db.call(
+    await alter(
+        db,
         "CREATE (:Doc {name: 'odd', v: [1.0, 0.0, 0.0]}), (:Doc {name: 'zero', v: [0.0, 0.0]}), "
         "(:Doc {name: 'none'}), (:Doc {name: 'text', v: 'x'})",
-        {},
-        "write",
     )
 
 
@@ -58,40 +55,24 @@ async def test_the_index_is_made_on_request_and_agrees(db, docs):
     assert found == before[0]
     assert names[0] in method
     assert await create(db) == []
-    assert await drop_indexes(db) == names
-    assert await titles(db, pointing_to(0.502)) == before
-
-
-async def test_an_index_that_covers_a_part_of_the_view_is_not_used(db, docs):
-    await create(db)
     both = GraphMapping(labels=("Doc", "Other"), text=("text",), embedding="v")
     _, method = await titles(db, pointing_to(0.5), mapping=both)
-    assert method == "every stored embedding"
+    assert method == "every stored embedding", "the index covers a part of the view"
+    assert await drop_indexes(db) == names
+    assert await titles(db, pointing_to(0.502)) == before
 
 
 async def test_purge_takes_the_index_too_and_only_ours(db, docs):
     await purge(db)  # indexes that the test database keeps for others
     await create(db)
-    await db.call(
+    await alter(
+        db,
         "CREATE VECTOR INDEX mine FOR (n:Other) ON (n.v) OPTIONS {indexConfig: "
         "{`vector.dimensions`: 2, `vector.similarity_function`: 'cosine'}}",
-        {},
-        "write",
     )
     assert (await purge(db)).indexes == 1
-    _, rows = await db.call("SHOW VECTOR INDEXES YIELD name RETURN name", {}, "read")
+    rows = await fetch(db, "SHOW VECTOR INDEXES YIELD name RETURN name")
     assert [row["name"] for row in rows] == ["mine"]
-
-
-async def test_without_a_vector_shared_words_decide(db):
-    mapping = await papers(db)
-    assert (await find_by_vector(db, (), mapping, None, 2)).scores == {}
-    hits = await find_by_text(db, (), None, mapping, "the medieval trade of fact125", 2)
-    assert hits.method == "shared words"
-    first, second = await read_nodes(db, mapping, [*hits.scores])
-    assert first.title == "Paper 125"
-    assert "medieval" in second.text
-    assert (await find_by_text(db, (), None, mapping, "the of and", 2)).scores == {}
 
 
 async def test_a_question_borrows_the_vectors_of_the_nodes_that_share_its_words(db, docs):
