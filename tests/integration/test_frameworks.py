@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from pgs_neo4j import adapters
-from pgs_neo4j.adapters import FindingQuery, GraphRAGEmbedder, GraphRAGModel
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.adapters import FindingQuery
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on_papers
+from tests.engines import KNOBS
 
 QUERY = FindingQuery(graph="papers", full_sweep=True)
-
-
-@pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on_papers(endpoint, db) as opened:
-        yield opened
 
 
 def own_engine(endpoint: Endpoint) -> dict[str, Any]:
@@ -81,48 +73,3 @@ async def test_neo4j_graphrag_answers_from_findings(pgs: PGS, endpoint: Endpoint
             assert {"mode", "run", "max_cost", "top_k"} <= {*names}
 
     await asyncio.to_thread(retrieve)
-
-
-async def test_a_model_and_an_embedder_of_neo4j_graphrag_read_a_graph(
-    endpoint: Endpoint, db: Database
-) -> None:
-    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed")
-    from neo4j_graphrag.embeddings.base import Embedder
-    from neo4j_graphrag.exceptions import LLMGenerationError
-    from neo4j_graphrag.llm import LLMInterfaceV2
-    from neo4j_graphrag.llm.types import LLMResponse, LLMUsage
-
-    class Model(LLMInterfaceV2):  # type: ignore[misc]
-        """Fails once, then replies with what every contract accepts."""
-
-        failed = False
-
-        def invoke(self, input: Any, **given: Any) -> LLMResponse:  # noqa: A002
-            raise NotImplementedError
-
-        async def ainvoke(self, input: Any, **given: Any) -> LLMResponse:  # noqa: A002
-            if not self.failed:
-                self.failed = True
-                raise LLMGenerationError("canary")
-            text = (
-                "## Domain State\nPapers.\n\n## Findings\n- It melts [n1].\n\n## Absences\n- none"
-            )
-            usage = LLMUsage(request_tokens=70, response_tokens=5, total_tokens=75)
-            return LLMResponse(content=text, usage=usage)
-
-    class Letters(Embedder):  # type: ignore[misc]
-        """Counts letters."""
-
-        def embed_query(self, text: str) -> list[float]:
-            return [1.0 + text.count(letter) for letter in "abcdefgh"]
-
-    model = GraphRAGModel(Model("by-hand"))
-    embedder = GraphRAGEmbedder(Letters(), "letters")
-    async with engine_on_papers(endpoint, db) as pgs:
-        pgs.sweep_llm, pgs.embedder = model, embedder
-        answer = await pgs.execute("Why does it melt?", graph="papers", full_sweep=True)
-    assert answer.coverage.partitions_swept == 4
-    assert "by-hand" in answer.model
-    assert all(sweep.usage.input_tokens >= 70 for sweep in answer.sweeps)
-    texts = [finding.text for sweep in answer.sweeps for finding in sweep.report.findings]
-    assert any("It melts" in text for text in texts)

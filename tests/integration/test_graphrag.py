@@ -16,6 +16,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseUnavailableError, QuestionError, UnknownGraphError, UsageError
 from pgs_neo4j.manual import read_page
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on
 from tests.graphs import MAPPING, checksum, papers
 
@@ -106,12 +107,16 @@ async def test_modes_and_errors_are_those_of_a_search(retriever: PGSRetriever) -
         retriever.search(query_text=" ")
     parameters = retriever.get_parameters().model_dump_tool()["properties"]
     assert (parameters["top_k"]["type"], parameters["mode"]["type"]) == ("integer", "string")
+    retriever.close()
+    retriever.close()
+    with pytest.raises(UsageError, match="it is closed"):
+        retriever.search(query_text="fact101")
 
 
-async def test_a_mapping_an_embedder_and_a_formatter_may_be_passed(
+async def test_a_mapping_an_embedder_and_a_formatter_may_be_passed_and_no_thread_is_left(
     stored: None, settings: dict[str, Any], db: Database
 ) -> None:
-    await db.call("MATCH (p:Paper) SET p.vector = [toFloat(p.topic), 1.0]", {}, "write")
+    await alter(db, "MATCH (p:Paper) SET p.vector = [toFloat(p.topic), 1.0]")
     mapping = replace(MAPPING, embedding="vector")
     titles = neo4j_graphrag.types.RetrieverResultItem
     with PGSRetriever(
@@ -122,21 +127,11 @@ async def test_a_mapping_an_embedder_and_a_formatter_may_be_passed(
     ) as opened:
         found = opened.search(query_text="fact101", top_k=1)
         assert [item.content for item in found.items] == ["Paper 101"]
-
-
-async def test_a_closed_retriever_says_so_and_closes_again(
-    stored: None, settings: dict[str, Any]
-) -> None:
-    opened = PGSRetriever(graph="nowhere", **settings)
-    with pytest.raises(UnknownGraphError):
+    with (
+        PGSRetriever(graph="nowhere", **settings) as opened,
+        pytest.raises(UnknownGraphError),
+    ):
         opened.search(query_text="fact101")
-    opened.close()
-    opened.close()
-    with pytest.raises(UsageError, match="it is closed"):
-        opened.search(query_text="fact101")
-
-
-def test_a_server_that_is_not_there_leaves_no_thread() -> None:
     with pytest.raises(DatabaseUnavailableError):
         PGSRetriever(graph="papers", neo4j_uri="bolt://127.0.0.1:1", neo4j_password="x")
     assert not [thread for thread in threading.enumerate() if thread.name == "pgs-retriever"]

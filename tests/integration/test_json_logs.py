@@ -33,7 +33,11 @@ async def test_runs_at_once_and_the_server_itself_write_records(
             runs = [answer.json() for answer in await asyncio.gather(*asked)]
             for run in runs:
                 await events(owner, run["events"])
+        ids: set[tuple[str, str]] = set()
+        job = await pgs.jobs.run("papers", on_event=lambda _: ids.add((RUN.get(), JOB.get())))
         token = server.token
+    assert ("", job.id) in ids
+    assert (RUN.get(), JOB.get()) == ("", "")
     told = capsys.readouterr().err
     records = [json.loads(line) for line in told.splitlines()]
     for run in runs:
@@ -43,18 +47,3 @@ async def test_runs_at_once_and_the_server_itself_write_records(
     assert {"uvicorn.error", "pgs_neo4j.web.runs.board"} <= {one["logger"] for one in records}
     assert "canary" not in told
     assert token not in told
-
-
-async def test_events_of_runs_and_jobs_come_with_their_ids(
-    endpoint: Endpoint, db: Database
-) -> None:
-    ids: set[tuple[str, str]] = set()
-    async with engine_on_papers(endpoint, db) as pgs:
-
-        def hear(event: object) -> None:
-            ids.add((RUN.get(), JOB.get()))
-
-        answer = await pgs.execute("Why?", graph="papers", full_sweep=True, on_event=hear)
-        job = await pgs.jobs.run("papers", on_event=hear)
-    assert {(answer.run, ""), ("", job.id)} <= ids
-    assert (RUN.get(), JOB.get()) == ("", "")

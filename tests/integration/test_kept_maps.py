@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -12,7 +11,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseError
 from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on, engine_on_papers
+from tests.database import fetch
+from tests.engines import KNOBS, engine_on
 from tests.serving import served
 
 KEPT = "MATCH (c:PgsGeneration) RETURN count(c) AS generations, count(c.place) AS kept"
@@ -20,24 +20,15 @@ PATH = "/api/graphs/papers/map"
 
 
 @pytest.fixture
-async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
-    async with engine_on_papers(endpoint, db) as opened:
-        await opened.partition("papers")
-        yield opened
-
-
-def forbid_computing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let positions only be read."""
-
-    def never(*_: Any) -> Any:
-        raise AssertionError("positions were computed again")
-
-    monkeypatch.setattr(maps, "lay_out", never)
+async def pgs(pgs: PGS) -> PGS:
+    """The same, partitioned."""
+    await pgs.partition("papers")
+    return pgs
 
 
 async def kept(db: Database) -> tuple[int, int]:
     """How many generations there are, and of how many positions are kept."""
-    _, (row,) = await db.call(KEPT, {}, "read")
+    (row,) = await fetch(db, KEPT)
     return row["generations"], row["kept"]
 
 
@@ -47,7 +38,7 @@ async def test_a_restarted_server_computes_no_positions_again(
     async with served(pgs) as server, server.owner() as owner:
         first = (await owner.get(PATH)).json()
     assert await kept(db) == (1, 1)
-    forbid_computing(monkeypatch)
+    monkeypatch.setattr(maps, "lay_out", None)  # positions are not computed again
     async with engine_on(endpoint, **KNOBS) as other:
         async with served(other) as server, server.owner() as owner:
             assert (await owner.get(PATH)).json() == first
@@ -58,21 +49,13 @@ async def test_a_restarted_server_computes_no_positions_again(
         assert await other.partitions.generation("papers") == await pgs.generation("papers")
 
 
-async def test_a_server_that_only_reads_keeps_nothing(db: Database, pgs: PGS) -> None:
-    async with served(pgs, read_only=True) as server, server.owner() as owner:
-        assert len((await owner.get(PATH)).json()["places"]) == 4
-    assert await kept(db) == (1, 0)
-    await pgs.browse.map("papers")
-    assert await kept(db) == (1, 0)
-
-
-async def test_a_map_is_shown_though_it_cannot_be_kept(
+async def test_what_may_not_write_shows_a_map_and_keeps_nothing(
     db: Database, pgs: PGS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(*_: Any, **__: Any) -> Any:
-        raise DatabaseError("this user may not write")
-
-    monkeypatch.setattr(Database, "write", refuse)
+    async with served(pgs, read_only=True) as server, server.owner() as owner:
+        assert len((await owner.get(PATH)).json()["places"]) == 4
+    await pgs.browse.map("papers")
+    monkeypatch.setattr(Database, "write", AsyncMock(side_effect=DatabaseError("not this user")))
     assert len((await pgs.browse.map("papers", store=True)).places) == 4
     assert await kept(db) == (1, 0)
 

@@ -1,7 +1,6 @@
 """The managed local server, for real: each test has a data directory of its own."""
 
 import asyncio
-import socket
 import stat
 import sys
 from dataclasses import replace
@@ -14,7 +13,6 @@ from pgs_neo4j import local
 from pgs_neo4j.database import connection
 from pgs_neo4j.errors import (
     InputFileError,
-    LocalServerError,
     QueryError,
     ServerStartError,
     UsageError,
@@ -167,28 +165,6 @@ async def test_bulk_import_replaces_only_when_told_and_reset_empties(options, tm
     ]
 
 
-async def test_an_import_says_what_is_wrong_with_its_arguments(options, tmp_path):
-    with pytest.raises(InputFileError, match=r"no file .*absent\.csv"):
-        await local.bulk_import(options, nodes=[tmp_path / "absent.csv"])
-    with pytest.raises(UsageError, match="no file of nodes"):
-        await local.bulk_import(options, nodes=[])
-    good = csv(tmp_path, "good.csv", "id:ID", "1")
-    for flag in ("--overwrite-destination", "--nodes=x.csv", "words"):
-        with pytest.raises(UsageError, match="cannot be passed to the importer"):
-            await local.bulk_import(options, nodes=[good], flags=[flag])
-
-
-async def test_a_taken_pinned_port_is_one_sentence(options):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        pinned = local.LocalOptions(data_dir=options.data_dir, heap_mb=700, bolt_port=port)
-        with pytest.raises(ServerStartError, match=f"port {port} is taken"):
-            await local.ensure_running(pinned)
-    assert not local.status(options).running
-
-
 async def test_a_server_that_cannot_start_quotes_its_log(options):
     greedy = local.LocalOptions(data_dir=options.data_dir, heap_mb=900_000_000)
     with pytest.raises(ServerStartError, match=r"ended while starting, its log says: .*heap"):
@@ -206,15 +182,6 @@ async def test_a_cancelled_start_leaves_no_process(options):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not local.status(options).running
-
-
-async def test_reset_refuses_a_folder_that_is_not_ours(tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "thesis.txt").write_text("precious")
-    with pytest.raises(LocalServerError, match="not a data directory of pgs_neo4j"):
-        await local.reset(local.LocalOptions(data_dir=tmp_path))
-    assert (tmp_path / "data" / "thesis.txt").exists()
-    assert not await local.reset(local.LocalOptions(data_dir=tmp_path / "absent"))
 
 
 def listening(pid):

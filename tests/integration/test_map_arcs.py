@@ -11,6 +11,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from tests.analogies import SMALL, planted, skeletons
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import KNOBS, engine_on
 from tests.serving import entry, served
 
@@ -43,7 +44,7 @@ async def test_analogies_link_partitions_and_those_of_no_making_do_not(
         "MATCH (a:Note {name: 'list 1'}), (b:Note {name: 'market 1'}) CREATE (a)-[:PGS_ISOMORPHIC "
         "{delta: 0.9, skeleton: 0.9, raw: 0.0, graph: 'notes', making: 'dead'}]->(b)"
     )
-    await db.call(leftover, {}, "write")
+    await alter(db, leftover)
     pairs = await pgs.browse.analogies("notes")
     assert [one.links for one in pairs] == sorted((one.links for one in pairs), reverse=True)
     assert 0 < sum(one.links for one in pairs) <= made.links
@@ -71,11 +72,7 @@ async def test_flags_are_those_of_the_own_session_and_say_if_they_were_chased(
         read = sorted(sweep.partition for sweep in answer.sweeps)
         unread = next(id_ for id_ in ids if id_ not in read)
         for name, target in (("chased", read[1]), ("open", unread), ("itself", read[0])):
-            await db.call(
-                FLAG,
-                {"run": answer.run, "source": read[0], "target": target, "id": name},
-                "write",
-            )
+            await alter(db, FLAG, run=answer.run, source=read[0], target=target, id=name)
         path = "/api/graphs/notes/flags"
         told = {one["text"]: one for one in (await ann.get(path)).json()}
         assert told.keys() == {"chased", "open"}
@@ -102,13 +99,10 @@ async def test_drift_is_told_by_partition_and_nothing_is_written(pgs: PGS, db: D
     )
     places = {}
     for name in ("list 1", "market 1"):
-        _, rows = await db.call(
-            "MATCH (:Note {name: $name})-[:PGS_IN]->(p:PgsPartition) RETURN p.id AS id",
-            {"name": name}, "read",
-        )  # fmt: skip
-        places[name] = rows[0]["id"]
+        home = "MATCH (:Note {name: $name})-[:PGS_IN]->(p:PgsPartition) RETURN p.id AS id"
+        places[name] = (await fetch(db, home, name=name))[0]["id"]
     for change in changes:
-        await db.call(change, {}, "write")
+        await alter(db, change)
     async with (
         served(pgs, read_only=True) as server,
         server.client("pgs_ann") as ann,

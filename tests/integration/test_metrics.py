@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from typing import Any
 
 import httpx2
@@ -13,20 +12,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import hold_lease
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.metrics import graphs as graph_metrics
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on_papers
-from tests.serving import Held, Served, events, served
+from tests.serving import Held, Served, entry, events
 from tests.waiting import until
 
 PRICES = {"scripted": {"input_price": 3.0, "output_price": 7.0}}
 CANARIES = ("canary-question", "canary-session", "ann", "pgs_ann", "pgs_scraper")
-
-
-def entry(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "sha256": sha256(f"pgs_{name}".encode()).hexdigest(), **more}
 
 
 @pytest.fixture
@@ -35,20 +30,14 @@ async def pgs(
 ) -> AsyncIterator[PGS]:
     monkeypatch.setattr(graph_metrics, "FRESH_S", 0.0)
     tokens = [
-        entry("ann", graphs=["papers"]),
+        entry("ann", "papers"),
         entry("chief", role="operator"),
         entry("scraper", role="metrics"),
-        entry("narrow", role="metrics", graphs=["other"]),
+        entry("narrow", "other", role="metrics"),
     ]
     async with engine_on_papers(endpoint, db, token=tokens, models=PRICES) as opened:
         await opened.add_graph("other", GraphMapping(labels=("Paper",), text=("abstract",)))
         yield opened
-
-
-@pytest.fixture
-async def server(pgs: PGS) -> AsyncIterator[Served]:
-    async with served(pgs) as running:
-        yield running
 
 
 async def scrape(server: Served, name: str = "scraper") -> tuple[dict[Any, float], str]:
@@ -109,6 +98,9 @@ async def test_totals_are_those_of_the_answers(server: Served, pgs: PGS) -> None
     assert samples[of("pgs_model_cost_total", **model)] == pytest.approx(cost)
     assert sum(one.usage.cached for one in answers) > 0
     assert not [canary for canary in CANARIES if canary in text]
+    samples, text = await scrape(server, "narrow")
+    assert "papers" not in text
+    assert samples[of("pgs_graph_lease_held", graph="other")] == 0
 
 
 async def test_how_graphs_stand(server: Served, pgs: PGS, db: Database) -> None:
@@ -124,7 +116,7 @@ async def test_how_graphs_stand(server: Served, pgs: PGS, db: Database) -> None:
     assert samples[of("pgs_graph_partitions", graph="papers")] == 4
     assert samples[of("pgs_graph_database_changed", graph="papers")] == 0
     assert 0 <= samples[of("pgs_graph_generation_age_seconds", graph="papers")] < 600
-    await db.call("MATCH (p:Paper) WHERE p.topic = 1 SET p.abstract = 'new'", {}, "write")
+    await alter(db, "MATCH (p:Paper) WHERE p.topic = 1 SET p.abstract = 'new'")
     samples, _ = await scrape(server)
     assert samples[of("pgs_graph_database_changed", graph="papers")] == 1
     assert of("pgs_graph_drift_ratio", graph="papers") not in samples
@@ -137,44 +129,39 @@ async def no_stream(server: Served) -> bool:
     return (await scrape(server))[0][of("pgs_streams")] == 0
 
 
-async def test_an_open_stream_is_counted_until_it_is_cut(
-    server: Served, pgs: PGS, monkeypatch: pytest.MonkeyPatch
+async def test_open_streams_and_chats_are_counted_until_they_are_cut(
+    server: Served, pgs: PGS
 ) -> None:
     async with server.client("pgs_ann") as client:
         await ask(client)
         assert (await scrape(server))[0][of("pgs_streams")] == 0
-        model = Held()
-        monkeypatch.setattr(pgs, "sweep_llm", ScriptedLLM(model.answer))
+        model = Held(pgs)
         asked = await client.post("/api/runs", json={"question": "Why not?", "graph": "papers"})
         async with client.stream("GET", asked.json()["events"]) as stream:
             assert stream.status_code == 200
             await model.asked.wait()
             samples, _ = await scrape(server)
             assert samples[of("pgs_streams")] == samples[of("pgs_runs_running")] == 1
+            others, _ = await scrape(server, "narrow")
+            assert others[of("pgs_streams")] == others[of("pgs_runs_running")] == 0
         model.go.set()
         await events(client, asked.json()["events"], until=lambda told: told.id == 1)
         await until(lambda: no_stream(server), 60)
 
-
-async def test_an_open_chat_is_counted_until_it_is_cut(
-    server: Served, pgs: PGS, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = Held()
-    monkeypatch.setattr(pgs, "sweep_llm", ScriptedLLM(model.answer))
-    body = {"model": "papers", "messages": [{"role": "user", "content": "Why?"}], "stream": True}
-    async with server.client("pgs_ann") as client:
+        model = Held(pgs)
+        said = [{"role": "user", "content": "Why ever not?"}]
+        body = {"model": "papers", "messages": said, "stream": True}
         async with client.stream("POST", "/v1/chat/completions", json=body) as stream:
             assert stream.status_code == 200
             await model.asked.wait()
             assert (await scrape(server))[0][of("pgs_streams")] == 1
-            others, _ = await scrape(server, "narrow")
-            assert others[of("pgs_streams")] == others[of("pgs_runs_running")] == 0
         await until(lambda: no_stream(server), 60)
-        assert (await scrape(server))[0][of("pgs_runs_running")] == 1
         model.go.set()
 
 
-async def test_other_tokens_do_not_open_it(server: Served) -> None:
+async def test_only_the_owner_and_tokens_of_metrics_open_it_and_these_open_nothing_else(
+    server: Served,
+) -> None:
     for name, code in (("ann", 403), ("chief", 403), ("stranger", 401)):
         async with server.client(f"pgs_{name}") as client:
             refused = await client.get("/metrics")
@@ -182,11 +169,6 @@ async def test_other_tokens_do_not_open_it(server: Served) -> None:
         assert "pgs_runs" not in refused.text
     async with server.client() as nobody:
         assert (await nobody.get("/metrics")).status_code == 401
-
-
-async def test_the_owner_may_look_and_the_token_of_metrics_opens_nothing_else(
-    server: Served,
-) -> None:
     async with server.owner() as owner:
         assert (await owner.get("/metrics")).status_code == 200
         document = (await owner.get("/api/openapi.json")).json()
@@ -197,12 +179,3 @@ async def test_the_owner_may_look_and_the_token_of_metrics_opens_nothing_else(
             assert answer.status_code == open_to_all.get(path, 403), path
         asked = await scraper.post("/api/runs", json={"question": "Why?"})
         assert asked.status_code == 403
-
-
-async def test_a_token_of_some_graphs_sees_their_figures_only(server: Served, pgs: PGS) -> None:
-    async with server.client("pgs_ann") as client:
-        await ask(client)
-    samples, text = await scrape(server, "narrow")
-    assert "papers" not in text
-    assert samples[of("pgs_graph_lease_held", graph="other")] == 0
-    assert samples[of("pgs_runs_running")] == 0

@@ -74,12 +74,10 @@ async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) 
         assert reply["state"] == "complete"
         assert heard[0] == "accepted"
         assert len(set(heard)) > 1
-        cited = reply["from_model"]["citations"][0]
-        node = await call(ann, "node", element_id=cited["element_id"])
-        found = await call(ann, "findings_on_node", element_id=cited["element_id"])
-        assert [one["run"] for one in found["findings"]][:1] == [reply["run"]]
-        members = await call(ann, "partitions", partition=node["partition"], limit=2)
-        assert len(members["members"]) == 2
+        node = {"element_id": reply["from_model"]["citations"][0]["element_id"]}
+        assert (await call(ann, "findings_on_node", **node))["findings"][0]["run"] == reply["run"]
+        assert (await call(ann, "node", **node))["partition"] is not None
+        assert (await call(ann, "partitions"))["partition_count"] == 4
         again = await call(ann, "result", run=reply["run"])
         assert again["from_model"] == reply["from_model"]
         rest = await call(ann, "continue_reading")
@@ -115,28 +113,6 @@ async def test_a_call_that_is_given_up_cancels_its_run_which_can_be_resumed(
         gate.go.set()
         resumed = await call(ann, "continue_reading", run=run)
         assert (resumed["run"], resumed["state"]) == (run, "complete")
-
-
-async def test_runs_of_agents_stand_on_the_board(pgs: PGS) -> None:
-    """They wait for their turn, and the API can cancel them."""
-    gate = Held(pgs)
-    async with (
-        served(pgs, max_runs=1) as server,
-        server.client("pgs_ann") as own,
-        agent(server, "ann") as ann,
-    ):
-        first = await call(ann, "ask", question=QUESTION, wait_s=0)
-        await gate.asked.wait()
-        second = await call(ann, "ask", question=QUESTION, session="two", wait_s=0)
-        shown = (await own.get(f"/api/runs/{second['run']}")).json()
-        assert shown["state"] == "queued"
-        cancelled = await own.delete(f"/api/runs/{second['run']}")
-        assert cancelled.json()["state"] == "cancelled"
-        reply = await call(ann, "result", run=second["run"], wait_s=60)
-        assert reply["state"] == "interrupted"
-        gate.go.set()
-        ended = await call(ann, "result", run=first["run"], wait_s=120)
-        assert ended["state"] == "complete"
 
 
 async def test_limits_of_a_token_hold_for_agents(pgs: PGS, server: Served) -> None:

@@ -17,6 +17,7 @@ from pgs_neo4j.metrics import graphs as graph_metrics
 from pgs_neo4j.model import GraphMapping, Prompt
 from tests.agents import agent
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on_papers
 from tests.openapi import operations, send
 from tests.serving import Served, entry, events
@@ -70,12 +71,11 @@ async def pgs(
     monkeypatch.setattr(graph_metrics, "FRESH_S", 0.0)
     tokens = [entry(name, graph) for name, graph in TENANTS.items()]
     tokens += [entry(f"{name}s", graph, role="metrics") for name, graph in TENANTS.items()]
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(1, 12) AS n CREATE (v:Vault {text: 'orbital debris canarycleo ' + n}) "
         "WITH collect(v) AS all UNWIND range(0, 10) AS n "
         "WITH all[n] AS a, all[n + 1] AS b CREATE (a)-[:CITES]->(b)",
-        {},
-        "write",
     )
     async with engine_on_papers(endpoint, db, token=tokens) as opened:
         opened.sweep_llm, opened.synthesis_llm = ScriptedLLM(reply), ScriptedLLM(reply)

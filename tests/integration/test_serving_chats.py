@@ -11,11 +11,10 @@ from openai import AsyncOpenAI
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.model import GraphMapping, Prompt
+from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
-from tests.serving import Held, Served, entry
+from tests.serving import Served, entry
 
 QUESTION = "What do the papers say about sleep?"
 PRICES = {"scripted": {"input_price": 1.0, "output_price": 1.0}}
@@ -81,6 +80,8 @@ async def test_a_stream_tells_what_is_done_and_then_the_same_answer(server: Serv
         assert "partitions to read." in reasons
         assert "accepted" in reasons
         whole = await ann.chat.completions.create(model="papers", messages=said())
+        found = await ann.chat.completions.create(model="papers:hybrid", messages=said())
+        assert "## Sources" in (found.choices[0].message.content or "")
     before = [one.partition("Run r")[0] for one in (text, whole.choices[0].message.content or "")]
     assert before[0] == before[1]
     assert "## Sources" in before[0]
@@ -102,30 +103,6 @@ async def test_a_conversation_is_a_session_that_can_be_continued(server: Served)
         assert {run["question"] for run in runs} == {QUESTION, "And about memory?"}
 
 
-async def test_a_search_answers_and_shows_no_finding_of_another_tenant(
-    pgs: PGS, server: Served
-) -> None:
-    shown: list[str] = []
-
-    def read(prompt: Prompt) -> str:
-        return contract_reply(prompt).replace("nodes were read", "nodes say canary")
-
-    def write(prompt: Prompt) -> str:
-        shown.append(prompt.content or prompt.user)
-        return contract_reply(prompt)
-
-    pgs.sweep_llm, pgs.synthesis_llm = ScriptedLLM(read), ScriptedLLM(write)
-    question = "orbital debris"
-    async with client(server, "ann") as ann, client(server, "bob") as bob:
-        await ann.chat.completions.create(model="papers", messages=said(question))
-        reply = await bob.chat.completions.create(model="papers:hybrid", messages=said(question))
-        assert "## Sources" in (reply.choices[0].message.content or "")
-        for own, seen in ((ann, True), (bob, False)):
-            shown.clear()
-            await own.chat.completions.create(model="papers:global", messages=said(question))
-            assert ["canary" in text for text in shown] == [seen]
-
-
 async def test_errors_have_the_form_of_openai(server: Served) -> None:
     async with client(server, "wrong") as nobody:
         with pytest.raises(openai.AuthenticationError) as refused:
@@ -137,17 +114,9 @@ async def test_errors_have_the_form_of_openai(server: Served) -> None:
                 await ann.chat.completions.create(model=model, messages=said())
             assert missing.value.code == "model_not_found"
             assert "papers" not in str(missing.value)
-        picture: list[Any] = [{"type": "image_url", "image_url": {"url": "data:,"}}]
-        tool: Any = {"type": "function", "function": {"name": "f"}}
-        wrong: list[dict[str, Any]] = [
-            {"tools": [tool]}, {"messages": [{"role": "user", "content": picture}]},
-            {"messages": said("  ")}, {"messages": []},
-        ]  # fmt: skip
-        for given in wrong:
-            asked: dict[str, Any] = {"model": "papers", "messages": said()} | given
-            with pytest.raises(openai.UnprocessableEntityError) as invalid:
-                await ann.chat.completions.create(**asked)
-            assert invalid.value.type == "invalid_request_error"
+        with pytest.raises(openai.UnprocessableEntityError) as invalid:
+            await ann.chat.completions.create(model="papers", messages=said("  "))
+        assert invalid.value.type == "invalid_request_error"
         with pytest.raises(openai.NotFoundError, match="GET /v1/models"):
             await ann.models.retrieve("papers:sideways")
     async with client(server, "eve") as eve:
@@ -168,18 +137,3 @@ async def test_who_has_no_money_left_is_told_once(server: Served) -> None:
         with pytest.raises(openai.APIError, match="cost"):
             async for _ in stream:
                 pass
-
-
-async def test_a_run_that_is_cancelled_ends_its_stream_with_an_error(
-    pgs: PGS, server: Served
-) -> None:
-    gate = Held(pgs)
-    async with client(server, "ann") as ann, server.client("pgs_ann") as own:
-        stream = await ann.chat.completions.create(model="papers", messages=said(), stream=True)
-        first = await anext(aiter(stream))
-        await gate.asked.wait()
-        await own.delete(f"/api/runs/{first.id.removeprefix('chatcmpl-')}")
-        with pytest.raises(openai.APIError, match="was cancelled"):
-            async for _ in stream:
-                pass
-        gate.go.set()

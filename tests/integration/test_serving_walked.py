@@ -12,6 +12,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
+from tests.database import alter, fetch
 from tests.engines import engine_on_papers
 from tests.openapi import operations, send
 from tests.serving import Served, entry, events
@@ -38,12 +39,11 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         entry("ann", "vault", role="operator"),
         entry("keeper", "papers", role="operator"),
     ]
-    await db.call(
+    await alter(
+        db,
         "UNWIND range(1, 12) AS number CREATE (v:Vault {text: 'canary ' + number}) "
         "WITH collect(v) AS all UNWIND range(0, 10) AS at "
         "WITH all[at] AS one, all[at + 1] AS next CREATE (one)-[:BESIDE]->(next)",
-        {},
-        "write",
     )
     async with engine_on_papers(endpoint, db, token=tokens) as opened:
         await opened.add_graph("vault", GraphMapping(labels=("Vault",), text=("text",)))
@@ -63,7 +63,7 @@ async def vault(server: Served, pgs: PGS, db: Database) -> dict[str, Any]:
             headers={"Content-Type": "application/octet-stream"},
         )  # fmt: skip
         assert sent.status_code == 201, sent.text
-    _, rows = await db.call("MATCH (v:Vault) RETURN elementId(v) AS id LIMIT 1", {}, "read")
+    rows = await fetch(db, "MATCH (v:Vault) RETURN elementId(v) AS id LIMIT 1")
     generation = (await pgs.partitions.generation("vault")).id
     return {
         **{"graph": "vault", "run": run["run"], "node": rows[0]["id"], "partition": 1},
@@ -98,7 +98,7 @@ async def walk(client: httpx2.AsyncClient, values: dict[str, Any]) -> list[tuple
 
 
 async def state(db: Database) -> list[Any]:
-    _, rows = await db.call(STATE, {}, "read")
+    rows = await fetch(db, STATE)
     return [row for row in rows if "papers" not in row["properties"].values()]
 
 
@@ -120,13 +120,11 @@ async def test_an_operator_of_one_graph_reaches_no_other_by_any_request(
             "/api/graphs/vault/ingestions/plan", json={"uploads": [values["upload"]]}
         )
         assert "no file" not in kept.text
+    await refused_for_whose_it_is(server, values | {"session": SESSION, "name": "b.md"})
 
 
-async def test_requests_are_refused_for_whose_it_is_and_no_other_reason(
-    server: Served, pgs: PGS, db: Database
-) -> None:
+async def refused_for_whose_it_is(server: Served, compared: dict[str, Any]) -> None:
     """The same requests by the other operator are refused for another reason, or not at all."""
-    compared = await vault(server, pgs, db) | {"session": SESSION, "name": "b.md"}
     paged = {name: value for name, value in compared.items() if name not in ("after", "before")}
     statuses: dict[str, list[tuple[str, str, int]]] = {"keeper": [], "ann": []}
     seen = dict.fromkeys(statuses, 0)
