@@ -104,33 +104,6 @@ async def test_twenty_who_want_it_at_once_hold_it_one_after_another(papers: Data
     assert await read_holder(papers, "papers") is None
 
 
-async def test_of_twenty_who_do_not_wait_one_gets_it(papers: Database) -> None:
-    taken = asyncio.Event()
-
-    async def work() -> str:
-        try:
-            async with hold_lease(papers, "papers", seconds=30) as mine:
-                await taken.wait()
-                return str(mine.fence)
-        except BusyError as error:
-            return str(error)
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work()) for _ in range(20)]
-
-        async def nineteen() -> bool:
-            return sum(task.done() for task in tasks) == 19
-
-        await until(nineteen, PATIENCE_S)
-        now = await holder_of(papers)
-        taken.set()
-    answers = [task.result() for task in tasks]
-    refused = [answer for answer in answers if not answer.isdigit()]
-    assert len(refused) == 19
-    assert all(f"another job ({now.holder})" in said for said in refused)
-    assert all("UTC" in said and "try again" in said for said in refused)
-
-
 @pytest.mark.parametrize(
     "expires_at",
     [

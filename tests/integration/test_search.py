@@ -89,25 +89,10 @@ async def test_bad_requests_are_refused_in_one_sentence(pgs: PGS) -> None:
         await pgs.search("x", graph=MAPPING, top_k=0)
     with pytest.raises(UsageError, match="there is no search mode 'odd'; the modes are naive"):
         await pgs.search("x", graph=MAPPING, mode="odd")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="weights"):
+        await pgs.search("x", graph=MAPPING, mode="mix", weights=(1, -1, 0))
     with pytest.raises(UnknownGraphError):
         await pgs.search("x", graph="nowhere")
-
-
-async def test_a_structural_search_tells_the_way_through_nodes_without_text(
-    pgs: PGS, db: Database
-) -> None:
-    bare = (
-        "MATCH (p:Paper {doi: 'doi/101'}) CREATE (p)-[:CITES]->(h:Author {title: 'J. Doe'})"
-        "<-[:CITES]-(:Paper {doi: 'beyond', title: 'Unlike', abstract: 'nothing in common'})"
-    )
-    await alter(db, bare)
-    await alter(db, "MATCH (p:Paper) SET p.vector = [1.0, toFloat(size(p.doi))]")
-    mapping = replace(MAPPING, embedding="vector")
-    found = await pgs.search("fact101", graph=mapping, mode="structural", top_k=100)
-    by_key = {item.key: item for item in found.items}
-    assert by_key["beyond"].way.endswith("--[CITES]--> (J. Doe) <--[CITES]-- Unlike")
-    assert by_key["doi/101"].way == ""
-    assert [path.name for path in found.paths] == ["vector", "text", "hops", "through", "analogies"]
 
 
 async def test_the_text_index_of_the_partitions_is_asked_until_the_graph_is_redefined(

@@ -119,19 +119,6 @@ async def test_auto_chooses_by_the_question_and_says_why(pgs: PGS) -> None:
         assert (found.mode, found.reason[: len(reason)]) == ("auto", reason)
 
 
-async def test_mix_adds_what_its_parts_find_by_their_weights(pgs: PGS) -> None:
-    question = "Does “Paper 41” study orbital debris?"
-    local = await pgs.search(question, graph="papers", mode="local")
-    only = await pgs.search(question, graph="papers", mode="mix", weights=(1, 0, 0))
-    assert only.items[0].key == local.items[0].key
-    mixed = await pgs.search(question, graph="papers", mode="mix")
-    assert {path.name.split()[0] for path in mixed.paths} == {"local", "global", "naive"}
-    assert any(name.startswith("local ") for name in mixed.items[0].scores)
-    assert len({fact.id for fact in mixed.facts}) == len(mixed.facts)
-    with pytest.raises(UsageError, match="weights"):
-        await pgs.search(question, graph="papers", mode="mix", weights=(1, -1, 0))
-
-
 @pytest.fixture
 async def embedded(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     """Papers with stored embeddings, whose engine compares them."""
@@ -139,18 +126,6 @@ async def embedded(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
     await alter(db, VECTORS)
     async with engine_on(endpoint) as opened:
         yield opened
-
-
-async def test_triplets_score_ends_by_distance_and_hops(embedded: PGS) -> None:
-    mapping = replace(MAPPING, embedding="vector", relationship_weight=None)
-    found = await embedded.search("fact101", graph=mapping, mode="triplets", top_k=50)
-    assert {fact.hops for fact in found.facts} <= {1, 2}
-    assert len(found.facts) == 20
-    assert [path.name for path in found.paths] == ["vector", "text", "facts"]
-    ends = {end for fact in found.facts for end in (fact.source, fact.target)}
-    assert {item.id for item in found.items} <= ends
-    # Neutral weights and feedback: 0.7 (0.8 nearness + 0.1) + 0.15, with nearness 0 to 1.
-    assert all(0.22 <= fact.score <= 0.78 + 1e-9 for fact in found.facts)
 
 
 async def test_rerankers_keep_the_order_where_embeddings_are_missing(pgs: PGS) -> None:
