@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +22,7 @@ from pgs_neo4j.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
+from tests.interpreters import PATIENCE_S, Interpreter, interpreting
 from tests.leftovers import expire, nothing_left, only, whole
 from tests.thorough import tries
 from tests.waiting import until
@@ -35,8 +31,6 @@ pytestmark = pytest.mark.skipif(
     not hasattr(os, "fork") or not hasattr(signal, "SIGSTOP"),
     reason="this system can neither fork nor stop a process",
 )
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120.0
 KILLED, BUSY = -9, 4
 KEEP = 3
 KNOBS: dict[str, Any] = {
@@ -52,88 +46,37 @@ ALL_STEPS = (
     *("communities", "limits", "write", "nodes written", "enrich", "flip", "prune"),
 )
 SHIFT = "MATCH (j:PgsJob) SET j.updated_at = j.updated_at - duration('PT1H')"
-# One interpreter for all jobs of a test, each in a fork of its own: starting it costs seconds.
-SCRIPT = """
-import asyncio, json, os, signal, sys, traceback
+# A job that sends itself a signal when it comes to a step.
+WORK = """
+import os, signal, sys
 import pgs_neo4j.gds.runner
 from pgs_neo4j.cli.run import code_of
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import PGSError
 from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.errors import PGSError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 
-async def job(order):
-    number = getattr(signal, order["signal"])
-
+async def work(order):
     def heard(event):
         if order["at"] in (getattr(event, "step", ""), getattr(event, "what", "")):
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), getattr(signal, order["signal"]))
 
     llm = ScriptedLLM(contract_reply)
-    async with PGS.connect(sweep_llm=llm, synthesis_llm=llm) as pgs:
-        await repartition(pgs, "papers", on_event=heard)
-
-def run(order):
     try:
-        asyncio.run(job(order))
-        return 0
+        async with PGS.connect(sweep_llm=llm, synthesis_llm=llm) as pgs:
+            await repartition(pgs, "papers", on_event=heard)
     except PGSError as error:
         print(error, file=sys.stderr, flush=True)
         return code_of(error)
-    except BaseException:
-        traceback.print_exc()
-        return 70
-
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        os._exit(run(json.loads(line)))
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Jobs:
-    """Runs jobs in processes of their own."""
-
-    process: Process
-
-    async def begin(self, at: str, name: str = "SIGKILL") -> int:
-        """Begin a job that sends itself a signal when it comes to a step; its process."""
-        assert self.process.stdin is not None
-        order = {"at": at, "signal": name}
-        self.process.stdin.write(json.dumps(order).encode() + b"\n")
-        await self.process.stdin.drain()
-        return await self._number()
-
-    async def end(self) -> int:
-        """How the job ended."""
-        return await self._number()
-
-    async def _number(self) -> int:
-        assert self.process.stdout is not None
-        async with asyncio.timeout(PATIENCE_S):
-            return int(await self.process.stdout.readline())
-
-
 @pytest.fixture
-async def jobs(tmp_path: Path, endpoint: Endpoint) -> AsyncIterator[Jobs]:
-    """The interpreter that runs jobs; it and what it runs are ended at the end."""
-    home = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+async def jobs(tmp_path: Path, endpoint: Endpoint) -> AsyncIterator[Interpreter]:
+    """The interpreter that runs jobs."""
     knobs = {f"PGS_{name.upper()}": str(value) for name, value in KNOBS.items()}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", SCRIPT),
-        cwd=tmp_path,
-        env={**kept, **home, **knobs, **endpoint.environment(), "PYTHONPATH": str(ROOT)},
-        stdin=PIPE,
-        stdout=PIPE,
-    )
-    yield Jobs(process)
-    for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
-        each.kill()
-    await process.wait()
+    async with interpreting(WORK, tmp_path, {**knobs, **endpoint.environment()}) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -148,13 +91,13 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 
 async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_cleans_up(
-    jobs: Jobs, pgs: PGS, db: Database, gds: GDS
+    jobs: Interpreter, pgs: PGS, db: Database, gds: GDS
 ) -> None:
     users = await checksum(db)
     steps = (STEPS, ALL_STEPS)[tries(0, 1)]
     for step in steps:
         before = await whole(db)
-        await jobs.begin(step)
+        await jobs.begin(at=step, signal="SIGKILL")
         assert await jobs.end() == KILLED, step
         after = await whole(db)
         assert (after.id != before.id) == (step == "prune"), step
@@ -185,9 +128,9 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
 
 @pytest.mark.parametrize("step", ["flip", "enrich", "write"][: tries(1, 3)])
 async def test_a_job_stopped_past_its_lease_can_no_longer_write(
-    jobs: Jobs, pgs: PGS, db: Database, gds: GDS, step: str
+    jobs: Interpreter, pgs: PGS, db: Database, gds: GDS, step: str
 ) -> None:
-    late = psutil.Process(await jobs.begin(step, "SIGSTOP"))
+    late = psutil.Process(await jobs.begin(at=step, signal="SIGSTOP"))
 
     async def stopped() -> bool:
         return late.status() == psutil.STATUS_STOPPED

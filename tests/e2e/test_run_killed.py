@@ -7,11 +7,8 @@ import json
 import os
 import random
 import signal
-import sys
-from asyncio.subprocess import PIPE
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 import pytest
@@ -20,35 +17,20 @@ from pgs_neo4j.engine import PGS
 from tests.engines import KNOBS
 from tests.fakes.openai_server import Answer, FakeOpenAI, contract_answer
 from tests.graphs import checksum, count, papers
+from tests.interpreters import PATIENCE_S, interpreting
 from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-ROOT = Path(__file__).resolve().parents[2]
 KILLS = tries(4, 20)
 CALLS = 9  # of a whole run: eight sweeps and a synthesis
 IN_FLIGHT = 3
-PATIENCE_S = 60.0
-# One interpreter for all runs, each in a fork of its own: starting it costs seconds.
-SCRIPT = """
-import asyncio, json, os, sys, traceback
+WORK = """
 import openai, httpx2
 from pgs_neo4j.engine import PGS
 
-async def run(order):
+async def work(order):
     async with PGS.connect(**order["settings"]) as pgs:
         await pgs.execute(order["question"], session_id=order["question"], full_sweep=True)
-
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        try:
-            asyncio.run(run(json.loads(line)))
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(70)
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -59,23 +41,9 @@ def fake():
 
 
 @pytest.fixture
-async def forks(tmp_path):
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", SCRIPT),
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
-        stdin=PIPE,
-        stdout=PIPE,
-    )
-    yield process
-    for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
-        each.kill()
-    await process.wait()
-
-
-async def number(process):
-    async with asyncio.timeout(PATIENCE_S):
-        return int(await process.stdout.readline())
+async def runs(tmp_path):
+    async with interpreting(WORK, tmp_path, {}) as opened:
+        yield opened
 
 
 async def reached(fake, pid, calls):
@@ -90,7 +58,7 @@ def asked(fake):
     return Counter(json.dumps(request.body["messages"]) for request in list(fake.chats))
 
 
-async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, db, fake, forks):
+async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, db, fake, runs):
     settings = {
         **KNOBS,
         "neo4j_uri": endpoint.uri,
@@ -110,15 +78,12 @@ async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, 
         for kill in range(KILLS):
             fake.requests.clear()
             question = f"Question {kill}?"
-            order = {"settings": settings, "question": question}
-            forks.stdin.write(json.dumps(order).encode() + b"\n")
-            await forks.stdin.drain()
-            pid = await number(forks)
+            pid = await runs.begin(settings=settings, question=question)
             await reached(fake, pid, calls=draw.randrange(CALLS + 2))
             await asyncio.sleep(draw.uniform(0.0, 0.05))
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            await number(forks)
+            await runs.end()
             await asyncio.sleep(0.05)  # what is on its way to the fake arrives
             before = asked(fake)
             find = "MATCH (r:PgsRun {question: $q}) RETURN r.id AS id, r.status AS status"

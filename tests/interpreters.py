@@ -1,0 +1,74 @@
+"""One interpreter that takes orders, each in a fork of its own: starting it costs seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE_S = 120.0
+# Follows the imports and the function ``work``, which returns an exit code or None.
+LOOP = """
+import asyncio, json, os, sys, traceback
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            os._exit(asyncio.run(work(json.loads(line))) or 0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(70)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """Runs one order after the other."""
+
+    process: Process
+
+    async def begin(self, **order: Any) -> int:
+        """Begin an order; the id of its process."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(order).encode() + b"\n")
+        await self.process.stdin.drain()
+        return await self.end()
+
+    async def end(self) -> int:
+        """How the order ended."""
+        assert self.process.stdout is not None
+        async with asyncio.timeout(PATIENCE_S):
+            return int(await self.process.stdout.readline())
+
+
+@asynccontextmanager
+async def interpreting(
+    work: str, folder: Path, environment: Mapping[str, str]
+) -> AsyncIterator[Interpreter]:
+    """Start an interpreter in a folder; it and what it runs are ended at the end."""
+    home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", work + LOOP),
+        cwd=folder,
+        env={**kept, **home, **environment, "PYTHONPATH": str(ROOT)},
+        stdin=PIPE,
+        stdout=PIPE,
+    )
+    yield Interpreter(process)
+    for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
+        each.kill()
+    await process.wait()
