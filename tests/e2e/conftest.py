@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j import local
+from pgs_neo4j import catalog, local
 from pgs_neo4j.database import connection
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ArtifactError, JavaMissingError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
@@ -45,6 +46,13 @@ async def shell(tmp_path: Path, endpoint: Endpoint, forks: Forks) -> AsyncIterat
     opened = Shell(forks, tmp_path, {**kept, **home, **knobs, **more})
     yield opened
     await opened.kill_all()
+
+
+@pytest.fixture
+async def stored(db: Database) -> Database:
+    """Four topics of papers, stored as a graph; each becomes a partition."""
+    await catalog.add(db, "papers", await papers(db))
+    return db
 
 
 @pytest.fixture(scope="module")

@@ -8,25 +8,16 @@ import os
 import pty
 import re
 import shlex
-import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from typing import Any
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
-from tests.conftest import Endpoint
-from tests.fakes.openai_server import Answer, FakeOpenAI, Hang, Status, contract_answer
+from tests.fakes.openai_server import Answer, FakeOpenAI, contract_answer
 from tests.graphs import checksum, count, papers
-from tests.shells import WAIT_S, Shell, finished, until
-
-ADD = (
-    *("graph", "add", "papers", "--label", "Paper", "--relationship-type", "CITES"),
-    *("--text", "abstract", "--title", "title", "--key", "doi", "--weight", "score"),
-    *("--relationship-weight", "strength"),
-)
+from tests.shells import WAIT_S, Shell, finished
 
 
 @pytest.fixture
@@ -35,13 +26,6 @@ def pgs(shell: Shell) -> Shell:
     for name in [name for name in shell.settings if name.endswith(("_SIZE", "_MAX"))]:
         del shell.settings[name]
     return shell
-
-
-@pytest.fixture
-async def stored(db: Database) -> Database:
-    """Four topics of papers and some that nobody cites, stored as a graph."""
-    await catalog.add(db, "papers", await papers(db, isolates=5))
-    return db
 
 
 async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database) -> None:
@@ -125,7 +109,6 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert (await pgs("sessions", "list", "--json")).document == {"sessions": []}
 
 
-@pytest.mark.thorough
 async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -> None:
     found = (await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json", "-q")).document
     assert len(found["search"]["nodes"]) == 3
@@ -155,83 +138,6 @@ async def test_what_cannot_be_done_as_asked_is_2(pgs: Shell, stored: Database) -
         assert len(done.err.splitlines()) == 1, command
         assert said in done.err
     assert await count(stored, "(x:PgsGraph)") == 1
-
-
-@pytest.mark.parametrize("command", [("ask", "why?"), ("graph", "list", "--json")])
-async def test_an_unreachable_database_is_5(pgs: Shell, command: tuple[str, ...]) -> None:
-    done = await pgs(*command, PGS_NEO4J_URI="bolt://127.0.0.1:1")
-    assert (done.code, done.out) == (5, "")
-    assert "cannot be reached" in done.err
-    assert len(done.err.splitlines()) == 1
-
-
-@pytest.mark.thorough
-async def test_a_wrong_password_is_5(pgs: Shell, endpoint: Endpoint) -> None:
-    if endpoint.password is None:
-        pytest.skip("the database in PGS_TEST_NEO4J_URI asks for no password")
-    done = await pgs("graph", "list", PGS_NEO4J_PASSWORD="not-the-password")
-    assert (done.code, done.out) == (5, "")
-    assert "refused access" in done.err
-    assert "not-the-password" not in done.err
-
-
-async def test_a_model_that_fails_is_6_and_one_failed_sweep_is_3(
-    pgs: Shell, stored: Database
-) -> None:
-    with FakeOpenAI(default=Status(400, message="no such thing")) as fake:
-        model = {"PGS_LLM_BASE_URL": fake.base_url, "PGS_LLM_API_KEY": "k-secret"}
-        failed = await pgs("ask", "What is missing?", **model)
-        assert (failed.code, failed.out) == (6, "")
-        assert "sweeps failed (" in failed.err
-        fake.default = Answer(contract_answer)
-        fake.script(Status(400, message="no such thing"))
-        partial = await pgs("ask", "What is missing?", "--json", **model)
-    assert partial.code == 3
-    document = partial.document
-    assert document["partial"] is True
-    assert sorted({sweep["status"] for sweep in document["sweeps"]}) == ["accepted", "failed"]
-    assert document["coverage"]["nodes_read"] < 165
-    assert "k-secret" not in failed.err + partial.err + partial.out
-
-
-async def _no_projection(db: Database) -> bool:
-    _, rows = await db.call("CALL gds.graph.list() YIELD graphName RETURN graphName", {}, "read")
-    return not rows
-
-
-async def _no_transaction(db: Database) -> bool:
-    _, rows = await db.call(
-        "SHOW TRANSACTIONS YIELD currentQuery, elapsedTime "
-        "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN currentQuery",
-        {},
-        "read",
-    )
-    return not rows
-
-
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)]
-)
-async def test_an_interrupted_sweep_leaves_nothing_open(
-    pgs: Shell, stored: Database, number: signal.Signals
-) -> None:
-    with FakeOpenAI(default=Hang()) as fake:
-        process = await pgs.start(
-            *("ask", "What is missing?"), PGS_LLM_BASE_URL=fake.base_url, PGS_LLM_API_KEY="k"
-        )
-
-        async def asked() -> bool:
-            return bool(fake.chats)
-
-        await until(asked, process)
-        process.send_signal(number)
-        done = await finished(process)
-    assert (done.code, done.out) == (130, "")
-    assert done.err.splitlines()[-1] == "pgs: interrupted"
-    assert await count(stored, "(x:PgsRun {status: 'interrupted'})") == 1
-    assert await count(stored, "(x:PgsRun)") == 1
-    assert await _no_projection(stored)
-    assert await _no_transaction(stored)
 
 
 async def test_a_reader_that_leaves_ends_the_run_quietly(pgs: Shell, stored: Database) -> None:
@@ -296,7 +202,6 @@ def _all_of(watching: int) -> str:
         pieces.append(piece)
 
 
-@pytest.mark.thorough
 async def test_titles_of_the_graph_cannot_drive_the_terminal(pgs: Shell, stored: Database) -> None:
     await stored.call(
         "MATCH (p:Paper) SET p.title = $title + p.title, p.abstract = p.abstract + $title",
@@ -327,21 +232,6 @@ async def test_load_is_idempotent_and_refuses_the_malformed(pgs: Shell, db: Data
     assert await count(db, "(x:LoadedNode)") == 40
 
 
-@pytest.mark.thorough
-@pytest.mark.usefixtures("no_search_indexes")
-async def test_vector_indexes_come_and_go_on_request(pgs: Shell, db: Database) -> None:
-    await papers(db)
-    await db.call("MATCH (p:Paper) SET p.vec = [p.score, 1.0, toFloat(p.topic)]", {}, "write")
-    assert (await pgs(*ADD, "--embedding", "vec")).code == 0
-    made = (await pgs("index", "create", "--json")).document
-    assert made["dimensions"] == 3
-    assert {"graph", "dimensions", "created", "existing", "indexes", "notes"} == made.keys()
-    assert len(made["created"]) == 1
-    assert (await pgs("index", "create", "--json")).document["created"] == []
-    assert (await pgs("index", "drop", "--json")).document["dropped"] == made["created"]
-
-
-@pytest.mark.thorough
 async def test_doctor_tells_what_is_well_and_what_is_not(pgs: Shell, stored: Database) -> None:
     well = await pgs("doctor", "--json")
     assert well.code == 0

@@ -11,9 +11,8 @@ import pytest
 from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.runs.jobs import list_jobs
-from tests import waiting
 from tests.forks import Fork
-from tests.graphs import checksum, count, locked_papers, papers
+from tests.graphs import checksum, count, locked_papers
 from tests.leases import read_holder
 from tests.shells import WAIT_S, Done, Shell, finished, until
 
@@ -28,14 +27,6 @@ cron = "17 3 1 1 *"
 graph = "absent"
 cron = "17 3 1 1 *"
 """
-
-
-@pytest.fixture
-async def stored(db: Database) -> Database:
-    """Four topics of papers, stored as a graph."""
-    mapping = await papers(db)
-    await catalog.add(db, "papers", mapping)
-    return db
 
 
 async def job(pgs: Shell, *words: str) -> Done:
@@ -66,30 +57,6 @@ async def test_a_night_without_and_with_changes(shell: Shell, stored: Database) 
     shown = await shell("jobs", "show", first["id"])
     assert shown.code == 0
     assert f"generation        {first['generation']}" in shown.out.splitlines()
-
-
-async def test_of_eight_at_once_one_runs_and_seven_leave_with_4(
-    shell: Shell, stored: Database
-) -> None:
-    async with locked_papers(stored):
-        tasks = [asyncio.create_task(job(shell)) for _ in range(8)]
-
-        async def seven() -> bool:
-            return sum(task.done() for task in tasks) == 7
-
-        await waiting.until(seven, WAIT_S)
-        assert await working(stored)
-    found = await asyncio.gather(*tasks)
-    codes = sorted(done.code for done in found)
-    assert codes == [0, 4, 4, 4, 4, 4, 4, 4], [
-        done.err for done in found if done.code not in (0, 4)
-    ]
-    refused = [done.err for done in found if done.code == 4]
-    assert all(err.startswith("pgs: graph papers is being partitioned by") for err in refused)
-    assert all(len(err.splitlines()) == 1 for err in refused)
-    outcomes = sorted(job.outcome for job in await list_jobs(stored))
-    assert outcomes == ["busy"] * 7 + ["repartitioned"]
-    assert await count(stored, "(x:PgsGeneration)") == 1
 
 
 async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(

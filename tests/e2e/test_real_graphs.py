@@ -6,27 +6,16 @@ Both are generated, and where the shared data is, also the ones that others made
 import random
 import re
 
-import pytest
-
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.ingest.brain import read_brain
 from pgs_neo4j.ingest.load import load
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import propose, survey, validate
+from tests.engines import engine_on
 from tests.graphs import checksum, count
 from tests.stackoverflow import load_tables
 
 FACTS = 200
-
-
-def connect(endpoint, answer=None):
-    models = {}
-    if answer is not None:
-        models = {"sweep_llm": ScriptedLLM(answer), "synthesis_llm": ScriptedLLM(answer)}
-    return PGS.connect(
-        neo4j_uri=endpoint.uri, neo4j_user=endpoint.user, neo4j_password=endpoint.password, **models
-    )
 
 
 async def plant(db, label, text_property):
@@ -93,7 +82,7 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     assert await validate(db, proposal.mapping) == []
     facts = await plant(db, loaded.label, "concept")
     before = await checksum(db)
-    async with connect(endpoint, report_planted) as engine:
+    async with engine_on(endpoint, report_planted) as engine:
         await engine.add_graph("physics2", loaded.mapping)
         answer = await engine.execute("What is planted?", full_sweep=True)
         assert found_facts(answer) == facts
@@ -109,17 +98,6 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     assert await checksum(db) == before
 
 
-async def test_notes_with_the_extractive_reader(endpoint, db, brain):
-    loaded = await load(db, read_brain(brain.path), "physics2")
-    async with connect(endpoint) as engine:
-        await engine.add_graph("physics2", loaded.mapping)
-        answer = await engine.execute("How does crossing symmetry bound scaling dimensions?")
-    assert answer.model == "extractive"
-    assert answer.synthesis.citations
-    assert all(citation.valid for citation in answer.synthesis.citations)
-    assert not answer.partial
-
-
 async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, archive):
     stored = await load_tables(db, archive)
     facts = await plant(db, "Answer|Question", "body_markdown")
@@ -133,7 +111,7 @@ async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, arc
     )
     assert "no text on Comment; these nodes count for structure only" in proposal.notes
     assert await validate(db, mapping) == []
-    async with connect(endpoint, report_planted) as engine:
+    async with engine_on(endpoint, report_planted) as engine:
         await engine.add_graph("questions", mapping)
         partitioning = await engine.partition("questions")
         assert partitioning.generation.node_count == await count(
@@ -147,17 +125,3 @@ async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, arc
         assert await checksum(db) == before
         assert (await engine.purge()).nodes > 0
     assert await checksum(db) == before
-
-
-@pytest.mark.parametrize("mode", ["continue", pytest.param("targeted", marks=pytest.mark.thorough)])
-async def test_sessions_exhaust_a_graph(endpoint, db, brain, mode):
-    loaded = await load(db, read_brain(brain.path), "physics2")
-    async with connect(endpoint, contract_reply) as engine:
-        await engine.add_graph("physics2", loaded.mapping)
-        answer = await engine.execute("scaling dimensions", max_sweep_partitions=4)
-        runs = 1
-        while not answer.coverage.exhausted and runs < 20:
-            answer = await engine.execute("scaling", mode=mode, max_sweep_partitions=4)
-            runs += 1
-        assert answer.coverage.exhausted
-        assert await shown_nodes(engine) == brain.nodes
