@@ -107,6 +107,8 @@ async def test_missing_constraints_come_with_the_statements_that_bring_them_back
     await alter(db, "DROP CONSTRAINT pgs_run_id")
     check = (await examined(target))["schema"]
     assert check.status == "warning"
+    assert check.detail.startswith("1 of ")
+    assert "//" not in check.fix
     statement = check.fix.removeprefix("create them: ")
     await alter(db, statement)
     assert (await examined(target))["schema"].status == "ok"

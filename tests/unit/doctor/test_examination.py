@@ -1,10 +1,12 @@
-"""The order of an examination, and what a missing server skips."""
+"""The lines of an examination, their order, and what a failure or a missing server skips."""
 
 import pytest
 
 from pgs_neo4j.config import PGSConfig, ServerAccess, Settings
 from pgs_neo4j.doctor import Check, examination, examine, graphs, server
 from pgs_neo4j.doctor import connection as stages
+from pgs_neo4j.doctor.check import report_unreadable, run_check
+from pgs_neo4j.errors import ConfigError, QueryError
 
 SETTINGS = Settings(llm_provider="extractive", embedder="hashing", graph="papers")
 
@@ -43,17 +45,14 @@ async def test_without_a_server_its_checks_are_skipped_and_the_rest_is_made(stub
     assert stub["graphs"] == []
 
 
-async def test_a_connection_that_fails_skips_what_needs_it(stub):
+async def test_what_fails_skips_what_needs_it(stub):
+    stub["server"] = "skipped"
+    checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"))
+    assert {check.name: check.detail for check in checks}["graphs"] == "read failed"
     stub["opened"] = None
     checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"))
     skipped = {check.name for check in checks if check.status == "skipped"}
     assert skipped == {*server.NAMES, *graphs.NAMES}
-
-
-async def test_a_database_that_cannot_be_read_skips_the_graphs(stub):
-    stub["server"] = "skipped"
-    checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"))
-    assert {check.name: check.detail for check in checks}["graphs"] == "read failed"
     assert stub["graphs"] == []
 
 
@@ -63,3 +62,24 @@ async def test_an_examination_never_waits_long_for_one_statement(stub, timeout_s
     await examine(SETTINGS, config, ServerAccess(uri="bolt://db"))
     assert stub["timeout"] == used
     assert stub["graphs"] == [("papers", None)]  # hashing is never compared with stored vectors
+
+
+async def failing(error: Exception) -> Check:
+    raise error
+
+
+async def test_an_error_of_the_package_becomes_a_failed_check_and_others_are_raised():
+    check = await run_check("read", failing(QueryError("refused")), "fix it")
+    assert check == Check("read", "failed", "refused", "fix it")
+    with pytest.raises(ZeroDivisionError):
+        await run_check("read", failing(ZeroDivisionError()), "fix it")
+
+
+def test_a_configuration_that_cannot_be_loaded_skips_everything_else():
+    why = "top_k is out of range"
+    first, *rest = report_unreadable(ConfigError(why))
+    assert (first.name, first.status, first.detail) == ("configuration", "failed", why)
+    assert first.fix
+    assert {(check.status, check.detail, check.fix) for check in rest} == {
+        ("skipped", "the configuration could not be loaded", "")
+    }

@@ -65,20 +65,23 @@ def embedded(*sizes):
     return StoredGraph("ideas", mapping), of(label("Idea", text("body"), vector("emb", *sizes)))
 
 
-async def test_an_empty_catalog_is_well_unless_a_graph_is_configured(world):
+async def test_an_empty_catalog_and_a_mapping_without_text_are_told(world):
     assert (await examine())["graphs"].status == "ok"
     check = (await examine("papers"))["graphs"]
     assert (check.status, check.fix) == ("failed", "store it with 'pgs graph add'")
-
-
-async def test_a_mapping_without_text_is_told_how_it_can_be_asked(world):
     world[0].append(StoredGraph("papers", GraphMapping()))
     check = (await examine())["graph papers"]
     assert check.status == "warning"
     assert "pgs ask --structure-only" in check.detail
 
 
-async def test_an_unreadable_catalog_is_one_failure(world):
+async def test_what_cannot_be_read_is_a_failure_that_leaves_the_others(world):
+    broken = StoredGraph("broken", GraphMapping(labels=("Bad",)))
+    world[0].extend([broken, PLAIN])
+    world[1][("Bad",)] = QueryError("no such thing")
+    checks = await examine()
+    assert checks["graph broken"].status == "failed"
+    assert checks["graph papers"].status == "ok"
     world[1]["catalog"] = DatabaseAuthError("refused")
     (check,) = await examine_graphs(None, None, None, 1.0)
     assert (check.name, check.status, check.detail) == ("graphs", "failed", "refused")
@@ -96,15 +99,6 @@ async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world
     db.answer = QueryError("no such property")
     check = (await examine(db=db))["partitions of done"]
     assert (check.status, check.detail) == ("failed", "no such property")
-
-
-async def test_a_graph_that_cannot_be_read_leaves_the_others(world):
-    broken = StoredGraph("broken", GraphMapping(labels=("Bad",)))
-    world[0].extend([broken, PLAIN])
-    world[1][("Bad",)] = QueryError("no such thing")
-    checks = await examine()
-    assert checks["graph broken"].status == "failed"
-    assert checks["graph papers"].status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -64,17 +64,12 @@ async def examined(answer: ProbeResult | Exception, config: PGSConfig | None = N
         (ModelAuthError("refused the API key"), "failed"),
     ],
 )
-@pytest.mark.usefixtures("configs")
-async def test_one_model_for_both_is_checked_and_closed_once(answer, status):
-    check = await examined(answer)
+async def test_one_model_for_both_is_checked_and_closed_once(configs, answer, status):
+    check = await examined(answer, PGSConfig(model_timeout_s=5.0))
     assert check.status == status
     assert check.detail == (answer.text if isinstance(answer, ProbeResult) else str(answer))
-
-
-@pytest.mark.parametrize(("timeout_s", "used_s"), [(5.0, 5.0), (900.0, TIMEOUT_S)])
-async def test_a_probe_never_waits_long(configs, timeout_s, used_s):
-    await examined(LISTED, PGSConfig(model_timeout_s=timeout_s))
-    assert [config.model_timeout_s for config in configs] == [used_s]
+    await examined(answer, PGSConfig(model_timeout_s=900.0))
+    assert [config.model_timeout_s for config in configs] == [5.0, TIMEOUT_S]
 
 
 async def test_an_endpoint_embeds_one_word_and_is_closed(monkeypatch):
@@ -96,20 +91,15 @@ async def test_an_endpoint_embeds_one_word_and_is_closed(monkeypatch):
     assert asked == [["word"], "closed"]
 
 
-@pytest.mark.parametrize(
-    ("name", "fix"), [("openai", "PGS_LLM_BASE_URL"), ("hashing", "PGS_EMBEDDING_DIMENSIONS")]
-)
-async def test_an_embedder_that_fails_names_its_settings(monkeypatch, name, fix):
+async def test_an_embedder_that_fails_names_its_settings_or_its_extra(monkeypatch):
     def create(*_):
         raise ConfigError("out of range")
 
     monkeypatch.setattr(models, "create_embedder", create)
-    check, dimensions = await examine_embedder(settings(embedder=name), PGSConfig())
-    assert (check.status, dimensions) == ("failed", None)
-    assert fix in check.fix
-
-
-async def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+    for name, fix in (("openai", "PGS_LLM_BASE_URL"), ("hashing", "PGS_EMBEDDING_DIMENSIONS")):
+        check, dimensions = await examine_embedder(settings(embedder=name), PGSConfig())
+        assert (check.status, dimensions) == ("failed", None)
+        assert fix in check.fix
     monkeypatch.setattr(models, "find_spec", lambda name: None)
     check, _ = await examine_embedder(settings(embedder="sentence-transformers"), PGSConfig())
     assert (check.status, check.detail) == ("failed", "the package is not installed")

@@ -75,14 +75,11 @@ def test_words(indexes: list[SearchIndex], detail: str, options: str) -> None:
     assert check(WORDS, *indexes) == (detail, f"{PREFIX}{options}" if options else "")
 
 
-def test_the_text_index_of_the_partitions_stands_in() -> None:
+def test_the_text_index_of_the_partitions_stands_in_and_a_lack_is_explained() -> None:
     detail, _ = check(WORDS, generation="g1")
     assert detail.startswith("words by the text index of the partitions, because no full-text")
     detail, _ = check(WORDS, generation="g1", redefined=True)
     assert detail.startswith("words by reading every text")
-
-
-def test_a_mapping_without_labels_or_texts_is_told_why() -> None:
     detail, fix = check(replace(VECTORS, labels=()))
     assert "because the mapping names no label for a full-text index" in detail
     assert detail.endswith("; embeddings without an index, because the mapping names no label")
@@ -91,7 +88,7 @@ def test_a_mapping_without_labels_or_texts_is_told_why() -> None:
     assert (detail, fix) == ("no words, because the mapping names neither text nor title", "")
 
 
-def test_embeddings() -> None:
+def test_embeddings_and_facts() -> None:
     words = text("Paper Author", "abstract name")
     detail, fix = check(VECTORS, words, vector("Paper"))
     assert detail.endswith("; embeddings without an index on Author")
@@ -100,9 +97,6 @@ def test_embeddings() -> None:
     assert (detail, fix) == ("words by index words; embeddings by index on_Paper, on_Author", "")
     unlike = [vector("Paper", similarity="EUCLIDEAN"), vector("Author", dimensions=None)]
     assert check(VECTORS, words, *unlike)[0].endswith("without an index on Paper, Author")
-
-
-def test_facts() -> None:
     words = text("Paper Author", "abstract name")
     assert check(FACTS, words) == (
         "words by index words; facts without an index",

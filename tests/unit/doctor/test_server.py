@@ -9,7 +9,6 @@ from pgs_neo4j.doctor.procedures import GDS_FIX, GDS_PROCEDURES, LOSSES
 from pgs_neo4j.doctor.server import FIXES, NAMES, examine_server
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 from pgs_neo4j.gds import PREFIX
-from tests.unit.doctor.conftest import CONSTRAINTS
 
 
 async def examine(answers):
@@ -18,14 +17,6 @@ async def examine(answers):
     for check in checks:
         assert bool(check.fix) == (check.status in ("warning", "failed"))
     return {check.name: check for check in checks}
-
-
-async def test_a_healthy_server_passes_and_is_left_as_it_was(answers):
-    checks = await examine(answers)
-    assert {check.status for check in checks.values()} == {"ok"}
-    assert checks["read"].detail == "1,234 nodes can be read"
-    assert checks["GDS"].detail == "Graph Data Science 2.13.9"
-    assert answers.rehearsed == ["doctor/create_nodes"]
 
 
 async def test_without_the_right_to_read_nothing_else_is_checked(answers):
@@ -53,34 +44,16 @@ async def test_a_failure_of_one_check_leaves_the_others(answers, statement, name
     assert {check.status for check in checks.values()} == {"ok"}
 
 
-async def test_without_gds_its_procedures_are_skipped(answers):
+async def test_without_gds_its_procedures_are_skipped_and_an_old_one_is_named(answers):
     answers.rows["gds/read_gds_version"] = QueryError("unknown function")
     checks = await examine(answers)
     assert checks["GDS"].status == "failed"
     assert checks["GDS procedures"].status == "skipped"
-
-
-async def test_an_old_gds_is_named_with_the_minimum(answers):
     answers.rows["gds/read_gds_version"] = [{"version": "2.0.1"}]
     check = (await examine(answers))["GDS"]
     assert check.status == "failed"
     assert check.detail.startswith("GDS is 2.0.1; ")
     assert check.detail.endswith("or newer is required")
-
-
-async def test_a_database_without_the_schema_is_well(answers):
-    answers.rows["doctor/read_constraints"] = [{"names": ["pgs_other"]}]
-    check = (await examine(answers))["schema"]
-    assert (check.status, check.detail) == ("ok", "not created yet; the first graph will create it")
-
-
-async def test_a_missing_constraint_comes_with_its_statement(answers):
-    answers.rows["doctor/read_constraints"] = [{"names": CONSTRAINTS[1:]}]
-    check = (await examine(answers))["schema"]
-    assert check.status == "warning"
-    assert check.detail.startswith(f"1 of {len(CONSTRAINTS)} constraints")
-    assert check.fix.startswith(f"create them: CREATE CONSTRAINT {CONSTRAINTS[0]} ")
-    assert "//" not in check.fix
 
 
 async def test_procedures_that_cannot_be_called_are_listed_in_order(answers):
@@ -133,14 +106,6 @@ def test_every_procedure_that_a_statement_calls_is_examined():
     assert set(LOSSES) <= called
 
 
-async def test_leftover_projections_are_counted(answers):
-    names = [f"{PREFIX}a", f"{PREFIX}b", "theirs"]
-    answers.rows["doctor/read_projections"] = [{"names": names}]
-    check = (await examine(answers))["GDS procedures"]
-    assert check.status == "ok"
-    assert check.detail.endswith("a running or killed job left 2 projections")
-
-
 def index(name: str, state: str = "ONLINE", kind: str = "VECTOR"):
     return {
         "name": name,
@@ -151,7 +116,12 @@ def index(name: str, state: str = "ONLINE", kind: str = "VECTOR"):
     }
 
 
-async def test_a_failed_index_is_a_warning(answers):
+async def test_leftover_projections_are_counted_and_a_failed_index_is_a_warning(answers):
+    names = [f"{PREFIX}a", f"{PREFIX}b", "theirs"]
+    answers.rows["doctor/read_projections"] = [{"names": names}]
+    check = (await examine(answers))["GDS procedures"]
+    assert check.status == "ok"
+    assert check.detail.endswith("a running or killed job left 2 projections")
     answers.rows["doctor/read_indexes"] = [index("a", state="FAILED"), index("b", kind="FULLTEXT")]
     check = (await examine(answers))["indexes"]
     assert check.status == "warning"
