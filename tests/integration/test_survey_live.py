@@ -73,7 +73,9 @@ async def test_a_database_without_nodes_or_labels_and_one_of_many(
 ) -> None:
     empty = await survey(db)
     assert (empty.nodes, empty.relationships, empty.labels) == (0, 0, ())
-    assert propose(empty).mapping == GraphMapping()
+    proposal = propose(empty)
+    assert proposal.mapping == GraphMapping()
+    assert proposal.notes == ("the database has no nodes yet; load some first",)
     with pytest.raises(MappingError, match="has no nodes"):
         await validate(db, GraphMapping())
     await alter(db, "UNWIND range(1, 30) AS i CREATE ({text: 'one of the nodes ' + i})")

@@ -1,4 +1,4 @@
-"""What the name and the content of a property say about its role."""
+"""What the name and the content of a property say about its role, and how names are quoted."""
 
 from dataclasses import replace
 
@@ -6,24 +6,19 @@ import pytest
 
 from pgs_neo4j.survey import RelationshipProperty, candidates
 from pgs_neo4j.survey.candidates import rank_name, split_words
+from pgs_neo4j.survey.wording import quote_name
 from tests.unit.survey.samples import label, name, number, of, text, vector
 
 
-@pytest.mark.parametrize(
-    ("called", "parts"),
-    [
-        ("displayName", ("display", "name")),
-        ("HTTPBody_text2", ("http", "body", "text")),
-        ("titre-français", ("titre", "français")),
-        ("", ()),
-        ("`'\"", ()),
-    ],
-)
-def test_names_fall_into_words(called, parts):
-    assert split_words(called) == parts
-
-
-def test_only_the_end_of_a_name_says_what_it_is():
+def test_names_fall_into_words_and_only_the_end_says_what_it_is():
+    for called, parts in {
+        "displayName": ("display", "name"),
+        "HTTPBody_text2": ("http", "body", "text"),
+        "titre-français": ("titre", "français"),
+        "": (),
+        "`'\"": (),
+    }.items():
+        assert split_words(called) == parts
     assert rank_name("display_name", ("title", "name")) == 1
     assert rank_name("full_name", ("fullname",)) == 0
     assert rank_name("name_id", ("title", "name")) is None
@@ -33,22 +28,14 @@ def test_only_the_end_of_a_name_says_what_it_is():
 PAPER = label("Paper", text("body"), count=300)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "expected"),
-    [
+ROLES = {
+    candidates.is_prose: (
         (text("body"), True),
         (text("body", nodes=4), False),  # on 4 % of the sampled nodes
         (text("body", prose=49), False),  # less than half of it is natural language
         (replace(text("body"), distinct=4), False),  # almost always the same
-    ],
-)
-def test_prose_is_frequent_natural_and_varied(candidate, expected):
-    assert candidates.is_prose(PAPER, candidate) is expected
-
-
-@pytest.mark.parametrize(
-    ("candidate", "expected"),
-    [
+    ),
+    candidates.is_title: (
         (name("title"), True),
         (name("paper_title"), True),
         (name("title_id"), False),
@@ -56,27 +43,13 @@ def test_prose_is_frequent_natural_and_varied(candidate, expected):
         (name("title", length=201.0), False),
         (replace(name("title"), texts=99), False),  # one value is no string
         (name("title", length=200.0), True),
-    ],
-)
-def test_a_title_is_named_so_and_short_on_most_nodes(candidate, expected):
-    assert candidates.is_title(PAPER, candidate) is expected
-
-
-@pytest.mark.parametrize(
-    ("candidate", "expected"),
-    [
+    ),
+    candidates.is_named_text: (
         (name("summary"), True),
         (name("colors"), False),
         (name("summary", nodes=4), False),
-    ],
-)
-def test_a_short_text_is_known_by_its_name(candidate, expected):
-    assert candidates.is_named_text(PAPER, candidate) is expected
-
-
-@pytest.mark.parametrize(
-    ("candidate", "expected"),
-    [
+    ),
+    candidates.is_key: (  # unique by constraint, or by name and content
         (name("doi"), True),
         (number("id", 1, 99), True),
         (number("id", 1, 99, type_="FLOAT"), False),
@@ -85,45 +58,39 @@ def test_a_short_text_is_known_by_its_name(candidate, expected):
         (replace(name("doi"), distinct=99), False),
         (name("doi", nodes=98), False),
         (number("parent", 1, 100), False),
-    ],
-)
-def test_a_key_is_unique_by_constraint_or_by_name_and_content(candidate, expected):
-    assert candidates.is_key(PAPER, candidate) is expected
-
-
-def test_only_integers_and_floats_are_numeric():
-    assert candidates.is_numeric(number("x", 0, 1))
-    assert candidates.is_numeric(replace(number("x", 0, 1), types=("FLOAT", "INTEGER")))
-    assert not candidates.is_numeric(replace(number("x", 0, 1), types=("INTEGER", "STRING")))
-    assert not candidates.is_numeric(replace(number("x", 0, 1), types=()))
-
-
-def test_a_rank_is_a_weight_only_as_a_float():
-    assert candidates.is_weight(number("page_rank", 0, 1, type_="FLOAT"))
-    assert not candidates.is_weight(number("rank", 1, 99))
-
-
-def test_relationships_have_weight_words_of_their_own():
-    def numeric(called: str) -> RelationshipProperty:
-        return RelationshipProperty(name=called, relationships=9, types=("FLOAT",))
-
-    assert candidates.is_relationship_weight(numeric("similarity"))
-    assert not candidates.is_relationship_weight(numeric("importance"))
-
-
-@pytest.mark.parametrize(
-    ("candidate", "expected"),
-    [
+    ),
+    lambda _, found: candidates.is_embedding(found): (
         (vector("embedding", (3, 10)), True),
         (vector("textVector", (3, 10)), True),
         (vector("x", (32, 10)), True),
         (vector("x", (31, 10)), False),
         (vector("embedding", (0, 10)), False),  # empty lists are most frequent
         (name("embedding"), False),
-    ],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "candidate", "expected"),
+    [(role, *case) for role, cases in ROLES.items() for case in cases],
 )
-def test_an_embedding_is_named_so_or_long(candidate, expected):
-    assert candidates.is_embedding(candidate) is expected
+def test_name_and_content_say_what_a_property_is(role, candidate, expected):
+    assert role(PAPER, candidate) is expected
+
+
+def test_only_numbers_are_weights_and_relationships_have_weight_words_of_their_own():
+    assert candidates.is_numeric(number("x", 0, 1))
+    assert candidates.is_numeric(replace(number("x", 0, 1), types=("FLOAT", "INTEGER")))
+    assert not candidates.is_numeric(replace(number("x", 0, 1), types=("INTEGER", "STRING")))
+    assert not candidates.is_numeric(replace(number("x", 0, 1), types=()))
+    assert candidates.is_weight(number("page_rank", 0, 1, type_="FLOAT"))
+    assert not candidates.is_weight(number("rank", 1, 99))
+
+    def numeric(called: str) -> RelationshipProperty:
+        return RelationshipProperty(name=called, relationships=9, types=("FLOAT",))
+
+    assert candidates.is_relationship_weight(numeric("similarity"))
+    assert not candidates.is_relationship_weight(numeric("importance"))
 
 
 def test_shares_weigh_labels_by_their_nodes_and_skip_labels_without_a_sample():
@@ -140,3 +107,10 @@ def test_the_best_name_has_the_largest_share_then_the_best_word_then_the_alphabe
     assert candidates.choose_best({"name": 0.901, "title": 0.9}, vocabulary) == "title"
     assert candidates.choose_best({"b": 0.9, "a": 0.9}, vocabulary) == "a"
     assert candidates.choose_best({}, vocabulary) is None
+
+
+def test_hostile_names_are_quoted_and_cut():
+    assert quote_name("plain_name2") == "plain_name2"
+    assert quote_name("a`b") == "'a`b'"
+    assert quote_name("line\nbreak") == "'line\\nbreak'"
+    assert len(quote_name("x" * 5000)) < 80

@@ -23,15 +23,11 @@ def database(labels: dict[str, int], nodes: int | None = None, **answers: Answer
     return FakeDatabase(read_counts=[counts | {"nodes": nodes}], **answers)
 
 
-async def test_nodes_without_a_label_are_a_label_of_their_own_unless_labels_are_named():
-    db = database({"Paper": 9}, nodes=12)
-    assert [(s.label, s.count) for s in (await survey(db)).labels] == [("Paper", 9), ("", 3)]
-    assert [s.label for s in (await survey(db, labels=["Paper"])).labels] == ["Paper"]
-
-
-async def test_labels_are_in_order_of_count_then_name():
-    found = await survey(database({"B": 5, "A": 5, "C": 9}))
-    assert [item.label for item in found.labels] == ["C", "A", "B"]
+async def test_labels_are_in_order_of_count_then_name_and_nodes_without_one_are_a_label():
+    db = database({"B": 5, "A": 5, "C": 9}, nodes=22)
+    found = [(item.label, item.count) for item in (await survey(db)).labels]
+    assert found == [("C", 9), ("A", 5), ("B", 5), ("", 3)]
+    assert [item.label for item in (await survey(db, labels=["A"])).labels] == ["A"]
 
 
 async def test_the_sizes_of_lists_are_in_order_of_frequency():

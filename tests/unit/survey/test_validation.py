@@ -13,12 +13,9 @@ from pgs_neo4j.survey.validation import NO_TEXT, check_survey
 from tests.unit.survey.samples import FORUM, IDEAS, label, link, number, of, vector
 
 
-def test_a_mapping_that_fits_is_not_warned_of():
+def test_each_thing_that_is_not_there_gets_a_sentence():
     assert check_survey(FORUM, propose(FORUM).mapping) == []
     assert check_survey(IDEAS, propose(IDEAS).mapping) == []
-
-
-def test_each_thing_that_is_not_there_gets_a_sentence():
     mapping = GraphMapping(
         labels=("Idea", "Nope"),
         relationship_types=("NEAR", "FAR"),
@@ -39,11 +36,14 @@ def test_each_thing_that_is_not_there_gets_a_sentence():
     ]
 
 
-def test_vectors_of_different_lengths_are_warned_of():
+def test_vectors_of_different_lengths_and_empty_ones_are_warned_of():
+    mapping = GraphMapping(embedding="embedding")
     mixed = of(label("A", vector("embedding", (384, 75), (512, 25))))
     sentence = "embedding holds vectors of different lengths, 384 (75 %), 512 (25 %)"
-    warnings = check_survey(mixed, GraphMapping(embedding="embedding"))
-    assert warnings == [NO_TEXT, f"{sentence}; only the first counts"]
+    assert check_survey(mixed, mapping) == [NO_TEXT, f"{sentence}; only the first counts"]
+    empty = of(label("A", vector("embedding", (0, 50))))
+    held = "embedding is mapped as embedding but holds LIST<FLOAT>"
+    assert check_survey(empty, mapping) == [NO_TEXT, held]
 
 
 def test_a_text_may_be_made_of_numbers_dates_and_lists_of_strings():
@@ -61,57 +61,18 @@ def test_a_text_may_be_made_of_numbers_dates_and_lists_of_strings():
     ]
 
 
-def test_a_relationship_weight_must_be_numeric():
-    odd = RelationshipProperty(name="score", relationships=9, types=("FLOAT", "STRING"))
-    mapping = GraphMapping(relationship_weight="score")
-    assert check_survey(of(label("A"), link("R", odd)), mapping) == [
+def test_what_a_relationship_holds_must_suit_its_role():
+    score = RelationshipProperty(name="score", relationships=9, types=("FLOAT", "STRING"))
+    vectors = RelationshipProperty(name="v", relationships=9, types=("LIST<FLOAT NOT NULL>",))
+    odd = RelationshipProperty(name="fact", relationships=9, types=("STRING",))
+    content = of(label("A"), link("R", score, vectors, odd))
+    assert check_survey(content, GraphMapping(relationship_weight="score")) == [
         NO_TEXT,
         "score is mapped as relationship weight but holds FLOAT, STRING",
     ]
-
-
-def test_passages_and_mentions_must_be_in_the_graph():
-    mapping = GraphMapping(labels=("A", "B"), chunk_labels=("B",), mention_types=("M",))
-    check_mapping(mapping)
-    with pytest.raises(MappingError, match=r"leaves 'C' out of the graph; add --label C, or"):
-        check_mapping(replace(mapping, chunk_labels=("B", "C")))
-    with pytest.raises(MappingError, match=r"add --relationship-type M, or"):
-        check_mapping(replace(mapping, relationship_types=("R",)))
-
-
-@pytest.mark.parametrize(
-    "reserved",
-    [
-        GraphMapping(labels=("PgsGraph",)),
-        GraphMapping(labels=("Paper", "PgsNew")),
-        GraphMapping(labels=("",)),
-        GraphMapping(relationship_types=("PGS_IN",)),
-        GraphMapping(chunk_labels=("PgsRun",)),
-        GraphMapping(mention_types=("",)),
-        GraphMapping(title=""),
-    ],
-)
-def test_names_of_ours_and_empty_ones_are_refused(reserved):
-    with pytest.raises(MappingError):
-        check_mapping(reserved)
-
-
-def test_passages_and_mentions_that_no_node_has_are_named():
-    mapping = GraphMapping(chunk_labels=("A", "Odd one"), mention_types=("R", "M"))
-    assert check_survey(of(label("A"), link("R")), mapping) == [
-        NO_TEXT,
-        "no node has the label 'Odd one'",
-        "no relationship has the type M",
-    ]
-
-
-def test_a_relationship_embedding_must_be_lists_of_numbers():
-    vectors = RelationshipProperty(name="v", relationships=9, types=("LIST<FLOAT NOT NULL>",))
-    odd = RelationshipProperty(name="fact", relationships=9, types=("STRING",))
     mapping = GraphMapping(
         relationship_name="kind", relationship_text="fact", relationship_embedding="v"
     )
-    content = of(label("A"), link("R", vectors, odd))
     missing = "none of 100 sampled relationships has the property kind"
     assert check_survey(content, mapping) == [NO_TEXT, missing]
     wrong = GraphMapping(relationship_embedding="fact")
@@ -122,9 +83,30 @@ def test_a_relationship_embedding_must_be_lists_of_numbers():
         refuse_types(content, wrong)
 
 
-def test_empty_vectors_are_no_embedding():
-    empty = of(label("A", vector("embedding", (0, 50))))
-    assert check_survey(empty, GraphMapping(embedding="embedding")) == [
+def test_passages_and_mentions_must_be_in_the_graph_and_exist():
+    mapping = GraphMapping(labels=("A", "B"), chunk_labels=("B",), mention_types=("M",))
+    check_mapping(mapping)
+    with pytest.raises(MappingError, match=r"leaves 'C' out of the graph; add --label C, or"):
+        check_mapping(replace(mapping, chunk_labels=("B", "C")))
+    with pytest.raises(MappingError, match=r"add --relationship-type M, or"):
+        check_mapping(replace(mapping, relationship_types=("R",)))
+    mapping = GraphMapping(chunk_labels=("A", "Odd one"), mention_types=("R", "M"))
+    assert check_survey(of(label("A"), link("R")), mapping) == [
         NO_TEXT,
-        "embedding is mapped as embedding but holds LIST<FLOAT>",
+        "no node has the label 'Odd one'",
+        "no relationship has the type M",
     ]
+
+
+def test_names_of_ours_and_empty_ones_are_refused():
+    for reserved in (
+        GraphMapping(labels=("PgsGraph",)),
+        GraphMapping(labels=("Paper", "PgsNew")),
+        GraphMapping(labels=("",)),
+        GraphMapping(relationship_types=("PGS_IN",)),
+        GraphMapping(chunk_labels=("PgsRun",)),
+        GraphMapping(mention_types=("",)),
+        GraphMapping(title=""),
+    ):
+        with pytest.raises(MappingError):
+            check_mapping(reserved)
