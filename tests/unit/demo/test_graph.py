@@ -53,13 +53,17 @@ def test_the_standard_library_is_a_graph_of_thousands() -> None:
     assert len(whole.nodes) - len(bound) <= 5
 
 
-def test_ids_are_unique_and_every_relationship_has_its_ends(stdlib: DemoGraph) -> None:
+def test_ids_are_unique_relationships_have_their_ends_and_tests_are_left_out(
+    stdlib: DemoGraph,
+) -> None:
     ids = {node.id for node in stdlib.nodes}
     assert len(ids) == len(stdlib.nodes) > 1000
     assert all(r.source in ids and r.target in ids for r in stdlib.relationships)
     assert all(r.source != r.target for r in stdlib.relationships)
     assert len(edges(stdlib)) == len(stdlib.relationships)
     assert {r.type for r in stdlib.relationships} == WEIGHTS.keys()
+    parts = {part for node in stdlib.nodes for part in node.module.split(".")}
+    assert not parts & {"test", "tests", "idlelib", "__main__"}
 
 
 def test_known_facts_of_the_standard_library(stdlib: DemoGraph) -> None:
@@ -79,14 +83,13 @@ def test_known_facts_of_the_standard_library(stdlib: DemoGraph) -> None:
     }
 
 
-def test_tests_and_programs_are_left_out(stdlib: DemoGraph) -> None:
-    parts = {part for node in stdlib.nodes for part in node.module.split(".")}
-    assert not parts & {"test", "tests", "idlelib", "__main__"}
-
-
-def test_nothing_of_the_library_is_imported(tmp_path: Path) -> None:
-    build_demo(library(tmp_path, pgs_demo_probe="raise SystemExit('imported')"))
+def test_nothing_of_the_library_is_imported_and_no_source_is_said_plainly(tmp_path: Path) -> None:
+    build_demo(library(tmp_path / "lib", pgs_demo_probe="raise SystemExit('imported')"))
     assert "pgs_demo_probe" not in sys.modules
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "empty", tmp_path / "none"):
+        with pytest.raises(InputFileError, match="no Python source"):
+            build_demo(folder)
 
 
 def test_relationships_are_found_through_packages_and_reexports(tmp_path: Path) -> None:
@@ -132,16 +135,15 @@ def test_a_shared_or_ordinary_name_is_no_mention(tmp_path: Path) -> None:
     assert {e for e in edges(graph) if e[2] == "MENTIONS"} == {("d", "a.process", "MENTIONS")}
 
 
-def test_private_names_count_only_with_a_docstring(tmp_path: Path) -> None:
+def test_private_names_count_only_with_a_docstring_and_documented_definitions_for_all(
+    tmp_path: Path,
+) -> None:
     source = 'class _A:\n  def f(self): pass\nclass _B:\n  """B."""\n  def __len__(self): pass\n'
-    graph = build_demo(library(tmp_path, m=source))
+    graph = build_demo(library(tmp_path / "private", m=source))
     assert [node.id for node in graph.nodes] == ["m", "m._B"]
-
-
-def test_the_documented_definition_speaks_for_all(tmp_path: Path) -> None:
     source = 'try:\n  def f(a): pass\nexcept ValueError:\n  def f(b):\n    """Real."""\n'
     source += 'def f(c):\n  """Late."""\n'
-    graph = build_demo(library(tmp_path, m=source))
+    graph = build_demo(library(tmp_path / "several", m=source))
     assert [node.text for node in graph.nodes] == ["module m", "def f(b)\n\nReal."]
 
 
@@ -155,20 +157,12 @@ def test_files_are_read_in_their_encoding_and_broken_ones_left_out(tmp_path: Pat
     assert graph.nodes[1].text == "module old\n\nGröße."
 
 
-def test_imports_in_a_circle_end(tmp_path: Path) -> None:
+def test_imports_in_a_circle_end_and_the_same_files_give_the_same_graph(tmp_path: Path) -> None:
     library(tmp_path, a="from b import x\nclass A(x): pass", b="from a import x")
-    assert {e for e in edges(build_demo(tmp_path)) if e[2] == "INHERITS"} == set()
-
-
-def test_the_same_files_give_the_same_graph(tmp_path: Path) -> None:
-    library(tmp_path, b="import a\nclass ZedBase: pass", a='"""ZedBase"""\nimport b')
-    assert build_demo(tmp_path) == build_demo(tmp_path)
-
-
-def test_no_source_is_said_plainly(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(InputFileError, match="no Python source"):
-            build_demo(folder)
+    library(tmp_path, c="import a\nclass ZedBase: pass", d='"""ZedBase"""\nimport c')
+    graph = build_demo(tmp_path)
+    assert {e for e in edges(graph) if e[2] == "INHERITS"} == set()
+    assert build_demo(tmp_path) == graph
 
 
 def test_the_demo_is_loaded_like_any_file(stdlib: DemoGraph) -> None:

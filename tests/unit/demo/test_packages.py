@@ -39,18 +39,6 @@ def test_descriptions_are_documents_of_their_form_by_name(tmp_path: Path) -> Non
 
 
 def test_what_says_nothing_is_left_out_and_the_first_of_two_counts(tmp_path: Path) -> None:
-    found = read_packages(
-        [
-            installed(tmp_path, "empty", ""),
-            installed(tmp_path, "unknown", "UNKNOWN"),
-            installed(tmp_path / "first", "a.b", "x" * SHORTEST),
-            installed(tmp_path / "second", "A-B", TEXT),
-        ]
-    )
-    assert [(document.id, document.data) for document in found] == [("a-b.txt", "x" * 40 + "\n")]
-
-
-def test_a_package_without_metadata_is_left_out() -> None:
     class Broken(Distribution):
         metadata: Any = Message()
 
@@ -60,7 +48,16 @@ def test_a_package_without_metadata_is_left_out() -> None:
         def locate_file(self, path: Any) -> Path:
             raise NotImplementedError
 
-    assert read_packages([Broken()]) == []
+    found = read_packages(
+        [
+            Broken(),
+            installed(tmp_path, "empty", ""),
+            installed(tmp_path, "unknown", "UNKNOWN"),
+            installed(tmp_path / "first", "a.b", "x" * SHORTEST),
+            installed(tmp_path / "second", "A-B", TEXT),
+        ]
+    )
+    assert [(document.id, document.data) for document in found] == [("a-b.txt", "x" * 40 + "\n")]
 
 
 def test_the_packages_of_this_machine_can_be_read() -> None:

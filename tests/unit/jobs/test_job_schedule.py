@@ -106,13 +106,13 @@ async def test_once_runs_every_entry_and_goes_on_after_a_failure() -> None:
     busy = Engine(raising={"papers": BusyError("another job")})
     several = Engine(names=("a", "b"), current=None)
     watched = Watched()
-    planned = plan([PAPERS, PAPERS, EVERY])
-    gone = DatabaseUnavailableError("gone")
-    found = await run_once(planned, opens(busy, gone, several), watched)
-    assert [number for number, _ in watched.ends] == [1, 2, 3, 3]
+    planned = plan([NOTES, PAPERS, PAPERS, EVERY])
+    written, gone = BusyError("another process writes these"), DatabaseUnavailableError("gone")
+    found = await run_once(planned, opens(Ingesting(written), busy, gone, several), watched)
+    assert [number for number, _ in watched.ends] == [1, 2, 3, 4, 4]
     assert [ended for _, ended in watched.ends] == found
-    assert [type(ended) for ended in found] == [FailedJob, FailedJob, Job, Job]
-    assert found[1] == FailedJob("papers", gone)
+    assert [type(ended) for ended in found] == [FailedJob, FailedJob, FailedJob, Job, Job]
+    assert (found[0], found[2]) == (FailedJob("notes", written), FailedJob("papers", gone))
     assert busy.calls == [("partition", "papers", False, None)]
     asked = [call for call in several.calls if call[0] == "partition"]
     assert asked == [("partition", "a", False, 2), ("partition", "b", False, 2)]
@@ -223,12 +223,3 @@ async def test_files_are_ingested_with_the_options_and_limits_of_their_entry() -
     }  # fmt: skip
     assert engine.asked == [(("a/", "b.md"), "notes", wanted)] * 2
     assert watched.ends == [(1, done)] * 2
-
-
-async def test_an_ingestion_that_fails_leaves_the_other_entries(engine: Engine) -> None:
-    busy = BusyError("another process writes these")
-    watched = Watched()
-    planned = plan([NOTES, PAPERS])
-    found = await run_once(planned, opens(Ingesting(busy), engine), watched)
-    assert found[0] == FailedJob("notes", busy)
-    assert isinstance(found[1], Job)

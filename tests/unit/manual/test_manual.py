@@ -1,21 +1,23 @@
-"""The manual: every topic is a page, every page a topic, every command is explained."""
+"""The manual: every topic is a page and is shown, every command is explained, no link is dead."""
 
 import re
+import subprocess
+import sys
 from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 from pgs_neo4j import manual
+from pgs_neo4j.cli import output
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.errors import UsageError
+from tests.fakes.commands import pgs
 
+ROOT = Path(__file__).parents[3]
 LINK = re.compile(r"\]\(([^)#]+)\)")
-
-
-def pages() -> set[str]:
-    folder = resources.files("pgs_neo4j.manual")
-    return {entry.name[:-3] for entry in folder.iterdir() if entry.name.endswith(".md")}
 
 
 def commands() -> set[str]:
@@ -23,20 +25,34 @@ def commands() -> set[str]:
 
 
 def test_every_topic_is_a_page_and_every_page_a_topic():
-    assert set(manual.TOPICS) == pages()
+    folder = resources.files("pgs_neo4j.manual")
+    pages = {entry.name[:-3] for entry in folder.iterdir() if entry.name.endswith(".md")}
+    assert set(manual.TOPICS) == pages
+    done = pgs("help")
+    assert done.exit_code == 0
+    assert all(f"  {topic}" in done.stdout for topic in manual.TOPICS)
 
 
 @pytest.mark.parametrize("topic", manual.TOPICS)
-def test_a_page_has_a_title_and_links_to_pages_that_exist(topic):
+def test_a_page_has_a_title_and_links_to_pages_and_goes_into_a_pipe_as_it_is(topic):
     page = manual.read_page(topic)
     assert page.startswith("# ")
     targets = {target for target in LINK.findall(page) if not target.startswith("https://")}
     assert targets <= {f"{name}.md" for name in manual.TOPICS}
+    done = pgs("help", topic)
+    assert (done.exit_code, done.stdout) == (0, page)
+
+
+def test_on_a_terminal_a_page_is_laid_out(monkeypatch):
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
+    printed = pgs("help", "limits").stdout
+    assert "Coverage says what a model was shown" in printed
+    assert "- Coverage" not in printed
 
 
 def test_an_unknown_topic_is_refused_with_a_suggestion():
-    with pytest.raises(UsageError, match="did you mean concepts"):
-        manual.read_page("concept")
+    done = pgs("help", "concept")
+    assert (done.exit_code, "did you mean concepts?" in done.stderr) == (2, True)
     with pytest.raises(UsageError, match="the topics are concepts, "):
         manual.read_page("zzz")
 
@@ -45,3 +61,18 @@ def test_the_page_of_commands_names_every_command_and_no_other():
     page = manual.read_page("commands")
     assert {name for name in commands() if f"pgs {name}" not in page} == set()
     assert set(re.findall(r"`pgs ([a-z]+)", page)) <= commands()
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    for name in ("sphinx", "myst_parser", "furo"):
+        if find_spec(name) is None:
+            pytest.skip(f"{name} is not installed (extra site)")
+    command = [sys.executable, str(ROOT / ".github/site/build.py"), str(tmp_path)]
+    fresh = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)}  # a shell that finds this checkout
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=fresh
+    )
+    assert done.returncode == 0, done.stderr
+    pages = {path.stem for path in tmp_path.glob("*.html")}
+    assert {"index", *manual.TOPICS} <= pages
+    assert 'href="server.html#metrics"' in (tmp_path / "operations.html").read_text()
