@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,14 +19,12 @@ import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from pgs_neo4j import config as settings
 from pgs_neo4j import local
 from pgs_neo4j.cli.app import COMMANDS as COMMAND_TABLE
 from pgs_neo4j.cli.commands.graphs import graph as graphs
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
-from pgs_neo4j.cli.commands.questions import ask, delivery
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
 from pgs_neo4j.cli.knob_options import help_of
 from pgs_neo4j.cli.pages.mapping_words import add_command
@@ -121,6 +120,7 @@ def test_every_command_explains_itself_in_80_columns_as_the_list_does(command: s
 
 
 def test_the_first_page_groups_the_commands_and_cuts_no_sentence() -> None:
+    assert pgs("--version").output.startswith("pgs 0.")
     page = pgs("--help").output
     assert "..." not in page.partition("Start:")[2]
     lines = page.splitlines()
@@ -160,7 +160,6 @@ def test_wrong_usage_is_2(wrong: tuple[str, ...]) -> None:
     assert done.exit_code == 2
     assert "Usage: pgs" in done.stderr
     assert done.stdout == ""
-    assert pgs("--version").output.startswith("pgs 0.")
 
 
 DEFAULTS = {"mode": "full", "session_id": "default", "full_sweep": False}
@@ -198,15 +197,14 @@ def test_ask_passes_everything_on(engine: StandIn, answer_of: Callable[..., Answ
         "why?",
         DEFAULTS | {"top_k": 9, "search_mode": "local"},
     )
-
-
-def test_ask_alone_leaves_all_to_the_settings(
-    engine: StandIn, answer_of: Callable[..., Answer]
-) -> None:
-    engine.replies["execute"] = answer_of()
-    assert pgs("ask", "why?").exit_code == 3
-    assert engine.opened == [("engine", {})]
-    assert engine.asked == [("execute", "why?", DEFAULTS)]
+    pgs("ask", "why?")  # leaves all to the settings
+    assert (engine.opened[-1], engine.asked[-1]) == (("engine", {}), ("execute", "why?", DEFAULTS))
+    engine.raising = UsageError("nothing is partitioned here")
+    line = "partition -g p --force --algorithm louvain --random-seed 3 --min-community-size 4"
+    assert pgs(*line.split()).exit_code == 2
+    knobs = {"algorithm": "louvain", "random_seed": 3, "min_community_size": 4}
+    assert engine.opened[-1][1] == knobs
+    assert engine.asked[-1] == ("partition", "p", {"force": True})
 
 
 @pytest.mark.parametrize(
@@ -242,41 +240,16 @@ def test_what_is_fetched_is_as_large_as_they_say() -> None:
     assert f"Release 2026 is about {current / 1e6:.0f} MB" in texts[1]
 
 
-def test_partition_passes_its_knobs_on(engine: StandIn) -> None:
-    engine.raising = UsageError("nothing is partitioned here")
-    line = "partition -g p --force --algorithm louvain --random-seed 3 --min-community-size 4"
-    assert pgs(*line.split()).exit_code == 2
-    ((_, knobs),) = engine.opened
-    assert knobs == {"algorithm": "louvain", "random_seed": 3, "min_community_size": 4}
-    assert engine.asked == [("partition", "p", {"force": True})]
-
-
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
-
-
-LISTS = st.lists(NAMES, max_size=2).map(tuple)
+LISTS = st.lists(NAMES, max_size=3).map(tuple)
+MAPPED = {
+    one.name: LISTS if "tuple" in str(one.type) else st.none() | NAMES
+    for one in fields(GraphMapping)
+}
 
 
 @hypothesis.settings(max_examples=tries(25, 100))
-@given(
-    st.builds(
-        GraphMapping,
-        labels=st.lists(NAMES, max_size=3).map(tuple),
-        relationship_types=st.lists(NAMES, max_size=2).map(tuple),
-        text=st.lists(NAMES, max_size=3).map(tuple),
-        title=st.none() | NAMES,
-        key=st.none() | NAMES,
-        weight=st.none() | NAMES,
-        relationship_weight=st.none() | NAMES,
-        embedding=st.none() | NAMES,
-        embedding_model=st.none() | NAMES,
-        relationship_name=st.none() | NAMES,
-        relationship_text=st.none() | NAMES,
-        relationship_embedding=st.none() | NAMES,
-        chunk_labels=LISTS,
-        mention_types=LISTS,
-    )
-)
+@given(st.builds(GraphMapping, **MAPPED))
 def test_the_proposed_command_stores_the_proposed_mapping(mapping: GraphMapping) -> None:
     stored: list[GraphMapping] = []
 
@@ -316,34 +289,23 @@ def test_config_show_masks_secrets_and_tells_origins(
     for text in (done.output, pgs("config", "show").output):
         assert "hunter" not in text
         assert "hidden" not in text
-
-
-def test_config_show_names_an_unknown_setting(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "pgs.toml").write_text("neo4j_usr = 1\n")
-    monkeypatch.chdir(tmp_path)
-    done = pgs("config", "show")
-    assert done.exit_code == 2
-    assert "did you mean neo4j_user?" in done.stderr
-
-
-def test_masked_leaves_others_alone() -> None:
-    assert config.masked(SecretStr("")) == "***"
-    assert config.masked(0.5) == 0.5
     assert config.masked("http://host/v1", address=True) == "http://host/v1"
     assert config.masked("a@b?c") == "a@b?c"
+    (tmp_path / "pgs.toml").write_text("neo4j_usr = 1\n")
+    done = pgs("config", "show")
+    assert (done.exit_code, "did you mean neo4j_user?" in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("failed", "code"),
-    [(None, 0), ("configuration", 2), ("GDS", 5), ("Neo4j version", 5), ("sweep model", 6)],
-)
-def test_doctor_leaves_with_the_code_of_what_failed_first(failed: str | None, code: int) -> None:
+def test_doctor_leaves_with_the_code_of_what_failed_first_and_ends_with_a_verdict() -> None:
     checks = [Check("address", "ok", "fine"), Check("graphs", "warning", "none", "add one")]
-    if failed:
-        checks += [Check(failed, "failed", "bad", "mend"), Check("model", "failed", "bad")]
-    assert doctor.code_of(checks) == code
+    assert doctor.code_of(checks) == 0
+    assert doctor.verdict(checks) == ("Ready, with 1 warning.", "warn")
+    assert doctor.verdict(checks[:1]) == ("Ready: everything works.", "ok")
+    failed = Check("model", "failed", "bad")
+    for name, code in {"configuration": 2, "GDS": 5, "Neo4j version": 5, "sweep model": 6}.items():
+        assert doctor.code_of([*checks, Check(name, "failed", "bad", "mend"), failed]) == code
+    said = "1 check failed and 1 warning; each says how to fix it."
+    assert doctor.verdict([*checks, failed]) == (said, "failed")
 
 
 def test_doctor_prints_a_check_on_its_line_and_a_fix_below() -> None:
@@ -370,35 +332,33 @@ def test_the_demo_ends_with_commands_that_reach_its_server(
 
 @pytest.mark.parametrize("words", [(), ("--reset",), ("--question", "Which parse files?")])
 def test_the_demo_of_documents_ingests_without_a_model_and_asks(
-    engine: StandIn, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    engine: StandIn,
+    words: tuple[str, ...],
+    answer_of: Callable[..., Answer],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     async def ensure_running(*given: Any) -> Any:
         return SimpleNamespace(uri="bolt://here", user="u", password="p", data_dir=tmp_path)
 
-    async def as_text(asked: tuple[str, dict[str, str]], stream: object) -> SimpleNamespace:
-        engine.asked.append(("ask", *asked))
-        return SimpleNamespace(partial=False)
-
     gone = DocumentOutcome(id="gone.md", state="elsewhere")
     engine.replies |= {
         "ingest": ingested(*outcomes("unchanged", 3), gone), "ingest.delete": None,
-        "partition": None,
+        "partition": None, "execute": answer_of(),
     }  # fmt: skip
     monkeypatch.setattr(local, "ensure_running", ensure_running)
-    monkeypatch.setattr(ask, "asking", lambda pgs, question, request: (question, request))
-    monkeypatch.setattr(delivery, "as_text", as_text)
-    monkeypatch.setattr(delivery, "code_of", lambda answer: 0)
     monkeypatch.chdir(tmp_path)
     done = pgs("demo", "--documents", "--quiet", *words)
-    assert done.exit_code == 0
+    assert done.exit_code == 3  # as of the answer
     assert [kind for kind, _ in engine.opened] == ["database", "engine"]
     assert {given["neo4j_uri"] for _, given in engine.opened} == {"bolt://here"}
-    (_, sources, *ingest), second, *_, (_, question, request) = engine.asked
+    (_, sources, *ingest), second, *_, asked = engine.asked
     assert sources
     assert ingest == ["packages", {"label": "DemoPackage"}]
     assert second == ("ingest.delete", "packages", ["gone.md"])
-    assert request == {"graph": "packages", "session_id": "demo", "mode": "full"}
-    assert question == (words[1] if len(words) > 1 else PACKAGE_QUESTIONS[0])
+    question = words[1] if len(words) > 1 else PACKAGE_QUESTIONS[0]
+    request = {"graph": "packages", "session_id": "demo", "mode": "full"}
+    assert asked == ("execute", question, request)
     assert (("partition", "packages", {"force": True}) in engine.asked) is ("--reset" in words)
     assert "pgs documents list --graph packages" in done.stdout
     assert "pgs ask --graph packages --session demo" in done.stdout
@@ -411,53 +371,15 @@ def test_the_demo_loads_again_without_its_marker(tmp_path: Path) -> None:
     assert demo._read(marker) == demo._edition()
 
 
-@pytest.mark.parametrize("command", [("local", "status"), ("local", "stop")])
-def test_local_without_a_server(
-    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PGS_LOCAL_DATA_DIR", str(tmp_path / "none"))
-    done = pgs(*command, "--json")
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)[{"status": "running", "stop": "stopped"}[command[1]]] is False
-    assert "not running" in pgs(*command).stdout
-    assert not os.path.lexists(tmp_path / "none")
-
-
-@pytest.mark.parametrize(
-    ("environment", "flags", "noted"),
-    [
-        ({}, ("--release", "2026"), True),
-        ({"PGS_LOCAL_RELEASE": "2026"}, ("--release", "2026"), False),
-        ({"PGS_LOCAL_DATA_DIR": "here"}, ("--release", "2026"), False),
-        ({}, ("--release", "5.26"), False),
-        ({}, (), False),
-    ],
-)
-def test_a_server_that_other_commands_would_not_find_is_noted(
-    environment: dict[str, str],
-    flags: tuple[str, ...],
-    noted: bool,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    async def started(options: local.LocalOptions, listener: object) -> local.LocalServer:
-        folder = paths_of(options).data_dir
-        return local.LocalServer("bolt://x:1", "neo4j", "secret", 1, folder, True, "2026.08.1", "2")
-
-    monkeypatch.setattr(local, "ensure_running", started)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    done = pgs("local", "start", "--quiet", *flags)
-    assert done.exit_code == 0
-    assert ("set PGS_LOCAL_RELEASE=2026; otherwise, other commands" in done.stderr) is noted
-
-
-def test_the_local_commands_name_the_release(
+def test_without_a_local_server_status_and_stop_say_so_and_name_the_release(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PGS_LOCAL_DATA_DIR", str(tmp_path / "none"))
+    for command, told in (("status", "running"), ("stop", "stopped")):
+        assert json.loads(pgs("local", command, "--json").stdout)[told] is False
+        done = pgs("local", command)
+        assert (done.exit_code, "not running" in done.stdout) == (0, True)
+    assert not os.path.lexists(tmp_path / "none")
     done = pgs("local", "status", "--release", "2026")
     assert "'pgs local start --release 2026' starts it" in done.stdout
     assert "release  2026 (Neo4j 2026.08.1, GDS 2.26.0)" in done.stdout
@@ -467,6 +389,33 @@ def test_the_local_commands_name_the_release(
         refused = pgs("local", command, "--release", "2031")
         assert refused.exit_code == 2
         assert "choose 5.26 or 2026" in refused.stderr
+
+
+def test_a_server_that_other_commands_would_not_find_is_noted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def started(options: local.LocalOptions, listener: object) -> local.LocalServer:
+        folder = paths_of(options).data_dir
+        return local.LocalServer("bolt://x:1", "neo4j", "secret", 1, folder, True, "2026.08.1", "2")
+
+    monkeypatch.setattr(local, "ensure_running", started)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    cases: list[tuple[dict[str, str], tuple[str, ...], bool]] = [
+        ({}, ("--release", "2026"), True),
+        ({"PGS_LOCAL_RELEASE": "2026"}, ("--release", "2026"), False),
+        ({"PGS_LOCAL_DATA_DIR": "here"}, ("--release", "2026"), False),
+        ({}, ("--release", "5.26"), False),
+        ({}, (), False),
+    ]
+    for environment, flags, noted in cases:
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            done = pgs("local", "start", "--quiet", *flags)
+        assert done.exit_code == 0
+        told = "set PGS_LOCAL_RELEASE=2026; otherwise, other commands" in done.stderr
+        assert told is noted, (environment, flags)
 
 
 @pytest.mark.parametrize("name", [*QUESTION, "algorithm", "random_seed", "keep_generations"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -60,11 +59,3 @@ async def test_an_error_is_passed_on_and_refreshes_nothing(refreshed: list[bool]
         async with connection.database():
             raise ValueError("x")
     assert refreshed == []
-
-
-def test_what_is_to_be_confirmed_commands_no_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", StringIO("y\n"))
-    assert connection.agrees("this deletes \x1b[2Jone\nor \u202etwo")
-    assert capsys.readouterr().err == "this deletes one or two. Continue? [y/N] "

@@ -11,11 +11,19 @@ from pgs_neo4j.cli.files import check_target, write_whole
 from pgs_neo4j.errors import UsageError
 
 
-def test_a_file_is_written_whole_and_nothing_stays_beside_it(tmp_path: Path) -> None:
+def test_a_file_is_written_whole_nothing_stays_beside_it_and_a_link_is_followed(
+    tmp_path: Path,
+) -> None:
     target = tmp_path / "answer.md"
     assert write_whole(str(target), "größer\n", force=False) == 9
     assert target.read_text("utf-8") == "größer\n"
     assert [*tmp_path.iterdir()] == [target]
+    (tmp_path / "real.md").write_text("before")
+    link = tmp_path / "link.md"
+    link.symlink_to("real.md")
+    write_whole(str(link), "after", force=True)
+    assert link.is_symlink()
+    assert (tmp_path / "real.md").read_text() == "after"
 
 
 def test_what_is_there_stays_without_force(tmp_path: Path) -> None:
@@ -30,15 +38,6 @@ def test_what_is_there_stays_without_force(tmp_path: Path) -> None:
     assert target.read_text() == "after"
     assert target.stat().st_mode & 0o777 == 0o600
     assert [*tmp_path.iterdir()] == [target]
-
-
-def test_a_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "real.md").write_text("before")
-    link = tmp_path / "link.md"
-    link.symlink_to("real.md")
-    write_whole(str(link), "after", force=True)
-    assert link.is_symlink()
-    assert (tmp_path / "real.md").read_text() == "after"
 
 
 @pytest.mark.parametrize(

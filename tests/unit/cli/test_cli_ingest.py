@@ -16,17 +16,9 @@ from typer.testing import Result
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.commands.graphs import ingest_options
 from pgs_neo4j.config import Settings
-from pgs_neo4j.errors import (
-    BusyError,
-    DatabaseUnavailableError,
-    GraphExistsError,
-    ModelAuthError,
-    PGSError,
-    UsageError,
-)
 from pgs_neo4j.ingest.sources.opening import reopen_file
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import PlannedCalls, Usage
+from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import (
@@ -119,28 +111,19 @@ def test_without_options_files_are_ingested_and_nothing_is_deleted(engine: Stand
     assert "  pgs ask --graph notes " in done.stdout
 
 
-def test_options_columns_and_every_path_are_passed_on(engine: StandIn) -> None:
+def test_options_columns_limits_and_every_path_are_passed_on(engine: StandIn) -> None:
     given = {"label": "Paper", "sync": True, "refresh": True, "forget": True, "embed": True}
     columns = RecordColumns(text="body", title="head", key="no", entities=(("by", "Person"),))
     done = ingest(
         *("more/a.md", "--label", "Paper", "--sync", "--refresh", "--forget", "--embed"),
         *("--text", "body", "--title", "head", "--key", "no", "--entity", "by=person"),
+        *("--max-calls", "5", "--max-concurrent-sweeps", "2", "--hedge"),
     )
     assert done.exit_code == 0
     wanted = DEFAULTS | given | {"columns": columns}
     assert engine.asked == [("ingest", ["docs", "more/a.md"], "notes", wanted)]
-
-
-def test_limits_are_those_of_the_engine(engine: StandIn) -> None:
-    ingest(
-        *("--max-calls", "5", "--max-tokens", "9000", "--max-cost", "0.5"),
-        *("--timeout", "60", "--max-concurrent-sweeps", "2", "--hedge"),
-    )
     ((_, used),) = engine.opened
-    assert {name: str(value).lower() for name, value in used.items()} == {
-        "max_calls": "5", "max_tokens": "9000", "max_cost": "0.5", "run_timeout_s": "60",
-        "max_concurrent_sweeps": "2", "hedge": "true",
-    }  # fmt: skip
+    assert used == {"max_calls": "5", "max_concurrent_sweeps": 2, "hedge": True}
 
 
 def test_a_plan_passes_the_same_on_and_changes_nothing(engine: StandIn) -> None:
@@ -159,25 +142,21 @@ def test_a_plan_passes_the_same_on_and_changes_nothing(engine: StandIn) -> None:
     assert (data["counts"]["added"], data["forecast"]["calls"]["calls"]) == (2, 2)
 
 
-def test_a_plan_tells_what_would_be_embedded(engine: StandIn) -> None:
+def test_a_plan_tells_what_would_be_embedded_and_what_cannot_be_read(engine: StandIn) -> None:
     known, more = PlannedCalls(calls=2, input_tokens=700), PlannedCalls(calls=1, input_tokens=300)
     vectors = EmbeddingForecast(model="e", priced=False, texts=9, found=46, calls=known, more=more)
-    engine.replies["ingest.plan"] = planned(*outcomes("added", 2), embedding=vectors)
-    said = on_one_line(ingest("--plan", "--embed").stdout)
+    failed = outcomes("failed", 1, reason="it is not text")
+    engine.replies["ingest.plan"] = planned(*failed, *outcomes("added", 2), embedding=vectors)
+    done = ingest("--plan", "--embed")
+    said = on_one_line(done.stdout)
     assert asked(engine, "ingest.plan", embed=True)
     assert "Vectors 9 texts by e, about 46 names and facts, 3 calls, about 1,000 tokens in" in said
     assert '[models."e"]' in said
+    assert done.exit_code == 3
+    assert "these cannot be read: note: failed-00.md: it is not text" in told(done)
     free = EmbeddingForecast(model="hashing-2048", free=True, texts=1)
     engine.replies["ingest.plan"] = planned(embedding=free)
     assert "Vectors 1 text by hashing-2048 Cost" in on_one_line(ingest("--plan").stdout)
-
-
-def test_a_plan_tells_what_cannot_be_read(engine: StandIn) -> None:
-    failed = outcomes("failed", 1, reason="it is not text")
-    engine.replies["ingest.plan"] = planned(*failed, *outcomes("added", 1))
-    done = ingest("--plan")
-    assert done.exit_code == 3
-    assert "these cannot be read: note: failed-00.md: it is not text" in told(done)
 
 
 def test_a_job_is_resumed_by_its_id(engine: StandIn) -> None:
@@ -237,14 +216,6 @@ def test_records_on_stdin_may_have_any_size(
     assert "stdin cannot be kept (No space left on device); name a file" in told(done)
 
 
-@pytest.mark.parametrize("option", ["author", "=Person", "author=", "author=Chunk", "a=1"])
-def test_a_column_of_entities_needs_a_type(engine: StandIn, option: str) -> None:
-    done = ingest("--entity", option)
-    assert done.exit_code == 2
-    assert "as in author=Person" in done.stderr
-    assert engine.asked == []
-
-
 @pytest.mark.parametrize("state", ["failed", "deleted", None])
 def test_a_graph_without_documents_is_not_offered_for_questions(
     engine: StandIn, state: DocumentState | None
@@ -277,90 +248,64 @@ def test_what_is_left_to_do_is_noted_and_what_failed_or_stopped_ends_it_with_3(
     assert said in told(done)
     assert all(line.startswith("note: ") for line in done.stderr.splitlines())
     as_json = ingest("--json")
-    assert as_json.exit_code == code
-    assert json.loads(as_json.stdout)["complete"] is (code == 0)
+    assert (as_json.exit_code, as_json.stderr) == (code, "")
+    data = json.loads(as_json.stdout)
+    assert (data["complete"], len(data["outcomes"])) == (code == 0, len(documents))
 
 
-def test_json_is_the_whole_result_and_nothing_else(engine: StandIn) -> None:
-    engine.replies["ingest"] = ingested(
-        *outcomes("stale", 12), skipped={".pdf": 2}, usage=Usage(calls=2, input_tokens=10)
-    )
-    done = ingest("--json")
-    data = json.loads(done.stdout)
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert len(data["outcomes"]) == data["counts"]["stale"] == 12
-    assert (data["skipped"], data["usage"]["calls"]) == ({".pdf": 2}, 2)
+REFUSED: list[tuple[tuple[str, ...], str]] = [
+    *(
+        (("ingest", "docs", "--graph", "notes", "--entity", option), "as in author=Person")
+        for option in ("author", "=Person", "author=", "author=Chunk", "a=1")
+    ),
+    *(
+        (("ingest", "docs", f"--graph={name}"), "cannot be a graph's name")
+        for name in ("", "my notes", "-x", "a/b", "x" * 65, "n\x1b[31m")
+    ),
+    (("ingest", "docs"), "--graph"),
+    (("ingest", "--graph", "notes"), "Missing argument"),
+    (("documents", "list"), "--graph"),
+    (("documents", "delete", "--graph", "notes"), "Missing argument"),
+    (("documents", "delete", "a.md"), "--graph"),
+]
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (UsageError("there is no docs; name a file"), 2),
-        (GraphExistsError("graph notes is stored for other nodes; load under another name"), 2),
-        (BusyError("another process is writing; wait"), 4),
-        (DatabaseUnavailableError("no database; start it"), 5),
-        (ModelAuthError("the key is refused; set another"), 6),
-    ],
-)
-@pytest.mark.parametrize(
-    "words",
-    [("ingest", "docs", "-q"), ("documents", "show", "x"), ("documents", "delete", "x", "--yes")],
-)
-def test_an_error_is_one_line_with_its_code(
-    engine: StandIn, words: tuple[str, ...], error: PGSError, code: int
+@pytest.mark.parametrize(("words", "said"), REFUSED)
+def test_what_cannot_be_meant_is_refused_before_anything_is_opened(
+    engine: StandIn, words: tuple[str, ...], said: str
 ) -> None:
-    engine.raising = error
-    done = pgs(*words, "--graph", "notes")
-    assert (done.exit_code, done.stdout, done.stderr) == (code, "", f"pgs: {error}\n")
-
-
-@pytest.mark.parametrize("name", ["", "my notes", "-x", "a/b", "x" * 65, "n\x1b[31m"])
-def test_a_bad_name_is_refused_before_anything_is_opened(engine: StandIn, name: str) -> None:
-    done = pgs("ingest", "docs", f"--graph={name}", "--quiet")
+    done = pgs(*words)
     assert done.exit_code == 2
-    assert "cannot be a graph's name" in told(done)
+    assert said in told(done)
     assert "\x1b" not in done.stderr
     assert engine.opened == []
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("ingest", "docs"), ("ingest", "--graph", "notes"), ("documents", "list"),
-     ("documents", "delete", "--graph", "notes"), ("documents", "delete", "a.md")],
-)  # fmt: skip
-def test_a_graph_and_something_to_work_on_are_required(
-    engine: StandIn, words: tuple[str, ...]
+def test_documents_are_listed_without_a_model_and_as_json_even_if_there_are_none(
+    engine: StandIn, hostile: str
 ) -> None:
-    assert pgs(*words).exit_code == 2
-    assert engine.opened == []
+    def listed(*words: str) -> str:
+        done = pgs("documents", "list", "--graph", "notes", *words)
+        assert done.exit_code == 0
+        return done.stdout
 
-
-def test_documents_are_listed_without_a_model(engine: StandIn, hostile: str) -> None:
-    done = pgs("documents", "list", "--graph", "notes")
-    assert done.exit_code == 0
-    assert done.stdout.splitlines() == [
+    assert listed().splitlines() == [
         "people/curie.md  1 chunk, 0.1 kB",
         "seine.txt  1,200 chunks, 4.5 MB",
     ]
     assert engine.opened == [("database", {})]
-    engine.replies["ingest.documents"] = [replace(STORED[0], id=f"a\n{hostile}.md", size=0)]
-    listed = pgs("documents", "list", "-g", "notes").stdout
-    assert listed == "a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB\n"
-
-
-def test_documents_are_json_even_if_there_are_none(engine: StandIn) -> None:
-    listed = json.loads(pgs("documents", "list", "-g", "notes", "--json").stdout)
-    assert listed["documents"][0] == {
+    assert json.loads(listed("--json"))["documents"][0] == {
         "id": "people/curie.md", "name": "curie.md", "chunks": 1, "size": 65,
     }  # fmt: skip
+    engine.replies["ingest.documents"] = [replace(STORED[0], id=f"a\n{hostile}.md", size=0)]
+    assert listed() == "a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB\n"
     engine.replies["ingest.documents"] = []
-    assert json.loads(pgs("documents", "list", "-g", "notes", "--json").stdout) == {"documents": []}
-    done = pgs("documents", "list", "-g", "notes")
-    assert (done.exit_code, done.stdout) == (0, "")
+    assert json.loads(listed("--json")) == {"documents": []}
+    done = pgs("documents", "list", "--graph", "notes")
     assert "'pgs ingest FOLDER --graph notes' adds them" in told(done)
 
 
-def test_a_document_is_shown_with_its_chunks(engine: StandIn) -> None:
+def test_a_document_is_shown_with_its_chunks_and_what_was_dropped(engine: StandIn) -> None:
     done = pgs("documents", "show", "Marie Curie", "-g", "notes")
     assert (done.exit_code, done.stderr) == (0, "")
     assert engine.asked == [("ingest.document", "notes", "Marie Curie")]
@@ -380,15 +325,9 @@ def test_a_document_is_shown_with_its_chunks(engine: StandIn) -> None:
         "1  1,200 characters, 2 entities, 1 relation, 5 dropped  Life > Paris, page 1",
         "2  7 characters, 1 entity, 1 relation, 1 dropped",
     ]
-
-
-def test_a_document_is_json_with_its_chunks_and_what_was_dropped(engine: StandIn) -> None:
     data = json.loads(pgs("documents", "show", "x", "-g", "notes", "--json").stdout)
-    assert data["dropped"] == {"not in the text": 4, "end": 2}
+    assert (data["dropped"], data["stale"]) == ({"not in the text": 4, "end": 2}, [*SHOWN.stale])
     assert data["chunks"][0]["path"] == ["Life", "Paris"]
-    assert (data["media_type"], data["entities"], data["stale"]) == (
-        "application/pdf", 3, ["another model or prompt extracted it"],
-    )  # fmt: skip
 
 
 def delete(*words: str) -> Result:
@@ -400,9 +339,8 @@ PROOF: dict[str, Any] = {"sentences": 7, "short": 2, "scanned": 12_000, "indexes
 
 
 def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: StandIn) -> None:
-    engine.replies["ingest.delete"] = deleted(
-        chunks=3, entities=1, relations=2, replies=1, descriptions=4, seconds=0.5, **PROOF
-    )
+    figures = {"chunks": 3, "entities": 1, "relations": 2, "replies": 1, "descriptions": 4}
+    engine.replies["ingest.delete"] = deleted(**figures, seconds=0.5, **PROOF)
     done = delete("a.md", "b.md", "--yes")
     assert (done.exit_code, done.stderr) == (0, "")
     assert on_one_line(done.stdout) == (
@@ -411,19 +349,14 @@ def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: StandIn) 
         "common to search for Held by nothing Time 0.5 s"
     )
     assert engine.asked == [("ingest.delete", "notes", ["a.md", "b.md"], {"forget": False})]
-
-
-def test_deleting_one_twice_is_one(engine: StandIn) -> None:
-    done = delete("a.md", "a.md", "--yes")
-    assert "1 document, 0 chunks, 0 entities, 0 relations" in on_one_line(done.stdout)
-    assert "Searched" not in done.stdout
-
-
-def test_a_deletion_that_is_continued_is_told(engine: StandIn) -> None:
     engine.replies["ingest.delete"] = deleted(resumed=2, **PROOF)
     continued = "Continued the search for 2 documents of a deletion that broke off; indexes are not"
     assert continued in on_one_line(delete("a.md", "--yes").stdout)
     assert json.loads(delete("a.md", "--yes", "--json").stdout)["resumed"] == 2
+    engine.replies["ingest.delete"] = deleted()
+    done = delete("a.md", "a.md", "--yes")
+    assert "1 document, 0 chunks, 0 entities, 0 relations" in on_one_line(done.stdout)
+    assert "Searched" not in done.stdout
 
 
 @pytest.mark.parametrize("sentences", [0, 3])
@@ -467,9 +400,8 @@ def test_forgotten_answers_are_named_and_are_no_failure(engine: StandIn) -> None
 
 
 def test_what_a_sync_deleted_is_told_with_its_proof(engine: StandIn) -> None:
-    engine.replies["ingest"] = ingested(
-        *outcomes("deleted", 1), deletion=Deletion(documents=1, quoting=(QUOTING,), **PROOF)
-    )
+    deletion = Deletion(documents=1, quoting=(QUOTING,), **PROOF)
+    engine.replies["ingest"] = ingested(*outcomes("deleted", 1), deletion=deletion)
     done = ingest("--sync")
     assert "Held by 1 answer" in on_one_line(done.stdout)
     assert "hunt, run r1" in told(done)
@@ -477,27 +409,14 @@ def test_what_a_sync_deleted_is_told_with_its_proof(engine: StandIn) -> None:
     assert (data["deletion"]["documents"], data["deletion"]["proven"]) == (1, False)
 
 
-def test_nothing_is_deleted_without_a_terminal_or_yes(engine: StandIn) -> None:
-    done = delete("a.md", "a.md", "b.md")
-    assert done.exit_code == 2
-    assert "this deletes 2 documents from the graph; pass --yes" in told(done)
-    assert engine.asked == []
-
-
-@pytest.mark.parametrize(("typed", "goes_on"), [("y\n", True), ("n\n", False), ("", False)])
-def test_a_person_is_asked(
-    engine: StandIn, monkeypatch: pytest.MonkeyPatch, typed: str, goes_on: bool
+@pytest.mark.parametrize("typed", ["y\n", "n\n", "", None])
+def test_nothing_is_deleted_unless_a_person_agrees(
+    engine: StandIn, monkeypatch: pytest.MonkeyPatch, typed: str | None
 ) -> None:
-    monkeypatch.setattr(connection, "can_ask", lambda: True)
-    done = pgs("documents", "delete", "a.md", "-g", "notes", stdin=typed)
-    assert "this deletes 1 document from the graph. Continue? [y/N]" in done.stderr
-    assert bool(engine.asked) is goes_on
-    assert done.exit_code == (0 if goes_on else 2)
-
-
-def test_help_names_exit_codes_an_example_and_no_inner_word() -> None:
-    shown = on_one_line(pgs("ingest", "--help").stdout)
-    assert "3 a document failed, a limit was reached" in shown
-    assert "4 another process writes these documents" in shown
-    assert "pgs ingest notes/ --graph notes" in shown
-    assert "knobs" not in shown
+    monkeypatch.setattr(connection, "can_ask", lambda: typed is not None)
+    words = ("documents", "delete", "a.md", "a.md", "b.md", "-g", "notes")
+    done = pgs(*words, stdin=typed or "")
+    how = "; pass --yes" if typed is None else ". Continue? [y/N]"
+    assert f"this deletes 2 documents from the graph{how}" in told(done)
+    assert bool(engine.asked) is (typed == "y\n")
+    assert done.exit_code == (0 if typed == "y\n" else 2)

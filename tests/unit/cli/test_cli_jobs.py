@@ -10,11 +10,10 @@ from typing import Any, get_args
 import pytest
 
 from pgs_neo4j.cli import connection, output
-from pgs_neo4j.cli.commands.operations import config, repartition
+from pgs_neo4j.cli.commands.operations import metrics_file
 from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
-from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.engine import EndedJob, FailedJob, GraphState, Job, JobOrder, LeaseHolder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
 from pgs_neo4j.runs.jobs import Outcome
@@ -91,35 +90,32 @@ def test_repartition_passes_everything_on(engine: StandIn) -> None:
     ]
 
 
-def test_metrics_of_a_job_are_written_whole(engine: StandIn, in_an_empty_folder: Path) -> None:
-    path = in_an_empty_folder / "pgs.prom"
-    path.write_text("old")
-    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 0
-    text = path.read_text()
-    assert "pgs_repartition_exit_code 0.0" in text
-    assert 'pgs_repartition_outcome{graph="papers",outcome="repartitioned"} 1.0' in text
-    assert 'pgs_graph_nodes{graph="papers"} 1600.0' in text
-    assert [one.name for one in in_an_empty_folder.iterdir()] == ["pgs.prom"]
-
-
-def test_metrics_of_failures_have_their_code(
+def test_metrics_of_jobs_and_of_failures_are_written_whole(
     engine: StandIn, in_an_empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end_with(engine, BUSY)
     path = in_an_empty_folder / "pgs.prom"
-    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 4
-    assert "pgs_repartition_exit_code 4.0" in path.read_text()
+    path.write_text("old")
+
+    def told(code: int) -> str:
+        assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == code
+        assert [one.name for one in in_an_empty_folder.iterdir()] == ["pgs.prom"]
+        assert f"pgs_repartition_exit_code {code}.0" in path.read_text()
+        return path.read_text()
+
+    text = told(0)
+    assert 'pgs_repartition_outcome{graph="papers",outcome="repartitioned"} 1.0' in text
+    assert 'pgs_graph_nodes{graph="papers"} 1600.0' in text
+    end_with(engine, BUSY)
+    assert "pgs_graph" in told(4)
     away = DatabaseUnavailableError("Neo4j does not answer; start it")
     engine.replies["graphs.states"] = away
-    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 4
-    assert "pgs_graph" not in path.read_text()
+    assert "pgs_graph" not in told(4)
 
     def no_database(*given: Any, **knobs: Any) -> Any:
         raise away
 
     monkeypatch.setattr(connection, "database", no_database)
-    assert pgs("repartition", "--metrics-file", "pgs.prom").exit_code == 5
-    assert "pgs_repartition_exit_code 5.0" in path.read_text()
+    told(5)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +130,7 @@ def test_metrics_that_cannot_be_written_are_refused_before_the_job(
     engine: StandIn, monkeypatch: pytest.MonkeyPatch, name: str, missing: bool, said: str
 ) -> None:
     if missing:
-        monkeypatch.setattr(repartition, "find_spec", lambda name: None)
+        monkeypatch.setattr(metrics_file, "find_spec", lambda name: None)
     done = pgs("repartition", "--metrics-file", name)
     assert done.exit_code == 2
     (sentence,) = done.stderr.splitlines()
@@ -142,16 +138,13 @@ def test_metrics_that_cannot_be_written_are_refused_before_the_job(
     assert engine.asked == []
 
 
-def test_a_job_that_went_well_is_one_line_on_stdout(engine: StandIn) -> None:
+def test_a_job_is_one_line_or_one_document_and_a_busy_graph_is_4(engine: StandIn) -> None:
     done = pgs("repartition", "--quiet")
-    assert done.stdout == (
+    assert (done.stdout, done.stderr) == (
         "papers: repartitioned, 4 partitions of 1,600 nodes, modularity 0.741, drift 3 %, "
-        "4.2 s (job j1)\n"
+        "4.2 s (job j1)\n",
+        "",
     )
-    assert done.stderr == ""
-
-
-def test_a_busy_graph_is_4_one_line_on_stderr_and_one_document(engine: StandIn) -> None:
     end_with(engine, BUSY)
     done = pgs("repartition")
     assert (done.exit_code, done.stdout, done.stderr) == (4, "", "pgs: graph papers is at work\n")
@@ -163,9 +156,6 @@ def test_a_busy_graph_is_4_one_line_on_stderr_and_one_document(engine: StandIn) 
     assert json.loads(done.stderr) == {
         "error": "graph papers is at work", "kind": "BusyError", "code": 4, "fix": None,
     }  # fmt: skip
-
-
-def test_a_job_without_a_record_is_in_the_document_too(engine: StandIn) -> None:
     end_with(engine, FailedJob(None, UnknownGraphError("there are several graphs")))
     done = pgs("repartition", "--json")
     assert done.exit_code == 2
@@ -187,9 +177,7 @@ def test_of_all_graphs_the_worst_code_counts(engine: StandIn) -> None:
     done = pgs("repartition", "--all", "--json")
     assert (done.exit_code, json.loads(done.stdout)) == (0, {"jobs": []})
     assert "'pgs graph add'" in done.stderr
-
-
-def test_both_graph_and_all_is_refused(engine: StandIn) -> None:
+    engine.asked.clear()
     done = pgs("repartition", "--all", "--graph", "papers")
     assert done.exit_code == 2
     assert "--graph cannot be combined with --all" in done.stderr
@@ -197,11 +185,8 @@ def test_both_graph_and_all_is_refused(engine: StandIn) -> None:
     assert "4 another job holds the lock" in on_one_line(pgs("repartition", "--help").stdout)
 
 
-def test_every_outcome_has_words() -> None:
+def test_every_outcome_has_words_and_a_graphs_name_cannot_color_a_line(hostile: str) -> None:
     assert set(WORDS) == set(get_args(Outcome))
-
-
-def test_a_graphs_name_cannot_color_a_line(hostile: str) -> None:
     assert line(replace(JOB, graph=hostile)).isprintable()
     assert line(FailedJob(hostile, BusyError(hostile))).isprintable()
 
@@ -290,7 +275,7 @@ def test_release_names_who_held_the_graph(engine: StandIn, hostile: str) -> None
     assert pgs("jobs", "release").exit_code == 2
 
 
-def test_the_schedule_can_be_shown(in_an_empty_folder: Path) -> None:
+def test_the_schedule_and_the_settings_show_it(in_an_empty_folder: Path) -> None:
     (in_an_empty_folder / "pgs.toml").write_text(SCHEDULE)
     rows = json.loads(pgs("schedule", "--show", "--json").stdout)["schedule"]
     assert [(row["entry"], row["graph"], row["all"]) for row in rows] == [
@@ -300,6 +285,11 @@ def test_the_schedule_can_be_shown(in_an_empty_folder: Path) -> None:
     shown = pgs("schedule", "--show").stdout
     assert "graph papers" in shown
     assert "17 3 * * *" in shown
+    document = json.loads(pgs("config", "show", "--json").stdout)
+    (setting,) = (each for each in document["settings"] if each["name"] == "schedule")
+    assert [entry["cron"] for entry in setting["value"]] == ["17 3 * * *", "0 5 * * sun"]
+    assert (setting["value"][0]["graph"], setting["origin"]) == ("papers", "file")
+    assert "2 entries" in pgs("config", "show").stdout
 
 
 def test_the_schedule_once_runs_every_entry(engine: StandIn, in_an_empty_folder: Path) -> None:
@@ -367,16 +357,6 @@ def test_an_entry_that_ingests_has_a_model_and_is_told_in_a_line(
     data = json.loads(row)
     assert (data["entry"], data["kind"], data["counts"]["added"]) == (1, "ingest", 1)
     assert "files of graph notes" in pgs("schedule", "--show").stdout
-
-
-def test_config_show_tells_the_schedule(in_an_empty_folder: Path) -> None:
-    (in_an_empty_folder / "pgs.toml").write_text(SCHEDULE)
-    document = json.loads(pgs("config", "show", "--json").stdout)
-    (shown,) = (each for each in document["settings"] if each["name"] == "schedule")
-    assert [entry["cron"] for entry in shown["value"]] == ["17 3 * * *", "0 5 * * sun"]
-    assert shown["origin"] == "file"
-    assert "2 entries" in pgs("config", "show").stdout
-    assert config.masked((ScheduleEntry(graph="a", cron="1 1 * * *"),))[0]["graph"] == "a"  # type: ignore[index]
 
 
 def test_a_json_line_is_one_line(capsys: pytest.CaptureFixture[str], hostile: str) -> None:

@@ -1,21 +1,34 @@
-"""What --json prints, key by key."""
+"""What --json prints of graphs, partitions, answers, and stored runs, key by key."""
 
 from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import pytest
 
+from pgs_neo4j.answering.layered import SearchAnswer
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.cli.pages import as_json
-from pgs_neo4j.model import Adjacent, Drift, GraphMapping, Partition
+from pgs_neo4j.cli.pages import answer_json, as_json
+from pgs_neo4j.export import to_json
+from pgs_neo4j.model import (
+    Adjacent,
+    Answer,
+    Citation,
+    Drift,
+    GraphMapping,
+    Node,
+    Partition,
+    Usage,
+)
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import SessionInfo
-from pgs_neo4j.text.json_data import json_text, plain_data
+from pgs_neo4j.text.json_data import json_text
 from tests.fakes.commands import generation
+from tests.unit.export.conftest import located, make_document
 
 
 def test_partitioning_tells_all_figures_its_origin_and_how_far_the_graph_had_moved() -> None:
@@ -52,35 +65,78 @@ def test_what_is_not_known_or_has_no_word_in_json_is_null() -> None:
     assert as_json.session(info)["coverage"] is None
 
 
-def test_partition_keeps_its_centroid_to_itself() -> None:
+def test_partition_keeps_its_centroid_to_itself_and_a_graph_shows_its_mapping() -> None:
     part = Partition(
         id=3, size=2, tokens=5, adjacent=(Adjacent(1, 4, 2.0),), centroid=np.ones(3, np.float32)
     )
     document = json.loads(json_text(as_json.partition(part)))
     assert document["adjacent"] == [{"id": 1, "edges": 4, "weight": 2.0}]
     assert "centroid" not in document
-
-
-def test_graph_shows_its_mapping() -> None:
     found = as_json.graph(StoredGraph("g", GraphMapping(labels=("A", "B"))))
     assert found["mapping"]["labels"] == ["A", "B"]
 
 
-@pytest.mark.parametrize(
-    ("value", "data"),
-    [
-        (np.int64(3), 3), (np.float32(math.inf), None), (np.arange(2), [0, 1]),
-        (Path("a") / "b", "a/b"), ({1: (True, None)}, {"1": [True, None]}),
-    ],
-)  # fmt: skip
-def test_plain_data(value: object, data: object) -> None:
-    assert plain_data(value) == data
+Make = Callable[..., Answer]
+KEYS = {
+    "question", "graph", "session", "run", "mode", "model", "generation", "partial", "stopped",
+    "answer", "complete", "reductions", "thesis", "connections", "absences", "convergences",
+    "citations", "checks", "checked_absences", "flags", "converging_findings", "sweeps",
+    "routing", "coverage", "own_coverage", "usage", "synthesis_usage", "cost", "seconds",
+    "warnings",
+}  # fmt: skip
 
 
-def test_json_text_is_harmless_on_a_terminal_and_loses_nothing(hostile: str) -> None:
-    title = hostile + "\ud800\u061c\ufeff\u2028"
-    text = json_text({"title": title})
-    assert not [c for c in text if ord(c) < 32 and c != "\n"]
-    assert not [c for c in text if 0x7F <= ord(c) < 0xA0 or c in "\u202e\u061c\ufeff\u2028"]
-    assert json.loads(text)["title"] == title
-    text.encode("utf-8")
+def test_a_run_has_the_same_keys_and_values_wherever_it_is_printed(hostile: str) -> None:
+    """The tests of the export say more about the values."""
+    document = located(make_document(hostile), "4:x:9")
+    exported = json.loads(to_json(document))
+    text = json_text(answer_json.answer(document.answer, document.areas))
+    assert "4:x" not in text
+    assert "element" not in text
+    asked = json.loads(text)
+    run = stored(status="partial", started_at=document.asked_at)
+    shown = json.loads(json_text(answer_json.run(run, document)))
+    assert {name: exported[name] for name in KEYS} == {name: asked[name] for name in KEYS}
+    assert {name: exported[name] for name in KEYS} == {name: shown[name] for name in KEYS}
+    assert set(exported) == KEYS | {"asked_at", "areas", "sources"}
+    assert set(asked) == KEYS | {"search"}
+    assert set(shown) == KEYS | {"status", "asked_at", "finished_at", "error", "outcome"}
+    assert (shown["status"], shown["asked_at"]) == ("partial", exported["asked_at"])
+    assert (asked["search"], asked["graph"], asked["usage"]["cached"]) == (None, hostile, 2)
+    read, _, failed = asked["sweeps"]
+    told = ("partition", "status", "nodes_read", "keywords", "wave")
+    assert [read[name] for name in told] == [1, "accepted", 40, [hostile, "toys"], 1]
+    told = ("status", "nodes_read", "keywords", "errors", "report")
+    assert [failed[name] for name in told] == [
+        "failed", 0, [hostile, "toys"], [f"429 {hostile}"], None,
+    ]  # fmt: skip
+    report = read["report"]
+    assert report["domain_state"] == f"It is about {hostile} [n2]."
+    assert report["absences"] == [f"nothing on {hostile}"]
+    absence = asked["checked_absences"][0]
+    told = ("status", "terms", "searched", "method", "partitions")
+    assert [absence[name] for name in told] == [
+        "confirmed", [hostile, "term"], 160, "full text", [1, 2],
+    ]  # fmt: skip
+    assert [(met["kind"], met["partitions"]) for met in asked["converging_findings"]] == [
+        ("neighbors", [1, 2]), ("words", [1, 2]),
+    ]  # fmt: skip
+
+
+def test_an_answer_carries_the_search_before_it(answer_of: Make) -> None:
+    node = Node(rank=0, element_id="e", key="k", title="t", text="")
+    found = SearchAnswer("near", (node,), (Citation(alias="n1", partition=0),), "index", Usage())
+    document = answer_json.answer(answer_of(), (), found)
+    assert document["search"]["nodes"] == [{"alias": "n1", "node": "k", "title": "t"}]
+    assert document["search"]["method"] == "index"
+
+
+def stored(**properties: Any) -> StoredRun:
+    given = {"status": "stopped", "question": "what?", "mode": "full", "error": "2 calls"}
+    return StoredRun("r1", "papers", "default", "g1", True, False, given | properties)
+
+
+def test_a_run_without_an_answer_says_how_it_ended() -> None:
+    found = answer_json.run(stored(status="failed"), None)
+    assert (found["status"], found["answer"], found["partial"]) == ("failed", None, True)
+    assert (found["run"], found["graph"], found["error"]) == ("r1", "papers", "2 calls")

@@ -72,7 +72,7 @@ def calls(engine: StandIn, path: str) -> list[Any]:
     return [call[1:] for call in engine.asked if call[0] == path]
 
 
-def test_continue_asks_the_latest_question_in_its_session(engine: StandIn) -> None:
+def test_continue_asks_the_latest_question_as_it_was_asked(engine: StandIn) -> None:
     done = pgs("ask", "-c")
     assert done.exit_code == 0
     ((question, asked),) = calls(engine, "execute")
@@ -80,6 +80,13 @@ def test_continue_asks_the_latest_question_in_its_session(engine: StandIn) -> No
     assert (asked["graph"], asked["session_id"], asked["mode"]) == ("papers", "my line", "continue")
     assert "structure_only" not in asked
     assert "continuing after run r9 of graph papers, session my line: who's there?" in done.stderr
+    record(engine, info(structure_only=True))
+    assert pgs("ask", "-c").exit_code == 0
+    assert calls(engine, "execute")[-1][1]["structure_only"] is True
+    record(engine)
+    done = pgs("ask", "-c", "-q")
+    assert (done.exit_code, len(calls(engine, "execute"))) == (2, 2)
+    assert done.stderr == "pgs: there is no run yet; 'pgs ask' starts one\n"
 
 
 def test_continue_takes_another_question_mode_and_session(engine: StandIn) -> None:
@@ -89,20 +96,6 @@ def test_continue_takes_another_question_mode_and_session(engine: StandIn) -> No
     ((question, asked),) = calls(engine, "execute")
     assert (question, asked["mode"]) == ("and why?", "targeted")
     assert calls(engine, "runs.latest") == [("papers", "my line")]
-
-
-def test_continue_asks_only_the_structure_where_the_latest_run_did(engine: StandIn) -> None:
-    record(engine, info(structure_only=True))
-    assert pgs("ask", "-c").exit_code == 0
-    ((_, asked),) = calls(engine, "execute")
-    assert asked["structure_only"] is True
-
-
-def test_without_a_run_there_is_nothing_to_continue(engine: StandIn) -> None:
-    record(engine)
-    done = pgs("ask", "-c", "-q")
-    assert (done.exit_code, calls(engine, "execute")) == (2, [])
-    assert done.stderr == "pgs: there is no run yet; 'pgs ask' starts one\n"
 
 
 def test_commands_take_the_latest_run_and_say_so(engine: StandIn) -> None:
@@ -128,7 +121,7 @@ def test_a_named_run_needs_no_graph(engine: StandIn, command: tuple[str, ...]) -
     assert "--graph chooses the latest run of a graph" in done.stderr
 
 
-def test_runs_are_listed(engine: StandIn) -> None:
+def test_runs_are_listed_and_a_question_stays_on_its_line(engine: StandIn, hostile: str) -> None:
     done = pgs("runs", "-g", "papers", "--session", "s", "-n", "1")
     assert done.stdout.splitlines() == [
         "r9  2026-01-02 03:04  stopped  1,200 nodes read  graph papers, session my line",
@@ -142,9 +135,6 @@ def test_runs_are_listed(engine: StandIn) -> None:
     assert "'pgs ask' starts one" in pgs("runs").stderr
     head, _ = listed([info(outcome="rework")], 80)
     assert "1,200 nodes read  rework  graph papers" in head
-
-
-def test_a_listed_question_stays_on_its_line(hostile: str) -> None:
     head, question = listed([info(question=hostile * 20, nodes_read=None, silent=True)], 80)
     assert "running (silent)" in head
     assert len(question) <= 80

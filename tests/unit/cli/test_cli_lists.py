@@ -30,7 +30,7 @@ def engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     return engine
 
 
-def test_indexes_are_listed(engine: StandIn) -> None:
+def test_indexes_are_listed_and_json_keeps_its_keys(engine: StandIn) -> None:
     _, *rows = pgs("index", "list").stdout.splitlines()
     vector, text = (re.split(r"\s{2,}", row.strip()) for row in rows)
     assert vector[1:] == [
@@ -40,19 +40,16 @@ def test_indexes_are_listed(engine: StandIn) -> None:
         "texts", "full-text", "Paper, Author", "title, name", "words (english)", "populating",
         "others",
     ]  # fmt: skip
-    engine.replies["indexes"] = []
-    assert "'pgs index create --text'" in pgs("index", "list").stderr
-
-
-def test_the_json_of_an_index_keeps_its_keys() -> None:
-    vector, text = json.loads(pgs("index", "list", "--json").stdout)["indexes"]
-    assert vector == {
+    first, second = json.loads(pgs("index", "list", "--json").stdout)["indexes"]
+    assert first == {
         "name": INDEX.name, "label": "Paper", "property": "vec", "dimensions": 3,
         "similarity": "COSINE", "state": "ONLINE", "own": True, "kind": "vector", "on": "node",
         "labels": ["Paper"], "properties": ["vec"], "analyzer": None, "population": 100.0,
         "failure": "",
     }  # fmt: skip
-    assert (text["kind"], text["own"], text["analyzer"]) == ("text", False, "english")
+    assert (second["kind"], second["own"], second["analyzer"]) == ("text", False, "english")
+    engine.replies["indexes"] = []
+    assert "'pgs index create --text'" in pgs("index", "list").stderr
 
 
 def test_created_indexes_and_those_that_were_there_are_told(engine: StandIn) -> None:
@@ -72,12 +69,15 @@ def test_created_indexes_and_those_that_were_there_are_told(engine: StandIn) -> 
     assert (document["graph"], document["dimensions"]) == ("papers", 3)
     assert document["existing"] == ["texts"]
     assert [index["name"] for index in document["indexes"]] == [INDEX.name, "texts"]
-
-
-def test_the_analyzer_of_another_index_is_told() -> None:
     plain = replace(TEXT, analyzer="standard-no-stop-words")
     (line,) = index_page.lines(CreatedIndexes("papers", 0, (), (), (plain,)))
     assert line.endswith("made by others, with the analyzer standard-no-stop-words")
+
+
+def test_dropped_indexes_are_counted_or_named(engine: StandIn) -> None:
+    engine.replies["indexes.drop"] = [INDEX.name]
+    assert pgs("index", "drop").stdout == "1 index dropped\n"
+    assert json.loads(pgs("index", "drop", "--json").stdout) == {"dropped": [INDEX.name]}
 
 
 def test_an_import_without_files_shows_an_example() -> None:

@@ -1,21 +1,39 @@
-"""What stands below an answer, at 80 columns, for people."""
+"""What stands below an answer, at 80 columns, for people: sources, figures, and checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli.pages import page
+from pgs_neo4j.cli.pages import checks_page, page
 from pgs_neo4j.export import wording
-from pgs_neo4j.model import Answer, Citation, Coverage, Sweep, SweepStatus, Synthesis, Usage
+from pgs_neo4j.model import (
+    AbsenceStatus,
+    Answer,
+    ChasedFlag,
+    CheckedAbsence,
+    Citation,
+    Convergence,
+    Coverage,
+    Crosscheck,
+    Sighting,
+    Stated,
+    Sweep,
+    SweepStatus,
+    Synthesis,
+    Usage,
+)
 from tests.fakes.commands import on_one_line
 
 Make = Callable[..., Answer]
 Whole = tuple[Sweep, ...]
 
 
-def test_sources_name_each_node_once_and_flag_what_is_invalid(answer_of: Make) -> None:
+def test_sources_name_each_node_once_and_flag_what_is_invalid(
+    answer_of: Make, hostile: str
+) -> None:
     assert page.sources(answer_of().synthesis.citations, 80) == [
         "Sources",
         "  P1:n2  Second",
@@ -24,15 +42,11 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(answer_of: Make) -
     assert page.sources((), 80) == ["Sources", "  The answer cites no node."]
     searched = [Citation(alias="n3", partition=0), Citation(alias="n3", partition=4)]
     assert [line.split()[0] for line in page.sources(searched, 80)[1:]] == ["n3", "P4:n3"]
-
-
-def test_a_hostile_title_stays_on_its_line(hostile: str) -> None:
     cited = Citation(alias="n1", partition=1, node="k", title=hostile + "\nP1:n2  forged " * 20)
-    lines = page.sources([cited], 60)
-    assert len(lines) == 2
-    assert "\x1b" not in lines[1]
-    assert len(lines[1]) <= 60
-    assert lines[1].endswith("…")
+    _, line = page.sources([cited], 60)
+    assert "\x1b" not in line
+    assert len(line) <= 60
+    assert line.endswith("…")
 
 
 def summary(answer: Answer) -> str:
@@ -41,7 +55,7 @@ def summary(answer: Answer) -> str:
     return on_one_line(" ".join(lines))
 
 
-def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:
+def test_summary_tells_coverage_calls_cost_time_and_trouble(answer_of: Make) -> None:
     text = summary(answer_of())
     assert "40 of 160 nodes, all with text (25 %) in session default so far" in text
     assert "2 partitions swept; 40 nodes read; 1 failed" in text
@@ -51,6 +65,12 @@ def test_summary_tells_coverage_cost_time_and_trouble(answer_of: Make) -> None:
     assert "Cost 0.0042" in summary(answer_of(cost=0.0042))
     for free in (None, 0.0):
         assert "Cost" not in summary(answer_of(cost=free))
+    made = Synthesis(text="x", reductions=2)
+    used = Usage(calls=6, input_tokens=12, output_tokens=3, cached=10)
+    text = summary(answer_of(synthesis=made, usage=used))
+    assert "6 calls, 10 from the cache, 12 tokens in, 3 out; 2 of the calls condensed" in text
+    estimated = Usage(calls=1, input_tokens=5, estimated=True)
+    assert "about 5 tokens in" in summary(answer_of(usage=estimated))
 
 
 def test_summary_of_a_stopped_run_says_why_and_says_it_once(answer_of: Make) -> None:
@@ -68,30 +88,6 @@ def test_summary_of_a_stopped_run_says_why_and_says_it_once(answer_of: Make) -> 
     assert text.count(why) == 1
     assert "Stopped the limit of 3 calls" in text
     assert "Note mind" in text
-
-
-def test_summary_counts_what_came_from_the_cache_and_what_condensed(answer_of: Make) -> None:
-    made = Synthesis(text="x", reductions=2)
-    used = Usage(calls=6, input_tokens=12, output_tokens=3, cached=10)
-    text = summary(answer_of(synthesis=made, usage=used))
-    assert "6 calls, 10 from the cache, 12 tokens in, 3 out; 2 of the calls condensed" in text
-    estimated = Usage(calls=1, input_tokens=5, estimated=True)
-    assert "about 5 tokens in" in summary(answer_of(usage=estimated))
-
-
-def test_a_run_without_a_synthesis_says_so_instead_of_sources(answer_of: Make) -> None:
-    lines = page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
-    assert lines[:2] == ["", wording.NO_SYNTHESIS]
-    assert "Sources" not in lines
-
-
-def test_above_a_stored_answer_stands_what_was_asked(answer_of: Make, hostile: str) -> None:
-    lines = page.above(answer_of(question=hostile), "2026-01-02T03:04:05.6Z", "partial", 80)
-    assert lines[1:] == [
-        "Asked     2026-01-02 03:04 UTC, graph papers, mode full",
-        "Status    partial",
-    ]
-    assert lines[0].isprintable()
 
 
 @pytest.mark.parametrize(
@@ -118,10 +114,8 @@ def test_advice_is_a_command_that_continues(
     answer_of: Make, whole: Whole, read: int, advice: list[str]
 ) -> None:
     covered = Coverage(partitions_swept=3, partitions_total=4, nodes_read=read, nodes_total=160)
-    assert page.advice(answer_of(session="my line", sweeps=whole, coverage=covered)) == [
-        "",
-        *advice,
-    ]
+    found = page.advice(answer_of(session="my line", sweeps=whole, coverage=covered))
+    assert found == ["", *advice]
 
 
 def test_advice_on_a_partial_or_stopped_answer_is_to_resume(answer_of: Make) -> None:
@@ -131,8 +125,101 @@ def test_advice_on_a_partial_or_stopped_answer_is_to_resume(answer_of: Make) -> 
     assert "limits start over" in found[3]
 
 
-def test_below_separates_its_parts(answer_of: Make) -> None:
+def test_below_and_above_an_answer_stand_its_sources_and_what_was_asked(
+    answer_of: Make, hostile: str
+) -> None:
     searched = [Citation(alias="n1", partition=0, node="k", title="Near")]
     lines = page.below(answer_of(), 80, searched)
     assert lines[:3] == ["", "Sources", "  n1     Near"]
     assert lines.count("") == 2
+    lines = page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
+    assert lines[:2] == ["", wording.NO_SYNTHESIS]
+    assert "Sources" not in lines
+    lines = page.above(answer_of(question=hostile), "2026-01-02T03:04:05.6Z", "partial", 80)
+    assert lines[1:] == [
+        "Asked     2026-01-02 03:04 UTC, graph papers, mode full",
+        "Status    partial",
+    ]
+    assert lines[0].isprintable()
+
+
+def absence(status: AbsenceStatus, text: str = "none on x [n3]", **changed: Any) -> CheckedAbsence:
+    given = {"reported": (Stated(2, 0, text),), "searched": 586, "terms": ("x",)}
+    return CheckedAbsence(text=text, status=status, **given | changed)
+
+
+def seen(partition: int, rank: int, *, read: bool) -> Sighting:
+    return Sighting(partition=partition, rank=rank, node="k", title="t", read=read)
+
+
+def told(answer_of: Make, width: int = 80, **met: Any) -> list[list[str]]:
+    return checks_page.sections(answer_of(crosscheck=Crosscheck(**met)), width)
+
+
+def joined(section: list[str]) -> str:
+    return " ".join(" ".join(section).split())
+
+
+def test_an_absence_says_who_reports_it_and_what_was_found(answer_of: Make) -> None:
+    """The tests of the export have the other sentences."""
+    found = absence(AbsenceStatus.ELSEWHERE, sightings=(seen(7, 11, read=False),), count=1)
+    (section,) = told(answer_of, absences=(found,))
+    assert section[0] == "Checked absences: 1 elsewhere"
+    assert joined(section[1:]) == (
+        "- “x”: reported missing by P2, but found in 1 node that was not read (P7:n12)."
+    )
+    assert told(answer_of) == []
+    assert told(answer_of, absences=(absence(AbsenceStatus.UNCHECKED),)) == []
+    many = tuple(
+        absence(status, f"none on {status}{place}")
+        for status in AbsenceStatus
+        for place in range(5)
+    )
+    (section,) = told(answer_of, absences=many)
+    assert section[0] == ("Checked absences: 5 confirmed, 5 elsewhere, 5 contradicted, 5 unchecked")
+    assert sum(line.startswith("  - ") for line in section) == 6
+    assert section[-1] == "  To see all of them: pgs export r1 --to answer.html"
+
+
+def test_opportunities_name_both_sides_and_findings_that_meet_how_they_do(answer_of: Make) -> None:
+    flag = ChasedFlag(
+        source=1, place=0, text="they may know y [n2]", target=7, swept=True,
+        absent=Stated(7, 1, "no y"),
+    )  # fmt: skip
+    plain = ChasedFlag(source=1, place=1, text="else", target=8, swept=True)
+    said = tuple(Stated(partition, 0, f"finding {partition} [n1]") for partition in range(1, 7))
+    cited = (Citation(alias="n4", partition=1), Citation(alias="n5", partition=2))
+    met = (
+        Convergence(kind="words", findings=said),
+        Convergence(kind="neighbors", findings=said[:2], citations=cited),
+    )
+    chances, meeting = told(answer_of, flags=(flag, plain), convergences=met)
+    assert chances[0] == "Opportunities"
+    assert joined(chances[1:]) == (
+        "- P1 → P7: they may know y [P1:n2] (P7 reports it missing: no y)"
+    )
+    text = joined(meeting)
+    assert "- P1, P2, P3, P4, and 2 more say nearly the same: finding 1 [P1:n1]" in text
+    assert (
+        "- P1 and P2 cite connected nodes (P1:n4, P2:n5): finding 1 [P1:n1] / finding 2 [P2:n1]"
+        in text
+    )
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_long_and_hostile_texts_stay_in_their_lines(
+    answer_of: Make, hostile: str, width: int
+) -> None:
+    text = f"{hostile} and a very long account of it" * 20
+    met = {
+        "absences": (absence(AbsenceStatus.CONFIRMED, text),),
+        "flags": (
+            ChasedFlag(
+                source=1, place=0, text=text, target=2, swept=True, absent=Stated(2, 0, text)
+            ),
+        ),
+        "convergences": (Convergence(kind="words", findings=(Stated(1, 0, text),)),),
+    }
+    for section in told(answer_of, width, **met):
+        assert len(section) <= 1 + 3
+        assert all(line.isprintable() and len(line) <= width for line in section)

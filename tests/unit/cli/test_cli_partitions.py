@@ -1,4 +1,4 @@
-"""`pgs partition` and the three faces of `pgs partitions`, over a faked engine."""
+"""`pgs partition`, the three faces of `pgs partitions`, and the words for how far a graph moved."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.commands.graphs.partitions import describe
+from pgs_neo4j.cli.pages import drift_words
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Drift, GraphMapping, Partition
 from pgs_neo4j.partitioning.result import Partitioning
@@ -50,9 +51,7 @@ def test_the_report_is_of_the_graph_asked_for_and_as_json_has_all_figures(engine
     assert [each["from"] for each in document["histogram"]] == [50, 100, 200, 500]
     assert document["size_quantiles"] == [50.0, 150.0, 300.0, 600.0, 900.0]
     assert (document["seconds"], document["steps"]["scan"]) == (131.54, 1.5)
-    shown = ("generation", "origin", "modularity", "raw_modularity", "conductance", "split")
-    assert [document[name] for name in shown] == ["g2", "seeded", 0.71234, 0.73, 0.0525, 2]
-    assert (document["merged"], document["pools"], document["levels"]) == (1_200, 1, [4, 1])
+    assert (document["generation"], document["origin"]) == ("g2", "seeded")
 
 
 def test_a_check_tells_and_changes_nothing(engine: StandIn) -> None:
@@ -60,14 +59,19 @@ def test_a_check_tells_and_changes_nothing(engine: StandIn) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert engine.asked == [("graph", None), ("check", "papers")]
     assert "texts            3 changed\n" in done.stdout
-    assert "drift            3 %\n" in done.stdout
     assert "the partitions stay; those affected" in done.stdout
     document = json.loads(pgs("partitions", "--check", "--json").stdout)
     assert (document["graph"], document["generation"]) == ("papers", "g2")
-    assert document["outlook"] == "refreshed"
-    drift = document["drift"]
-    assert (drift["committed"], drift["changed"], drift["fraction"]) == (True, True, 0.03)
-    assert (drift["texts_changed"], drift["relationships_changed"]) == (3, 0)
+    assert (document["outlook"], document["drift"]["texts_changed"]) == ("refreshed", 3)
+    refused = pgs("partitions", "--report", "--check")
+    assert (refused.exit_code, refused.stderr) == (
+        2, "pgs: --report cannot be combined with --check; leave one of them out\n",
+    )  # fmt: skip
+    (part,) = json.loads(pgs("partitions", "--json").stdout)["partitions"]
+    assert (part["uid"], part["lineage"], part["parent"]) == ("g2:1", "g1:4", 2)
+    shown = pgs("partitions").stdout
+    assert shown.split()[:3] == ["id", "nodes", "tokens"]
+    assert "g1:4" not in shown
 
 
 @pytest.mark.usefixtures("unpartitioned")
@@ -80,21 +84,6 @@ def test_before_the_first_generation_there_is_no_report_and_a_check_is_no_failur
     assert "papers is not partitioned yet" in done.stdout
     document = json.loads(pgs("partitions", "--check", "--json").stdout)
     assert document == {"graph": "papers", "generation": None, "drift": None, "outlook": "cold"}
-
-
-def test_report_and_check_exclude_each_other(engine: StandIn) -> None:
-    done = pgs("partitions", "--report", "--check")
-    assert done.exit_code == 2
-    assert done.stderr == "pgs: --report cannot be combined with --check; leave one of them out\n"
-    assert engine.asked == []
-
-
-def test_the_list_carries_the_lineage_in_json_alone(engine: StandIn) -> None:
-    (part,) = json.loads(pgs("partitions", "--json").stdout)["partitions"]
-    assert (part["uid"], part["lineage"], part["parent"]) == ("g2:1", "g1:4", 2)
-    shown = pgs("partitions").stdout
-    assert shown.split()[:3] == ["id", "nodes", "tokens"]
-    assert "g1:4" not in shown
 
 
 def test_partitioned_is_told_with_its_origin_and_the_drift_before_it() -> None:
@@ -113,3 +102,68 @@ def test_partitioned_is_told_with_its_origin_and_the_drift_before_it() -> None:
     lines = describe(Partitioning(generation(), (), True, 0.1, drift=Drift(committed=False)))
     assert lines[0].endswith(", unchanged, reused, 0.1 s")
     assert not any("drift" in line for line in lines)
+
+
+FAR = Drift(
+    committed=True,
+    nodes=1_003,
+    relationships=4_000,
+    nodes_added=4,
+    nodes_removed=1,
+    texts_changed=5,
+    facts_changed=2,
+    relationships_changed=12,
+)
+
+
+def test_drift_in_one_line() -> None:
+    assert drift_words.drifted(FAR) == (
+        "drift 1 %: 4 nodes added, 1 node removed, 5 texts changed, "
+        "2 nodes with another weight or embedding, about 12 relationships changed"
+    )
+    assert drift_words.drifted(Drift(committed=True, nodes=9)) == "drift 0 %: nothing changed"
+    assert drift_words.drifted(Drift(committed=False, settings_changed=True)) == (
+        "drift 0 %: the settings or the mapping changed"
+    )
+
+
+def test_nothing_committed_is_nothing_scanned_and_before_partitions_nothing_compared(
+    hostile: str,
+) -> None:
+    assert drift_words.checked("papers", Drift(committed=False, nodes=9), None, 80) == [
+        "graph            papers",
+        "committed since  nothing by any other client, so the graph was not scanned",
+        "settings         as they were",
+        "drift            none",
+        "next time        these partitions are used as they are",
+    ]
+    (line,) = drift_words.checked(hostile, None, "cold", 80)
+    assert line.startswith("graph [bold]red[/bold] 2Jtail is not partitioned yet")
+    assert "'pgs partition'" in line
+
+
+def test_a_scan_tells_what_it_found() -> None:
+    assert drift_words.checked("papers", FAR, "seeded", 80) == [
+        "graph            papers",
+        "committed since  something by another client, so the graph was scanned",
+        "nodes            4 added, 1 removed, 1,003 now",
+        "texts            5 changed",
+        "weights          2 nodes with another weight or embedding",
+        "relationships    about 12 changed, 4,000 now",
+        "settings         as they were",
+        "drift            1 %",
+        "next time        new partitions grow from these",
+    ]
+
+
+def test_only_what_is_estimated_is_called_about_and_settings_need_no_scan() -> None:
+    same = Drift(committed=True, nodes=9, relationships=8)
+    lines = drift_words.checked("papers", same, None, 80)
+    assert "relationships    0 changed, 8 now" in lines
+    assert "drift            none" in lines
+    moved = Drift(committed=False, settings_changed=True)
+    assert drift_words.checked("papers", moved, "cold", 80)[-3:] == [
+        "settings         they or the mapping changed",
+        "drift            0 %",
+        "next time        new partitions are made from scratch",
+    ]

@@ -58,14 +58,21 @@ def test_totals_and_what_may_come_on_top() -> None:
         "Cost      between 0.12 and 0.4512, without the calls for flags",
         "Model     small / large",
     ]
+    none = PlannedCalls(calls=0, input_tokens=0, output_tokens=0, output_most=0)
+    shown = text(make_plan(flagged=none))
+    assert "Flags" not in shown
+    assert "Cost      between 0.12 and 0.4512\n" in shown
 
 
-def test_what_has_no_price_says_how_to_add_it() -> None:
+def test_what_has_no_price_says_how_to_add_it_and_a_hostile_note_is_text(hostile: str) -> None:
     said = on_one_line(text(make_plan(low=None, high=None), "small", "large", width=60))
     assert (
         "Cost unknown; add input_price and output_price (per million tokens) under "
         '[models."small"] and [models."large"] in pgs.toml'
     ) in said
+    routing = Routing(routes=(), considered=4, note=hostile)
+    shown = text(make_plan(routing=routing, sweep_model=hostile))
+    assert all(line.isprintable() for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -74,46 +81,27 @@ def test_what_has_no_price_says_how_to_add_it() -> None:
         ({"low": 0.0, "high": 0.0}, "Cost      nothing: no language model is used"),
         ({"budget": "3 calls would leave 2 unread"}, "Limit     3 calls would leave 2 unread"),
         ({"sweeps": ()}, "Sweeps    nothing is left to read"),
+        ({"advice": "several passes separate nodes"}, "Advice    several passes separate nodes"),
     ],
 )
 def test_what_is_special_has_its_line(changed: dict[str, Any], line: str) -> None:
     assert line in text(make_plan(**changed))
+    assert line not in text(make_plan())
 
 
-def test_advice_on_long_partitions_stands_below() -> None:
-    advice = "several passes for 1 of 2 partitions separate related nodes; run that"
-    assert "Advice" not in text(make_plan())
-    assert f"Advice    {advice}" in text(make_plan(advice=advice), width=120)
-
-
-def test_without_flags_nothing_is_said_of_them() -> None:
-    none = PlannedCalls(calls=0, input_tokens=0, output_tokens=0, output_most=0)
-    shown = text(make_plan(flagged=none))
-    assert "Flags" not in shown
-    assert "Cost      between 0.12 and 0.4512\n" in shown
-
-
-def test_a_hostile_note_is_text(hostile: str) -> None:
-    routing = Routing(routes=(), considered=4, note=hostile)
-    shown = text(make_plan(routing=routing, sweep_model=hostile))
-    assert all(line.isprintable() for line in shown.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("models", "missing"),
-    [
-        ({}, ["small", "large"]),
-        ({"small": {"input_price": 1.0, "output_price": 2.0}}, ["large"]),
-        ({"small": {"input_price": 1.0}, "large": {"context": 4000}}, ["small", "large"]),
-    ],
-)
-def test_models_without_both_prices_are_named(models: dict[str, Any], missing: list[str]) -> None:
+def test_models_without_both_prices_are_named() -> None:
     pgs: Any = SimpleNamespace(
-        sweep_llm=SimpleNamespace(name="small"),
-        synthesis_llm=SimpleNamespace(name="large"),
-        settings=SimpleNamespace(models=entries(models)),
+        sweep_llm=SimpleNamespace(name="small"), synthesis_llm=SimpleNamespace(name="large")
     )
-    assert unpriced(pgs) == missing
+    both = {"input_price": 1.0, "output_price": 2.0}
+    cases: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, ["small", "large"]),
+        ({"small": both}, ["large"]),
+        ({"small": {"input_price": 1.0}, "large": both}, ["small"]),
+    ]
+    for models, missing in cases:
+        pgs.settings = SimpleNamespace(models=entries(models))
+        assert unpriced(pgs) == missing
     pgs.sweep_llm = pgs.synthesis_llm = ExtractiveLLM()
     assert unpriced(pgs) == []
 
@@ -132,25 +120,17 @@ def engine(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
 def test_options_of_ask_arrive(engine: StandIn) -> None:
     done = pgs(
         "plan", "why?", "-g", "papers", "--mode", "continue", "--session", "s", "--full-sweep",
-        "--max-sweep-partitions", "7", "--max-flag-sweeps", "0", "--max-cost", "0.5", "--no-cache",
-        "--timeout", "9", "--hedge", "--top-k", "3", "--idempotency-key", "k",
+        "--max-cost", "0.5", "--no-cache", "--top-k", "3", "--idempotency-key", "k",
     )  # fmt: skip
     assert done.exit_code == 0
-    ((_, knobs),) = engine.opened
-    assert knobs == {
-        "max_sweep_partitions": 7, "max_flag_sweeps": 0, "max_cost": "0.5", "cache": False,
-        "run_timeout_s": "9", "hedge": True,
-    }  # fmt: skip
+    assert engine.opened == [("engine", {"max_cost": "0.5", "cache": False})]
     given = {"graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True}
     assert engine.asked == [("plan", "why?", given)]
-
-
-def test_every_option_of_ask_is_taken() -> None:
     taken = dict(signature(plan_command.plan).parameters)
     assert taken == dict(signature(ask.ask).parameters)
 
 
-def test_the_table_tells_why_where_reasons_differ(engine: StandIn) -> None:
+def test_the_table_tells_why_where_reasons_differ_and_once_what_all_share(engine: StandIn) -> None:
     rows = pgs("plan", "why?").stdout.splitlines()
     assert rows[0].split() == [
         "id", "nodes", "passes", "cached", "tokens", "in", "out", "label", "and", "reason",
@@ -158,12 +138,8 @@ def test_the_table_tells_why_where_reasons_differ(engine: StandIn) -> None:
     assert rows[1].split() == ["P1", "40", "2", "5,000", "600", "similarity", "0.1"]
     assert rows[2].split()[:4] == ["P2", "40", "1", "1"]
     assert "Total     3 calls" in "\n".join(rows)
-
-
-def test_a_reason_that_all_share_is_told_once(engine: StandIn) -> None:
-    engine.replies["plan"] = make_plan(
-        sweeps=(planned(1, reason="broad"), planned(2, reason="broad"))
-    )
+    sweeps = (planned(1, reason="broad"), planned(2, reason="broad"))
+    engine.replies["plan"] = make_plan(sweeps=sweeps)
     shown = pgs("plan", "why?").stdout
     assert shown.count("broad") == 1
     assert "Why       broad" in shown

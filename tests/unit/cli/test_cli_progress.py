@@ -51,8 +51,8 @@ class Clock:
         return self.now
 
 
-def played(events: Iterable[Event]) -> Board:
-    board = Board(Clock())
+def played(events: Iterable[Event], clock: Clock | None = None) -> Board:
+    board = Board(clock or Clock())
     for event in events:
         board.take(event)
     return board
@@ -93,21 +93,16 @@ RUN: tuple[Event, ...] = (
 def test_the_board_knows_what_runs_and_what_is_done() -> None:
     board = played(RUN)
     assert list(board.phases) == ["connect", "partition", "route", "sweep"]
-    assert board.phases["connect"].seconds == 0.0
-    assert board.phases["connect"].total == 0
+    assert (board.phases["connect"].seconds, board.phases["connect"].total) == (0.0, 0)
     assert board.detail("partition") == "11 partitions of 586 nodes"
     assert board.detail("route") == "2 of 11 partitions"
     assert board.detail("sweep") == "1 of 2 partitions"
     assert board.sweeps[4].state == "read"
     assert (board.sweeps[9].done, board.sweeps[9].state) == (1, "reading")
-
-
-def test_a_failed_sweep_is_counted_as_one() -> None:
-    board = played((*RUN, swept(9, SweepStatus.FAILED)))
+    board.take(swept(9, SweepStatus.FAILED))
     assert board.detail("sweep") == "2 of 2 partitions, 1 failed"
-
-
-def test_partitions_left_unread_are_counted_and_have_no_row() -> None:
+    unknown = played([PassFinished(7, 1, 1, None), swept(7), TextStreamed("x")])
+    assert unknown.sweeps == {}
     unread = [swept(9, SweepStatus.UNREAD), swept(11, SweepStatus.UNREAD)]
     board = played((*RUN, *unread))
     assert board.detail("sweep") == "1 of 3 partitions, 2 left unread"
@@ -117,33 +112,28 @@ def test_partitions_left_unread_are_counted_and_have_no_row() -> None:
     assert "P9" not in shown
 
 
-def test_events_of_unknown_partitions_are_no_trouble() -> None:
-    board = played([PassFinished(7, 1, 1, None), swept(7), TextStreamed("x")])
-    assert board.sweeps == {}
-
-
 def test_elapsed_time_runs_until_the_phase_ends() -> None:
-    board = played([PhaseStarted("sweep")])
-    assert isinstance(board.clock, Clock)
-    board.clock.now += 7
+    clock = Clock()
+    board = played([PhaseStarted("sweep")], clock)
+    clock.now += 7
     assert board.elapsed("sweep") == 7
     board.take(PhaseFinished("sweep", 7.5))
-    board.clock.now += 100
+    clock.now += 100
     assert board.elapsed("sweep") == 7.5
 
 
-def test_the_picture_fits_80_columns_and_tells_all() -> None:
+def test_the_picture_fits_80_columns_and_tells_all(hostile: str) -> None:
     shown = picture(played(RUN))
     assert all(len(row) <= 80 for row in shown.splitlines())
     assert "task, loop, asyncio, future" in shown
     assert "unseen" not in shown
     assert "1/2 passes" in shown
     assert "reading" in shown
-
-
-def test_a_download_shows_its_size() -> None:
-    shown = picture(played(RUN[:2]))
-    assert "45.2 MB of 155 MB" in shown
+    assert "45.2 MB of 155 MB" in picture(played(RUN[:2]))
+    events = [PhaseStarted("sweep"), SweepStarted(1, 2, 1, (hostile, "[red]x[/red]"))]
+    shown = picture(played(events))
+    assert "\x1b" not in shown + line(events[1], played(events))
+    assert "[red]x" in shown
 
 
 def test_work_without_an_end_does_not_displace_work_with_one() -> None:
@@ -167,14 +157,6 @@ def test_the_picture_keeps_to_the_height() -> None:
     assert "and 32 partitions more" in shown
     assert all(f"P{i} " in shown for i in range(36, 41))
     assert "P35 " in shown
-
-
-def test_hostile_keywords_are_text(hostile: str) -> None:
-    events = [PhaseStarted("sweep"), SweepStarted(1, 2, 1, (hostile, "[red]x[/red]"))]
-    shown = picture(played(events))
-    assert "\x1b" not in shown
-    assert "[red]x" in shown
-    assert "\x1b" not in line(events[1], played(events))
 
 
 @pytest.mark.parametrize(
@@ -224,24 +206,35 @@ def test_lines_of_counted_work_are_few(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_retry_stands_in_the_row_of_its_partition_until_it_is_made() -> None:
-    board = played(
-        (*RUN, CallRetried("sweep", 9, "429", 2.0), CallRetried("sweep", 77, "429", 2.0))
-    )
-    assert isinstance(board.clock, Clock)
+    clock = Clock()
+    retried = (CallRetried("sweep", 9, "429", 2.0), CallRetried("sweep", 77, "429", 2.0))
+    board = played((*RUN, *retried), clock)
     assert "429, again in 2.0 s" in picture(board)
-    board.clock.now += 3
+    clock.now += 3
     assert "429" not in picture(board)
 
 
-def test_a_hold_of_all_calls_is_a_note_and_stands_in_the_row_of_the_phase() -> None:
+def test_notes_and_messages_are_written_by_the_display_until_it_stops(
+    capsys: pytest.CaptureFixture[str], hostile: str
+) -> None:
     file = StringIO()
     display = Display(Console(file=file, width=80, force_terminal=True, color_system=None))
     display.start()
-    for event in (*RUN, CallsHeld("the endpoint asks for a pause", 45.0)):
+    held = CallsHeld("the endpoint asks for a pause", 45.0)
+    for event in (*RUN, held, Warned(f"mind {hostile}")):
         display(event)
+    output.note("during")
     display.stop()
-    assert "note: the endpoint asks for a pause; the next call goes out in 45 s" in file.getvalue()
-    assert "more for the endpoint" in file.getvalue()
+    display.stop()
+    output.note("after")
+    shown = file.getvalue()
+    assert "note: the endpoint asks for a pause; the next call goes out in 45 s" in shown
+    assert "more for the endpoint" in shown  # in the row of the phase
+    assert "note: mind [bold]red[/bold]" in shown
+    assert "owned" not in shown
+    assert "1 of 2 partitions" in shown
+    assert "note: during" in shown
+    assert capsys.readouterr().err == "note: after\n"
 
 
 @pytest.mark.parametrize("library", ["stamina", "neo4j.io", "openai._base_client", "httpx2"])
@@ -255,38 +248,6 @@ def test_lines_of_libraries_stay_off_the_terminal_unless_asked_for(
         logger.warning("defunct %s", "connection")
         assert capsys.readouterr().err == expected
     catch_library_logs(write=False)
-
-
-def test_messages_during_a_run_are_written_by_the_display() -> None:
-    file = StringIO()
-    display = Display(Console(file=file, width=80, force_terminal=True, color_system=None))
-    display.start()
-    output.note("mind")
-    display.stop()
-    assert "note: mind" in file.getvalue()
-
-
-def test_what_is_said_after_the_display_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    display = Display(Console(file=StringIO(), width=80, force_terminal=True))
-    display.start()
-    display.stop()
-    output.note("mind")
-    assert capsys.readouterr().err == "note: mind\n"
-
-
-def test_the_display_shows_warnings_and_stops_twice(hostile: str) -> None:
-    file = StringIO()
-    console = Console(file=file, width=80, force_terminal=True, color_system=None)
-    display = Display(console)
-    display.start()
-    for event in (*RUN, Warned(f"mind {hostile}")):
-        display(event)
-    display.stop()
-    display.stop()
-    shown = file.getvalue()
-    assert "note: mind [bold]red[/bold]" in shown
-    assert "owned" not in shown
-    assert "1 of 2 partitions" in shown
 
 
 def test_a_run_is_told_in_a_line_per_phase(capsys: pytest.CaptureFixture[str]) -> None:
@@ -305,9 +266,6 @@ def test_a_run_is_told_in_a_line_per_phase(capsys: pytest.CaptureFixture[str]) -
         "note: mind",
         "synthesize: done (1.0 s)",
     ]
-
-
-def test_what_goes_wrong_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     lines = Brief(Board(Clock()))
     for event in (PassFinished(4, 1, 2, "cut off"), swept(4, SweepStatus.FAILED)):
         lines(event)

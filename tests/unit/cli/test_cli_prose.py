@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.operations.doctor import verdict
 from pgs_neo4j.cli.pages import text
 from pgs_neo4j.cli.pages.prose import BOLD, CITED, CODE, END, Prose
 from pgs_neo4j.cli.progress import listen
-from pgs_neo4j.engine import Check
 from pgs_neo4j.model import Citation
 
 TITLES = {(1, "n2"): "Second"}
@@ -35,6 +33,7 @@ def test_marks_become_style_and_aliases_titles() -> None:
         f"[{CITED}Second{END}], not [{CITED}P9:n9{END}].\n\n"
         "- One: zipfile.ZipFile.__init__ stays.\n1. Two\n| a | **b** |\n"
     )
+    assert "\x1b" not in Prose(TITLES, color=False).feed(ANSWER)
 
 
 @given(st.lists(st.integers(1, 40)))
@@ -55,11 +54,6 @@ def test_what_is_never_closed_does_not_wait_for_ever() -> None:
     assert drawn + prose.close() == "an [open bracket " * 1_000
 
 
-def test_no_escape_sequence_without_color() -> None:
-    prose = Prose(TITLES, color=False)
-    assert "\x1b" not in prose.feed(ANSWER)
-
-
 def test_lines_wrap_at_words_whatever_their_style_or_width() -> None:
     wrapper = text.Wrapper(20)
     styled = wrapper.feed(
@@ -67,57 +61,30 @@ def test_lines_wrap_at_words_whatever_their_style_or_width() -> None:
     )
     plain = re.sub("\x1b\\[[0-9]*m", "", styled)
     assert plain == "one two three four\nfive\n漢字漢字 漢字漢字\n漢字\n"
+    pieces = ["- one two thr", "ee four five six", " seven\nplain text that is long\n"]
+    wrapped = "".join(map(wrapper.feed, pieces)) + wrapper.close()
+    assert wrapped == "- one two three four\n  five six seven\nplain text that is\nlong\n"
+    assert text.Wrapper(None).feed("no change  at all") == "no change  at all"
     assert text.labeled("Run", "x" * 50 + " end", 40) == [f"Run       {'x' * 50}", "          end"]
     assert all("x" * 90 in line for line in text.item("x" * 90, 40))
 
 
-def test_a_stored_answer_has_titles_on_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
-    monkeypatch.setenv("NO_COLOR", "1")
-    cited = Citation(alias="n2", partition=1, node="k", title="Second")
-    listen.write_answer("## Thesis\nA [P1:n2].", [cited])
-    assert capsys.readouterr().out == "Thesis\nA [Second].\n"
-
-
-def test_pages_below_an_answer_are_colored_on_a_terminal_alone(
+def test_a_stored_answer_and_the_page_below_it_are_drawn_for_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = ["Sources", "  P1:n2  Second", "Note      mind"]
     output.write_page(lines)
     assert capsys.readouterr().out.splitlines() == lines
-    monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    cited = Citation(alias="n2", partition=1, node="k", title="Second")
+    listen.write_answer("## Thesis\nA [P1:n2].", [cited])
+    assert capsys.readouterr().out == "Thesis\nA [Second].\n"
+    monkeypatch.delenv("NO_COLOR")
     output.write_page(lines)
     assert capsys.readouterr().out.splitlines() == [
         "\x1b[1mSources\x1b[0m", lines[1], "\x1b[33mNote\x1b[0m      mind",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("statuses", "wanted"),
-    [
-        (["ok", "skipped"], ("Ready: everything works.", "ok")),
-        (["ok", "warning"], ("Ready, with 1 warning.", "warn")),
-        (["failed", "warning", "ok"],
-         ("1 check failed and 1 warning; each says how to fix it.", "failed")),
-    ],
-)  # fmt: skip
-def test_doctor_ends_with_a_verdict(statuses: list[str], wanted: tuple[str, str]) -> None:
-    checks = [Check(name="x", status=status, detail="y") for status in statuses]  # type: ignore[arg-type]
-    assert verdict(checks) == wanted
-
-
-def test_wrapper_breaks_at_words_and_indents_bullets() -> None:
-    wrapper = text.Wrapper(20)
-    pieces = ["- one two thr", "ee four five six", " seven\nplain text that is long\n"]
-    wrapped = "".join(map(wrapper.feed, pieces)) + wrapper.close()
-    assert wrapped == "- one two three four\n  five six seven\nplain text that is\nlong\n"
-
-
-def test_wrapper_without_a_width_passes_on_at_once() -> None:
-    assert text.Wrapper(None).feed("no change  at all") == "no change  at all"
 
 
 @given(st.lists(st.text(alphabet="ab -\n*1."), max_size=20), st.integers(10, 40))

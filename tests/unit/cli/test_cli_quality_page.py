@@ -31,7 +31,7 @@ def told(made: Generation, width: int = 80, *, blocks: bool = True) -> dict[str,
     return rows
 
 
-def test_the_report_says_every_figure() -> None:
+def test_the_report_says_every_figure_and_a_plain_generation_is_plain() -> None:
     assert told(MADE) == {
         "graph": "papers, generation g2",
         "made": "2026-07-01 03:17:04 UTC, grown from the previous generation by leiden-louvain",
@@ -46,9 +46,6 @@ def test_the_report_says_every_figure() -> None:
         "took": "2 min 12 s: scan 1.5 s, communities 2 min 10 s, clean up 0.0 s",
         "noticed": "12 isolated nodes, 1,500 self loops",
     }
-
-
-def test_the_report_of_a_plain_generation_is_plain() -> None:
     made = replace(
         MADE, origin="cold", pooled_nodes=0, pools=0, split=0, merged=0, levels=(), issues={}
     )
@@ -63,41 +60,22 @@ def test_the_report_of_a_plain_generation_is_plain() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 @pytest.mark.parametrize("blocks", [True, False])
-def test_the_report_fits_a_screen(width: int, blocks: bool) -> None:
+def test_the_report_fits_a_screen_and_is_text(width: int, blocks: bool, hostile: str) -> None:
     lines = page.report(MADE, width, blocks=blocks)
     assert all(len(line) <= max(width, page.COLUMN + 30) for line in lines)
     assert len(lines) <= 24 or width == 40
     assert any("█" in line for line in lines) is blocks
     assert any("#" in line for line in lines) is not blocks
+    assert "\x1b" not in "".join(page.report(replace(MADE, graph=hostile), width, blocks=blocks))
 
 
-def test_the_report_is_text(hostile: str) -> None:
-    assert not any(
-        "\x1b" in line for line in page.report(replace(MADE, graph=hostile), 80, blocks=True)
-    )
-
-
-def test_bins_are_round_and_without_a_gap() -> None:
+def test_bins_are_round_without_a_gap_and_bars_in_proportion() -> None:
     assert page.histogram((900, 600, 300, 150, 50)) == (
         Bin(50, 99, 1), Bin(100, 199, 1), Bin(200, 499, 1), Bin(500, 999, 2),
     )  # fmt: skip
     assert page.histogram((1, 10)) == (Bin(1, 1, 1), Bin(2, 4, 0), Bin(5, 9, 0), Bin(10, 19, 1))
     assert page.histogram(()) == ()
     assert quantiles(replace(MADE, sizes=())) == (0.0,) * 5
-
-
-@given(st.lists(st.integers(1, 10**7), min_size=1, max_size=50))
-def test_bins_hold_every_partition_once(sizes: list[int]) -> None:
-    bins = page.histogram(sizes)
-    assert sum(each.partitions for each in bins) == len(sizes)
-    assert bins[0].first <= min(sizes) <= bins[0].last
-    assert bins[-1].first <= max(sizes) <= bins[-1].last
-    assert all(low.last + 1 == high.first for low, high in pairwise(bins))
-    for each in bins:
-        assert each.partitions == sum(each.first <= size <= each.last for size in sizes)
-
-
-def test_bars_are_in_proportion_and_never_vanish() -> None:
     bins = (Bin(20, 49, 1), Bin(50, 99, 0), Bin(100, 199, 2_000), Bin(200, 499, 1_000))
     assert page.bars(bins, 80, blocks=False) == [
         "     nodes  partitions",
@@ -110,6 +88,17 @@ def test_bars_are_in_proportion_and_never_vanish() -> None:
         "▏", "", "█" * 40, "█" * 20,
     ]  # fmt: skip
     assert page.bar(0.5, 3, blocks=True) == "█▌"
+
+
+@given(st.lists(st.integers(1, 10**7), min_size=1, max_size=50))
+def test_bins_hold_every_partition_once(sizes: list[int]) -> None:
+    bins = page.histogram(sizes)
+    assert sum(each.partitions for each in bins) == len(sizes)
+    assert bins[0].first <= min(sizes) <= bins[0].last
+    assert bins[-1].first <= max(sizes) <= bins[-1].last
+    assert all(low.last + 1 == high.first for low, high in pairwise(bins))
+    for each in bins:
+        assert each.partitions == sum(each.first <= size <= each.last for size in sizes)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 
 from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.commands.questions.export import Format, form_of
 from pgs_neo4j.cli.commands.questions.sessions import _describe
 from pgs_neo4j.cli.pages.run_words import next_step
 from pgs_neo4j.errors import (
@@ -77,19 +76,16 @@ def streams(answer: Answer | Exception | None) -> Any:
     return resume
 
 
-def test_resume_passes_its_bounds_on(engine: StandIn) -> None:
+def test_resume_writes_as_ask_does_within_its_bounds(
+    engine: StandIn, answer_of: Make, whole: Any
+) -> None:
     line = "resume r1 --max-calls 50 --max-tokens none --max-cost 0.5 --timeout 60 -q"
-    line += " --max-unmatched-tokens none"
-    assert pgs(*line.split()).exit_code == 3
+    done = pgs(*line.split(), "--max-unmatched-tokens", "none")
     bounds = {
         "max_calls": "50", "max_tokens": "none", "max_cost": "0.5", "run_timeout_s": "60",
         "max_unmatched_tokens": "none",
     }  # fmt: skip
     assert engine.asked == [("resume", "r1", bounds)]
-
-
-def test_resume_writes_as_ask_does(engine: StandIn, answer_of: Make, whole: Any) -> None:
-    done = pgs("resume", "r1", "-q")
     assert (done.exit_code, done.stderr) == (3, "")
     assert done.stdout.startswith("## Thesis\nA claim [P1:n2].\n\nSources\n")
     assert done.stdout.endswith("\n  pgs resume r1\n")
@@ -116,27 +112,21 @@ def test_an_answer_as_json_has_keywords_and_is_printed_also_without_them(
 
 
 def test_a_resumed_run_that_is_stopped_again_is_3_and_says_how_it_goes_on(engine: StandIn) -> None:
-    engine.replies["resume"] = streams(BudgetError("1 call (max_calls) does not cover it"))
+    why = "1 call (max_calls) does not cover it"
+    fix = "run r1 can be resumed: pgs resume r1; its limits start over, and can be changed"
+    engine.replies["resume"] = streams(BudgetError(why))
     done = pgs("resume", "r1", "--json")
     assert (done.exit_code, done.stdout) == (3, "")
     begun, error = done.stderr.splitlines()
     assert begun == "run: r1 resumes"
-    assert json.loads(error) == {
-        "error": "1 call (max_calls) does not cover it",
-        "kind": "BudgetError",
-        "code": 3,
-        "fix": "run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
-    }
-    engine.replies["resume"] = streams(BudgetError("1 call (max_calls) does not cover it"))
-    done = pgs("resume", "r1")
-    assert done.stderr.splitlines() == [
-        "run: r1 resumes",
-        "pgs: 1 call (max_calls) does not cover it",
-        "note: run r1 can be resumed: pgs resume r1; its limits start over, and can be changed",
-    ]
+    told = {"error": why, "kind": "BudgetError", "code": 3, "fix": fix}
+    assert json.loads(error) == told
+    engine.replies["resume"] = streams(BudgetError(why))
+    told_lines = pgs("resume", "r1").stderr.splitlines()
+    assert told_lines == ["run: r1 resumes", f"pgs: {why}", f"note: {fix}"]
 
 
-def test_show_is_the_answer_as_it_was_given(engine: StandIn) -> None:
+def test_show_is_the_answer_as_it_was_given(engine: StandIn, answer_of: Make, hostile: str) -> None:
     done = pgs("show", "r1")
     assert (done.exit_code, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -150,6 +140,12 @@ def test_show_is_the_answer_as_it_was_given(engine: StandIn) -> None:
     ]
     assert "  P1:n2  Second" in lines
     assert lines[-1] == "  pgs resume r1"
+    unknown = pgs("show", "r2")
+    assert (unknown.exit_code, unknown.stderr) == (2, "pgs: there is no run r2\n")
+    store(engine, answer_of(question=hostile))
+    shown = pgs("show", "r1").stdout
+    store(engine, None, question=hostile, error=hostile)
+    assert all(line.isprintable() for line in (shown + pgs("show", "r1").stdout).splitlines())
 
 
 @pytest.mark.parametrize(
@@ -166,23 +162,8 @@ def test_show_of_a_run_without_an_answer(engine: StandIn, status: str, advised: 
     assert (document["status"], document["answer"]) == (status, None)
 
 
-def test_show_of_an_unknown_run_is_2(engine: StandIn) -> None:
-    done = pgs("show", "r2")
-    assert (done.exit_code, done.stdout, done.stderr) == (2, "", "pgs: there is no run r2\n")
-
-
-def test_a_stored_question_cannot_color_a_line(
-    engine: StandIn, answer_of: Make, hostile: str
-) -> None:
-    store(engine, answer_of(question=hostile))
-    shown = pgs("show", "r1").stdout
-    store(engine, None, question=hostile, error=hostile)
-    for line in (shown + pgs("show", "r1").stdout).splitlines():
-        assert line.isprintable()
-
-
 @pytest.mark.parametrize(("suffix", "begins"), [("md", "# "), ("html", "<!"), ("json", "{")])
-def test_export_takes_the_format_from_the_suffix(
+def test_export_takes_the_format_from_the_suffix_and_overwrites_only_with_force(
     engine: StandIn, tmp_path: Path, suffix: str, begins: str
 ) -> None:
     target = tmp_path / f"answer.{suffix.upper()}"
@@ -195,16 +176,13 @@ def test_export_takes_the_format_from_the_suffix(
     assert "A claim" in written
     printed = pgs("export", "r1", "--to", "-", "--format", suffix)
     assert (printed.stdout, printed.stderr) == (written, "")
-
-
-def test_export_overwrites_only_with_force(engine: StandIn, tmp_path: Path) -> None:
-    target = tmp_path / "answer.md"
     target.write_text("before")
     refused = pgs("export", "r1", "--to", str(target))
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "--force" in refused.stderr
     assert target.read_text() == "before"
-    assert pgs("export", "r1", "--to", str(target), "--force").exit_code == 0
+    named = ("--format", "md", "--force")  # counts more than the suffix
+    assert pgs("export", "r1", "--to", str(target), *named).exit_code == 0
     assert target.read_text().startswith("# what?")
 
 
@@ -215,30 +193,20 @@ def test_export_overwrites_only_with_force(engine: StandIn, tmp_path: Path) -> N
         ("answer", "does not end in .md, .html, or .json"),
         ("-", "add --format md, html, or json"),
         ("none/answer.md", "there is no folder"),
+        ("whole.md", "has no answer"),
     ],
 )
-def test_export_to_where_it_cannot_be_is_2(
+def test_export_to_where_it_cannot_be_or_of_no_answer_is_2(
     engine: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    if to == "whole.md":
+        store(engine, None)
     done = pgs("export", "r1", "--to", to)
     assert (done.exit_code, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
     assert [*tmp_path.iterdir()] == []
-
-
-def test_export_of_a_run_without_an_answer_writes_nothing(engine: StandIn, tmp_path: Path) -> None:
-    store(engine, None)
-    done = pgs("export", "r1", "--to", str(tmp_path / "answer.md"))
-    assert done.exit_code == 2
-    assert "has no answer" in done.stderr
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_a_format_that_is_named_counts_more_than_the_suffix() -> None:
-    assert form_of("answer.txt", Format.MD) is Format.MD
-    assert form_of("answer.json", None) is Format.JSON
 
 
 def test_the_cache_is_shown_and_cleared(engine: StandIn) -> None:
@@ -255,21 +223,18 @@ def test_the_cache_is_shown_and_cleared(engine: StandIn) -> None:
     assert json.loads(pgs("cache", "clear", "--json").stdout) == {"replies": 0, "size_bytes": 0}
 
 
-@pytest.mark.parametrize(
-    ("status", "hint"),
-    [
-        ("complete", None),
-        ("partial", "  try     pgs resume r1"),
-        ("interrupted", "  try     pgs resume r1"),
-        ("running", "  try     pgs resume r1, if its process was killed"),
-    ],
-)
-def test_sessions_show_says_how_a_run_goes_on(status: str, hint: str | None) -> None:
-    made = {"id": "r1", "mode": "full", "status": status, "started_at": "2026-01-02T03:04:05Z"}
-    lines = _describe(made)
-    assert lines[1] == f"2026-01-02 03:04  r1  full  {status}"
-    assert (lines[-1] if hint else None) == hint
-    assert bool(next_step("r1", status)) is bool(hint)
+def test_sessions_show_says_how_a_run_goes_on() -> None:
+    for status, hint in {
+        "complete": "",
+        "partial": "  try     pgs resume r1",
+        "interrupted": "  try     pgs resume r1",
+        "running": "  try     pgs resume r1, if its process was killed",
+    }.items():
+        made = {"id": "r1", "mode": "full", "status": status, "started_at": "2026-01-02T03:04:05Z"}
+        lines = _describe(made)
+        assert lines[1] == f"2026-01-02 03:04  r1  full  {status}"
+        assert lines[-1] == hint or not hint
+        assert bool(next_step("r1", status)) is bool(hint)
 
 
 ANYWAY = "no text in the graph matches the question; reading it would buy much"
@@ -290,28 +255,28 @@ def unmatched(engine: StandIn) -> StandIn:
 
 
 @pytest.mark.parametrize(
-    ("agreed", "code", "limits"), [(True, 3, [None, "none"]), (False, 2, [None])]
+    ("agreed", "options", "code", "limits"),
+    [
+        (True, (), 3, [None, "none"]),
+        (False, (), 2, [None]),
+        (None, (), 2, [None]),  # there is nobody to ask
+        (None, ("--json",), 2, [None]),
+    ],
 )
-def test_a_terminal_decides_about_a_question_that_nothing_speaks_to(
+def test_a_person_decides_about_a_question_that_nothing_speaks_to(
     unmatched: StandIn,
     monkeypatch: pytest.MonkeyPatch,
-    agreed: bool,
+    agreed: bool | None,
+    options: tuple[str, ...],
     code: int,
     limits: list[str | None],
 ) -> None:
-    monkeypatch.setattr(connection, "can_ask", lambda: True)
-    monkeypatch.setattr(connection, "agrees", lambda what: what == ANYWAY and agreed)
-    done = pgs("ask", "why?", "-q")
+    if agreed is not None:
+        monkeypatch.setattr(connection, "can_ask", lambda: True)
+        monkeypatch.setattr(connection, "agrees", lambda what: what == ANYWAY and agreed)
+    done = pgs("ask", "why?", "-q", *options)
     assert done.exit_code == code
     assert [asked.get("max_unmatched_tokens") for *_, asked in unmatched.asked] == limits
-    assert ("you did not agree" in done.stderr) is not agreed
-
-
-@pytest.mark.parametrize("options", [("--json",), ()])
-def test_where_nobody_can_be_asked_it_is_refused(
-    unmatched: StandIn, options: tuple[str, ...]
-) -> None:
-    done = pgs("ask", "why?", "-q", *options)
-    assert (done.exit_code, len(unmatched.asked)) == (2, 1)
-    assert ANYWAY in done.stderr
+    assert ("you did not agree" in done.stderr) is (agreed is False)
+    assert (ANYWAY in done.stderr) is (agreed is None)
     assert "Continue?" not in done.stderr

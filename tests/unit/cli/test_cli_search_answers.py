@@ -45,33 +45,22 @@ def searched(answer_of: Make) -> Make:
 
 
 def test_it_says_what_was_shown_and_that_nothing_counts_as_read(searched: Make) -> None:
-    text = " ".join("\n".join(page.summary(searched(), 80)).split())
+    text = on_one_line("\n".join(page.summary(searched(), 80)))
     assert "3 of 160 nodes and 1 relationship shown; none of them counts as read" in text
     assert "swept" not in text
     assert "Coverage" not in text
-
-
-def test_a_graph_without_partitions_has_no_coverage_to_tell(searched: Make) -> None:
+    bypass = searched(mode="bypass")
+    assert figures.run_line(bypass) == "the model was shown nothing of the graph"
     none = Coverage(partitions_swept=0, partitions_total=0, nodes_read=0, nodes_total=160)
     assert figures.coverage_rows(searched(coverage=none)) == []
-
-
-def test_bypass_says_that_nothing_was_shown(searched: Make) -> None:
-    assert figures.run_line(searched(mode="bypass")) == ("the model was shown nothing of the graph")
 
 
 def test_the_next_step_names_the_partitions_to_read(searched: Make) -> None:
     _, head, command = page.advice(searched())
     assert head.endswith("(P4, P5, P6, P7, P8, and 2 more):")
     assert command == """  pgs ask --graph papers 'Who'"'"'s there?'"""
-
-
-def test_without_partitions_the_next_step_names_none(searched: Make) -> None:
     none = Routing(routes=(), considered=0)
     assert "what matters for this question:" in page.advice(searched(routing=none))[1]
-
-
-def test_a_question_that_nothing_matches_has_no_next_step(searched: Make) -> None:
     unmatched = Routing(routes=ROUTES, considered=8, unmatched=True)
     assert page.advice(searched(routing=unmatched)) == []
 
@@ -85,32 +74,26 @@ def make_plan(**changed: Any) -> SearchPlan:
     return SearchPlan(**given | changed)
 
 
-def test_a_plan_tells_what_is_shown_and_the_bill() -> None:
+def test_a_plan_tells_what_is_shown_and_the_bill_or_only_the_limit() -> None:
     assert plan_page.of_search(make_plan(), (), 100) == [
         "Shown     30 nodes and 1 relationship, in mode hybrid",
         "Call      1 call, about 4,000 tokens in, 600 out, at most 12,000 out",
         "Cost      between 0.01 and 0.25",
         "Model     large",
     ]
+    lines = plan_page.of_search(make_plan(calls=0, budget="too little"), (), 80)
+    assert lines == ["Limit     too little", "Model     large"]
 
 
-@pytest.mark.parametrize(
-    ("changed", "line"),
-    [
+def test_a_plan_says_why_nothing_or_nobody_knows() -> None:
+    for changed, line in (
         ({"calls": 0, "low": 0.0, "high": 0.0}, "Cost      nothing: no call is needed"),
         ({"low": 0.0, "high": 0.0}, "Cost      nothing: no language model is used"),
         ({"low": None, "high": None}, "Cost      unknown; add input_price and output_price (per"),
-    ],
-)
-def test_a_plan_says_why_nothing_or_nobody_knows(changed: Any, line: str) -> None:
-    lines = plan_page.of_search(make_plan(**changed), ["small", "large"], 60)
-    assert any(each.startswith(line) for each in lines)
-    assert not any("small" in each for each in lines)
-
-
-def test_a_plan_beyond_a_limit_tells_only_the_limit() -> None:
-    lines = plan_page.of_search(make_plan(calls=0, budget="too little"), (), 80)
-    assert lines == ["Limit     too little", "Model     large"]
+    ):
+        lines = plan_page.of_search(make_plan(**changed), ["small", "large"], 60)
+        assert any(each.startswith(line) for each in lines)
+        assert not any("small" in each for each in lines)
 
 
 @pytest.fixture
@@ -128,17 +111,16 @@ WORDS = ("search", "Who?", "-g", "papers", "--max-calls", "1", "--session", "s",
 PASSED = {"graph": "papers", "session_id": "s"}
 
 
-def test_the_command_answers_within_its_limits(engine: StandIn) -> None:
+def test_the_command_answers_within_its_limits_and_plans_without_an_answer(
+    engine: StandIn,
+) -> None:
     done = pgs(*WORDS, "--answer", "--idempotency-key", "k")
     assert done.exit_code == 0
     assert engine.opened == [("engine", {"max_calls": "1"})]
     asked = PASSED | {"idempotency_key": "k", "answer": True}
     assert engine.asked == [("search", "Who?", asked)]
     assert "3 of 160 nodes and 1 relationship shown" in on_one_line(done.stdout)
-
-
-def test_the_command_plans_without_an_answer(engine: StandIn) -> None:
     done = pgs(*WORDS, "--answer", "--plan", "--json")
     assert json.loads(done.stdout)["cost"] == {"low": 0.01, "high": 0.25}
-    assert engine.asked == [("search.plan", "Who?", PASSED)]
+    assert engine.asked[1:] == [("search.plan", "Who?", PASSED)]
     assert pgs(*WORDS, "--plan").stdout.startswith("Shown     30 nodes")

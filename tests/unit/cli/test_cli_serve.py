@@ -32,12 +32,18 @@ def asked(engine: StandIn, monkeypatch: pytest.MonkeyPatch) -> list[ServeOptions
     return listed
 
 
-def test_without_options_it_serves_this_machine(asked: list[ServeOptions]) -> None:
+def test_without_options_it_serves_this_machine_and_open_opens_the_link(
+    asked: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
     done = pgs("serve")
-    assert done.exit_code == 0, done.output
+    assert (done.exit_code, done.stdout) == (0, f"{LINK}\n"), done.output
     assert asked == [ServeOptions()]
     assert asked[0].host == "127.0.0.1"
-    assert done.stdout == f"{LINK}\n"
+    assert opened == []
+    assert pgs("serve", "--open").exit_code == 0
+    assert opened == [LINK]
 
 
 def test_options_arrive(asked: list[ServeOptions]) -> None:
@@ -52,13 +58,6 @@ def test_options_arrive(asked: list[ServeOptions]) -> None:
     )  # fmt: skip
 
 
-def test_open_opens_the_link(asked: list[ServeOptions], monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", opened.append)
-    assert pgs("serve", "--open").exit_code == 0
-    assert opened == [LINK]
-
-
 @pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "prometheus_client"])
 def test_without_the_extra_it_says_what_to_install(
     asked: list[ServeOptions], monkeypatch: pytest.MonkeyPatch, missing: str
@@ -70,18 +69,15 @@ def test_without_the_extra_it_says_what_to_install(
     assert asked == []
 
 
-@pytest.mark.parametrize("role", ["metrics", "reader", "asker", "operator"])
-def test_a_token_comes_with_the_table_that_accepts_it(role: str) -> None:
-    done = pgs("token", "ann", "--role", role)
-    assert done.exit_code == 0, done.output
-    made, _, table = done.stdout.partition("\n")
-    (entry,) = entries(tomllib.loads(table)["token"])
-    assert (entry.name, entry.role) == ("ann", role)
-    assert entry.sha256 == sha256(made.encode()).hexdigest()
-    assert made not in table
-
-
-def test_two_tokens_differ_and_json_has_both_parts() -> None:
+def test_a_token_comes_with_the_table_that_accepts_it() -> None:
+    for role in ("metrics", "reader", "asker", "operator"):
+        done = pgs("token", "ann", "--role", role)
+        assert done.exit_code == 0, done.output
+        made, _, table = done.stdout.partition("\n")
+        (entry,) = entries(tomllib.loads(table)["token"])
+        assert (entry.name, entry.role) == ("ann", role)
+        assert entry.sha256 == sha256(made.encode()).hexdigest()
+        assert made not in table
     one, two = (json.loads(pgs("token", "ann", "--json").stdout) for _ in range(2))
     assert one["token"] != two["token"]
     assert len(one["token"]) > 40

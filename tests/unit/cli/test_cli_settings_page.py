@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j import config
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.text.shown import one_line
-from tests.fakes.commands import pgs
+from tests.fakes.commands import on_one_line, pgs
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +38,15 @@ def test_values_are_words_and_each_has_its_meaning(monkeypatch: pytest.MonkeyPat
     assert rows["cache_mb"].startswith("64 default")
     assert rows["llm_provider"].startswith("not set: extractive default")
     assert not {"None", "True", "False"} & set(" ".join(rows.values()).split())
+    rows = shown(monkeypatch)
+    assert rows["neo4j_uri"].startswith("the local server default")
+    assert rows["neo4j_password"].startswith("its own default")
+    assert rows["database:"].startswith("the managed local server")
+    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://localhost")
+    rows = shown(monkeypatch)
+    assert rows["neo4j_uri"].startswith("bolt://localhost environment")
+    assert rows["neo4j_password"].startswith("not set")
+    assert "database:" not in rows
 
 
 @pytest.mark.parametrize("columns", [80, 200])
@@ -48,25 +57,13 @@ def test_names_and_meanings_are_whole_at_every_width(
     declared = [*config.declarations(config.Settings), *config.declarations(config.PGSConfig)]
     names = {setting.name for setting in declared} - {"search"} | {*config.SEARCH_KEYS}
     assert names <= rows.keys()
-    text = " ".join(pgs("config", "show").stdout.split())
+    text = on_one_line(pgs("config", "show").stdout)
     if columns == 80:
-        meanings = [setting.description for setting in declared if setting.name != "search"]
         fields = config.SearchDefaults.model_fields.values()
+        meanings = [setting.description for setting in declared if setting.name != "search"]
         assert all(
             meaning in text for meaning in [*meanings, *(f"{f.description}" for f in fields)]
         )
-
-
-def test_the_local_server_is_named_where_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = shown(monkeypatch)
-    assert rows["neo4j_uri"].startswith("the local server default")
-    assert rows["neo4j_password"].startswith("its own default")
-    assert rows["database:"].startswith("the managed local server")
-    monkeypatch.setenv("PGS_NEO4J_URI", "bolt://localhost")
-    rows = shown(monkeypatch)
-    assert rows["neo4j_uri"].startswith("bolt://localhost environment")
-    assert rows["neo4j_password"].startswith("not set")
-    assert "database:" not in rows
 
 
 def test_the_threshold_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,37 +81,36 @@ def test_the_threshold_is_the_one_in_force(monkeypatch: pytest.MonkeyPatch) -> N
     assert shown(monkeypatch)[name].startswith("0.3 environment")
 
 
-def test_origins_are_exact(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "pgs.toml").write_text("max_calls = 3\n")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
-    rows = shown(monkeypatch)
-    assert rows["max_calls"].startswith("3 pgs.toml here")
-    assert rows["llm_api_key"].startswith("*** OPENAI_*")
-    done = pgs("config", "show", "--json")
-    listed = {row["name"]: (row["origin"], row["source"]) for row in
-              json.loads(done.stdout)["settings"]}  # fmt: skip
-    assert listed["max_calls"] == ("file", "directory")
-    assert listed["llm_api_key"] == ("environment", "customary")
-    assert listed["hedge"] == ("default", "default")
-    assert "is in force, because it is in the working directory" in done.stderr
-
-
-def test_each_key_of_the_search_table_has_its_origin(
+def test_origins_are_exact_also_of_each_key_of_the_search_table(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (here / "pgs.toml").write_text('[search]\nmode = "local"\nweights = [1, 0.5, 0]\n')
+    (here / "pgs.toml").write_text(
+        'max_calls = 3\n[search]\nmode = "local"\nweights = [1, 0.5, 0]\n'
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
     monkeypatch.setenv("PGS_SEARCH", '{"top_k": 5}')
     rows = shown(monkeypatch)
+    for name, told in {
+        "max_calls": "3 pgs.toml here",
+        "llm_api_key": "*** OPENAI_*",
+        "search.mode": "local pgs.toml here what a search compares",
+        "search.weights": "1, 0.5, 0 pgs.toml here",
+        "search.top_k": "5 environment",
+        "search.rerank": "not set default",
+    }.items():
+        assert rows[name].startswith(told)
     assert "search" not in rows
-    assert rows["search.mode"].startswith("local pgs.toml here what a search compares")
-    assert rows["search.weights"].startswith("1, 0.5, 0 pgs.toml here")
-    assert rows["search.top_k"].startswith("5 environment")
-    assert rows["search.rerank"].startswith("not set default")
-    listed = {
-        row["name"]: row for row in json.loads(pgs("config", "show", "--json").stdout)["settings"]
-    }
+    done = pgs("config", "show", "--json")
+    listed = {row["name"]: row for row in json.loads(done.stdout)["settings"]}
+    for name, *origin in (
+        ("max_calls", "file", "directory"),
+        ("llm_api_key", "environment", "customary"),
+        ("hedge", "default", "default"),
+        ("search.mode", "file", "directory"),
+    ):
+        assert [listed[name]["origin"], listed[name]["source"]] == origin
     assert listed["search.weights"]["value"] == [1.0, 0.5, 0.0]
-    assert listed["search.mode"]["source"] == "directory"
+    assert "is in force, because it is in the working directory" in done.stderr
 
 
 def test_a_key_that_stays_behind_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,22 @@ from pgs_neo4j.cli.pages.text import Wrapper
 from pgs_neo4j.cli.progress import listen
 from pgs_neo4j.cli.progress.lines import Lines
 from pgs_neo4j.cli.progress.listen import AnswerStream, Silent, answer_stream
-from pgs_neo4j.errors import BudgetError, BusyError, ModelError, PGSError, UsageError
-from pgs_neo4j.events import Event, PhaseStarted, RunStarted, SearchAnswered, TextStreamed
+from pgs_neo4j.errors import (
+    BudgetError,
+    BusyError,
+    ModelError,
+    OutputError,
+    PGSError,
+    UsageError,
+)
+from pgs_neo4j.events import (
+    Event,
+    PhaseStarted,
+    RunStarted,
+    SearchAnswered,
+    TextStreamed,
+    Warned,
+)
 
 
 class Heard(Silent):
@@ -35,7 +49,7 @@ class Heard(Silent):
         self.told.append(type(event).__name__)
 
 
-async def test_the_display_stops_before_the_first_text(
+async def test_the_display_stops_before_the_first_text_and_a_search_is_shown_apart(
     capsys: pytest.CaptureFixture[str], hostile: str
 ) -> None:
     heard = Heard()
@@ -45,6 +59,15 @@ async def test_the_display_stops_before_the_first_text(
     stream.close()
     assert heard.told == ["PhaseStarted", "stop"]
     assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
+    heard = Heard()
+    stream = answer_stream(heard)
+    for event in (SearchAnswered("near"), PhaseStarted("sweep"), TextStreamed("far")):
+        stream(event)
+    stream.close()
+    assert heard.told == ["stop", "start", "PhaseStarted", "stop"]
+    assert capsys.readouterr().out == (
+        "## From the nearest nodes\n\nnear\n\n## From the partitions\n\nfar\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,55 +92,72 @@ async def test_what_comes_in_pieces_is_written_as_if_it_came_whole(
     assert capsys.readouterr().out == written
 
 
-@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC, errno.EIO])
-def test_a_stderr_that_cannot_be_written_ends_nothing(
-    number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stderr_that_cannot_be_written_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     class Gone(StringIO):
+        error = OSError()
+
         def flush(self) -> None:
-            raise OSError(number, "gone")
+            raise self.error
 
-    silenced: list[object] = []
-    monkeypatch.setattr(sys, "stderr", Gone())
-    monkeypatch.setattr(output, "silence", silenced.append)
-    lines = Lines()
-    for event in (RunStarted("r1", resumed=False), PhaseStarted("sweep")):
-        lines(event)
-    output.note("still here")
-    assert silenced
+    for number in (errno.EPIPE, errno.ENOSPC, errno.EIO):
+        Gone.error = OSError(number, "gone")
+        silenced: list[object] = []
+        monkeypatch.setattr(sys, "stderr", Gone())
+        monkeypatch.setattr(output, "silence", silenced.append)
+        lines = Lines()
+        for event in (RunStarted("r1", resumed=False), PhaseStarted("sweep")):
+            lines(event)
+        output.note("still here")
+        assert silenced
 
 
-async def test_the_search_is_shown_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    heard = Heard()
-    stream = answer_stream(heard)
-    for event in (SearchAnswered("near"), PhaseStarted("sweep"), TextStreamed("far")):
+async def test_no_event_is_told_within_a_line_of_the_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told: list[tuple[str, str]] = []
+
+    class Late(Silent):
+        def __call__(self, event: Event) -> None:
+            told.append((event.message, capsys.readouterr().out))
+
+    stream = AnswerStream(Late(), None, Wrapper(None))
+    for event in (TextStreamed("one "), Warned("mind"), TextStreamed("line")):
         stream(event)
+    assert told == []
     stream.close()
-    assert heard.told == ["stop", "start", "PhaseStarted", "stop"]
-    assert capsys.readouterr().out == (
-        "## From the nearest nodes\n\nnear\n\n## From the partitions\n\nfar\n"
-    )
+    assert told == [("mind", "one line\n")]
 
 
-async def test_a_closed_pipe_cancels_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error", [BrokenPipeError(errno.EPIPE, "gone"), OutputError("stdout cannot be written: full")]
+)
+async def test_a_stdout_that_takes_no_more_cancels_the_run(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(text: str) -> None:
+        raise error
+
     silenced: list[object] = []
-    monkeypatch.setattr(output, "write", _broken)
+    monkeypatch.setattr(output, "write", fail)
     monkeypatch.setattr(listen.output, "silence", silenced.append)  # type: ignore[attr-defined]
 
     async def work() -> None:
-        stream = AnswerStream(Silent(), asyncio.current_task(), Wrapper(None))
-        stream(TextStreamed("a"))
-        stream(TextStreamed("b"))
-        assert stream.broken
-        await asyncio.sleep(60)
+        with listen.run_progress(quiet=True) as shown:
+            stream = AnswerStream(shown, asyncio.current_task(), Wrapper(None))
+            for event in (RunStarted("r1", resumed=False), TextStreamed("a"), TextStreamed("b")):
+                stream(event)
+            assert stream.broken
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                raise stream.fault or asyncio.CancelledError from None
 
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises((OutputError, asyncio.CancelledError)) as raised:
         await asyncio.create_task(work())
-    assert len(silenced) == 1
-
-
-def _broken(text: str) -> None:
-    raise BrokenPipeError(errno.EPIPE, text)
+    full = isinstance(error, OutputError)
+    assert isinstance(raised.value, OutputError) is full
+    assert getattr(raised.value, "__notes__", []) == ([RESUME] if full else [])
+    assert len(silenced) == (not full)
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -1,15 +1,21 @@
-"""Tables and the survey show text as text, at 80 columns."""
+"""Tables and the survey show text as text; words stay whole, and everything fits."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages import survey_page, tables
+from pgs_neo4j.cli.pages.columns import column_widths, wrap_cell
 from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
 from pgs_neo4j.runs.session import SessionInfo
-from pgs_neo4j.survey import LabelSample, NodeProperty, Survey, TypeSample, propose
+from pgs_neo4j.survey import propose
+from tests.fakes.commands import on_one_line
+from tests.unit.survey.samples import label, link, of, text, vector
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +31,7 @@ def written(table: object, capsys: pytest.CaptureFixture[str]) -> str:
     return shown
 
 
-def test_partitions_show_markup_as_text(
+def test_partitions_show_markup_as_text_and_routes_how_well_they_match(
     partitions: dict[int, Partition], capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = written(tables.partitions(list(partitions.values())), capsys)
@@ -34,10 +40,6 @@ def test_partitions_show_markup_as_text(
     assert "[red]x[/red]" in shown
     assert "owned" not in shown
 
-
-def test_routes_show_reason_and_similarity_or_how_many_nodes_match(
-    partitions: dict[int, Partition], capsys: pytest.CaptureFixture[str]
-) -> None:
     def rows(*routes: Route) -> list[list[str]]:
         routing = Routing(routes=routes, considered=9)
         shown = written(tables.routes(routing, partitions), capsys)
@@ -55,7 +57,7 @@ def test_routes_show_reason_and_similarity_or_how_many_nodes_match(
     assert second[:2] == ["P7", "0.30"]
 
 
-def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_graphs_sessions_and_mappings(capsys: pytest.CaptureFixture[str]) -> None:
     stored = [
         StoredGraph("a", GraphMapping(labels=("Paper",), text=("abstract",)), "g", 10, 2),
         StoredGraph("b", GraphMapping()),
@@ -67,52 +69,63 @@ def test_graphs_and_sessions(capsys: pytest.CaptureFixture[str]) -> None:
         partitions_swept=1, partitions_total=2, nodes_read=5, nodes_total=10, texts_read=4,
         texts_total=8,
     )  # fmt: skip
-    info = SessionInfo(
-        id="s",
-        graph="a",
-        created_at="c",
-        updated_at="2026-01-02T03:04:05Z",
-        runs=3,
-        coverage=covered,
-    )
-    shown_sessions = " ".join(written(tables.sessions([info]), capsys).split())
+    when = "2026-01-02T03:04:05Z"
+    info = SessionInfo(id="s", graph="a", created_at="c", updated_at=when, runs=3, coverage=covered)
+    shown_sessions = on_one_line(written(tables.sessions([info]), capsys))
     assert "5 of 10 nodes, 4 of 8" in shown_sessions  # the rest is on the next line
     assert "2026-01-02 03:04" in shown_sessions
-
-
-def test_mapping_says_what_is_not_mapped(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = written(tables.mapping(GraphMapping(title="name")), capsys)
-    assert "(all)" in shown
-    assert "(none: by degree)" in shown
-
-
-def survey_of(label: str, *properties: NodeProperty) -> Survey:
-    return Survey(
-        nodes=10,
-        relationships=4,
-        labels=(LabelSample(label=label, count=10, sampled=10, properties=properties),),
-        relationship_types=(TypeSample(type="CITES", count=4, sampled=4),),
-        our_labels=(("PgsGraph", 1),),
-    )
+    mapping = written(tables.mapping(GraphMapping(title="name")), capsys)
+    assert "(all)" in mapping
+    assert "(none: by degree)" in mapping
 
 
 def test_inspect_ends_with_the_command(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = NodeProperty(
-        name="abstract", nodes=10, types=("STRING",), distinct=10, texts=10, mean_length=300.0,
-        longest=900, prose=10,
-    )  # fmt: skip
-    vector = NodeProperty(name="vec", nodes=10, types=("LIST",), sizes=((384, 10),))
-    found = survey_of(hostile, text, vector)
+    found = of(
+        label(hostile, text("abstract"), vector("vec", (384, 10)), count=10), link("CITES", count=4)
+    )
     assert survey_page.heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
-    shown = " ".join("".join(written(each, capsys) for each in survey_page.tables(found)).split())
+    shown = on_one_line("".join(written(each, capsys) for each in survey_page.tables(found)))
     assert "384 numbers" in shown
     assert "300 characters" in shown
     assert "owned" not in shown
     lines = survey_page.proposed(propose(found), "pgs graph add x --text abstract", 80)
     assert lines[-1] == "pgs graph add x --text abstract"
+    empty = survey_page.proposed(propose(of()), None, 80)
+    assert "no nodes" in empty[-1]
 
 
-def test_an_empty_database_gets_no_command() -> None:
-    empty = Survey(nodes=0, relationships=0)
-    lines = survey_page.proposed(propose(empty), None, 80)
-    assert "no nodes" in lines[-1]
+def test_short_cells_and_whole_words_come_before_long_texts() -> None:
+    assert column_widths([["id", "P1"], ["a longer text"]], 80) == [2, 13]
+    cells = [["r69169ec4e648"], ["2026-01-02 03:04"], ["a question of many words " * 8]]
+    assert column_widths(cells, 76) == [13, 16, 47]
+    cells = [["partition_relevance_threshold"], ["a meaning of some words " * 4]]
+    assert column_widths(cells, 60) == [29, 31]
+
+
+def test_a_word_is_broken_only_if_it_must_be_and_a_name_after_its_marks() -> None:
+    assert wrap_cell("xml.dom.expatbuilder.ExpatBuilder", 16) == (
+        "xml.dom.\nexpatbuilder.\nExpatBuilder"
+    )
+    assert wrap_cell("see datetime.date", 14) == "see\ndatetime.date"
+    assert wrap_cell("P4 (92), P12 (28)", 12) == "P4 (92), P12\n(28)"
+    assert wrap_cell("", 5) == ""
+    assert wrap_cell("abcdefgh", 3) == "abc\ndef\ngh"
+
+
+WORDS = st.text("abc._/é漢字", max_size=12)
+CELLS = st.lists(WORDS, max_size=6).map(" ".join)
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=6), st.integers(20, 90)
+)
+def test_all_columns_fit_and_no_character_is_lost(cells: list[list[str]], room: int) -> None:
+    widths = column_widths(cells, room)
+    assert len(widths) == len(cells)
+    assert sum(widths) <= max(room, len(cells))
+    assert min(widths) >= 1
+    for texts, width in zip(cells, widths, strict=True):
+        for cell in texts:
+            lines = wrap_cell(cell, width)
+            assert "".join(lines.split()) == "".join(cell.split())
+            assert all(cell_len(line) <= max(width, 2) for line in lines.splitlines())

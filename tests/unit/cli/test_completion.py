@@ -43,15 +43,12 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Any:
     return write
 
 
-def test_names_are_completed(store: Any) -> None:
+def test_names_are_completed_and_a_shell_gets_them(store: Any) -> None:
     store(("papers", "people", "stdlib"), ("default",), ("r1", "r2"))
     assert complete_graphs("p") == ["papers", "people"]
     assert complete_sessions("") == ["default"]
     assert complete_runs("r2") == ["r2"]
     assert complete_runs("x") == []
-
-
-def test_a_shell_gets_them(store: Any) -> None:
     store(("papers",), (), ("r1",))
     for words, place, listed in (("pgs show ", 2, "r1"), ("pgs ask --graph pa", 3, "papers")):
         variables = {
@@ -63,13 +60,20 @@ def test_a_shell_gets_them(store: Any) -> None:
         assert done.stdout.split() == [listed]
 
 
-def test_the_file_is_private_and_holds_no_secret(store: Any, folder: Path) -> None:
+def test_the_file_is_private_holds_no_secret_and_few_stay(
+    store: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store(("papers",), (), ())
     (path,) = folder.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for text in (path.name, path.read_text()):
         assert "secret-word" not in text
         assert "db.example" not in text
+    for number in range(completion.MOST_FILES + 3):
+        monkeypatch.setenv("PGS_NEO4J_URI", f"bolt://db{number}:7687")
+        store(("papers",), (), ())
+    assert len([*folder.iterdir()]) == completion.MOST_FILES
+    assert complete_graphs("") == ["papers"]
 
 
 def test_each_database_has_its_own(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +104,7 @@ def test_what_a_shell_would_read_as_code_is_never_offered(store: Any, folder: Pa
      b'{"graphs": ["' + b"x" * completion.MOST_BYTES + b'"]}'],
 )  # fmt: skip
 def test_a_broken_file_completes_nothing(content: bytes, store: Any, folder: Path) -> None:
+    assert complete_graphs("") == []
     store(("papers",), (), ())
     (path,) = folder.iterdir()
     path.write_bytes(content)
@@ -108,21 +113,13 @@ def test_a_broken_file_completes_nothing(content: bytes, store: Any, folder: Pat
     assert complete_graphs("p") == ["papers"]
 
 
-def test_without_a_file_or_with_wrong_settings_nothing_is_completed(
-    monkeypatch: pytest.MonkeyPatch,
+def test_with_wrong_settings_nothing_is_completed(
+    store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert complete_graphs("") == []
+    store(("papers",), (), ())
     monkeypatch.setenv("PGS_NEO4J_URI", "nonsense")
     monkeypatch.setenv("PGS_MAX_CALLS", "many")
     assert complete_graphs("") == []
-
-
-def test_few_files_stay(store: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(completion.MOST_FILES + 3):
-        monkeypatch.setenv("PGS_NEO4J_URI", f"bolt://db{number}:7687")
-        store(("papers",), (), ())
-    assert len([*folder.iterdir()]) == completion.MOST_FILES
-    assert complete_graphs("") == ["papers"]
 
 
 def test_a_database_that_fails_ends_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

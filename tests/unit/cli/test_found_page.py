@@ -45,6 +45,10 @@ def test_each_node_has_its_title_key_score_paths_and_first_words() -> None:
         "",
         "2 nodes in 20 ms; text: full-text index papers",
     ]
+    assert found_page.notes(found()) == [
+        "words decide alone",
+        "the path hops failed: it took longer than 5 s",
+    ]
 
 
 def test_relationships_partitions_and_findings_follow_the_nodes() -> None:
@@ -83,17 +87,6 @@ def test_relationships_partitions_and_findings_follow_the_nodes() -> None:
     assert (len(data["units"]), data["findings"][0]["run"]) == (3, "r1")
 
 
-def test_warnings_and_failed_paths_are_told() -> None:
-    assert found_page.notes(found()) == [
-        "words decide alone",
-        "the path hops failed: it took longer than 5 s",
-    ]
-
-
-def test_nothing_found_is_said() -> None:
-    assert found_page.lines(found(items=()), 80)[0] == ("nothing in the graph matches the question")
-
-
 def test_lines_fit_and_drive_no_terminal(hostile: str) -> None:
     item = FoundItem(
         id="1", key=hostile, title=hostile * 9, text=f"{hostile}\n" * 99, labels=(), score=0.1,
@@ -105,14 +98,20 @@ def test_lines_fit_and_drive_no_terminal(hostile: str) -> None:
         assert not any(character in "".join(lines) for character in "\x1b\x07\x9b\u202e\n\r")
 
 
-def test_items_have_the_form_of_other_retrievers() -> None:
-    first, second = found_page.as_json(found())["items"]
+def test_json_is_one_document_whose_items_have_the_form_of_other_retrievers(
+    engine: StandIn,
+) -> None:
+    document = json.loads(pgs("search", "Who", "trades", "tea?", "--json").stdout)
+    first, second = document["items"]
     assert first["content"] == "Tea trade\nTea was traded early."
     assert second["content"] == "Salt"
     assert first["metadata"] == {
         "id": "4:x:1", "key": "doi/1", "title": "Tea trade", "labels": ["Paper"], "score": 1.0,
         "scores": {"text": 7.5, "hops": 0.25}, "way": "",
     }  # fmt: skip
+    assert document["mode"] == "hybrid"
+    assert [path["name"] for path in document["paths"]] == ["vector", "text", "hops"]
+    assert document["warnings"] == ["words decide alone"]
 
 
 @pytest.fixture
@@ -134,13 +133,6 @@ def test_the_command_passes_on_what_it_is_given(engine: StandIn) -> None:
     assert "Tea trade (doi/1)" in done.stdout
 
 
-def test_json_is_one_document(engine: StandIn) -> None:
-    document = json.loads(pgs("search", "Who", "trades", "tea?", "--json").stdout)
-    assert document["mode"] == "hybrid"
-    assert [path["name"] for path in document["paths"]] == ["vector", "text", "hops"]
-    assert document["warnings"] == ["words decide alone"]
-
-
 def test_the_context_takes_the_place_of_the_list_where_it_is_wanted(engine: StandIn) -> None:
     context = "## Nodes\n[n1] Tea trade"
     engine.replies["search"] = found(context=context)
@@ -153,13 +145,8 @@ def test_the_context_takes_the_place_of_the_list_where_it_is_wanted(engine: Stan
     assert "## Nodes" not in pgs("search", "tea").stdout
 
 
-@pytest.mark.parametrize(
-    ("configured", "asked"),
-    [({}, [{"max_context_tokens": 12_000}]), ({"max_context_tokens": 700}, [])],
-)
-def test_what_no_option_says_is_left_to_the_settings(
-    engine: StandIn, configured: dict[str, Any], asked: list[dict[str, int]]
-) -> None:
-    engine.have({"settings": Settings(search=configured)})
+def test_what_no_option_says_is_left_to_the_settings(engine: StandIn) -> None:
     pgs("search", "tea", "--context")
-    assert engine.asked == [("search", "tea", *asked)]
+    engine.have({"settings": Settings(search={"max_context_tokens": 700})})
+    pgs("search", "tea", "--context")
+    assert engine.asked == [("search", "tea", {"max_context_tokens": 12_000}), ("search", "tea")]

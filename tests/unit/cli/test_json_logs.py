@@ -43,7 +43,9 @@ def records(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_lines_of_commands_are_records(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_of_commands_are_records_and_there_is_no_live_display(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     json_logs.start()
     json_logs.start()
     output.note("mind\nthis")
@@ -61,6 +63,10 @@ def test_lines_of_commands_are_records(capsys: pytest.CaptureFixture[str]) -> No
     json_logs.stop()
     output.note("mind")
     assert capsys.readouterr().err == "note: mind\n"
+    monkeypatch.setattr(output, "is_terminal", lambda _: True)
+    json_logs.start()
+    with progress(quiet=False) as listener:
+        assert type(listener).__name__ == "Brief"
 
 
 def test_libraries_and_warnings_are_records(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,13 +94,6 @@ def test_a_fault_is_a_record_with_its_traceback(capsys: pytest.CaptureFixture[st
     assert "secret" not in end["message"] + end["error"]
 
 
-def test_there_is_no_live_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "is_terminal", lambda _: True)
-    json_logs.start()
-    with progress(quiet=False) as listener:
-        assert type(listener).__name__ == "Brief"
-
-
 @pytest.mark.parametrize("where", ["option", "variable", "file"])
 def test_the_error_of_a_command_is_a_record(
     where: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -114,24 +113,16 @@ def test_the_error_of_a_command_is_a_record(
     assert not json_logs.is_on()
     assert "in-the-address" not in done.stderr
     assert "of-the-variable" not in done.stderr
+    as_text = pgs("--log-format", "text", "graph", "list").stderr
+    assert as_text.startswith(("note: ", "pgs: "))
 
 
-def test_the_option_goes_before_variable_and_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGS_LOG_FORMAT", "json")
-    monkeypatch.setenv("PGS_NEO4J_URI", REFUSED)
-    assert pgs("--log-format", "text", "graph", "list").stderr.startswith(("note: ", "pgs: "))
-
-
-def test_wrong_arguments_are_a_record() -> None:
+def test_wrong_arguments_are_a_record_and_another_form_is_refused() -> None:
     done = pgs("--log-format", "json", "graph", "list", "--wrong")
     (told,) = records(done.stderr)
     assert (done.exit_code, told["kind"], told["code"]) == (2, "UsageError", 2)
-
-
-def test_another_form_is_refused() -> None:
     done = pgs("--log-format", "xml", "graph", "list")
-    assert done.exit_code == 2
-    assert "'xml'" in done.stderr
+    assert (done.exit_code, "'xml'" in done.stderr) == (2, True)
 
 
 def test_secrets_of_all_settings_are_masked(

@@ -36,24 +36,22 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], Stdin]:
     return pipe
 
 
-def test_several_words_are_one_question(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_words_are_one_question(
+    capsys: pytest.CaptureFixture[str], piped: Callable[[bytes], Stdin]
+) -> None:
+    stdin = piped(b"something else")
     assert question_of(["what", "is", "missing?"]) == "what is missing?"
     assert capsys.readouterr().err == "note: the question: what is missing?\n"
     assert question_of(["what", "is"], quiet=True) == "what is"
     assert question_of(["what is missing?"]) == "what is missing?"
     assert capsys.readouterr().err == ""
+    assert stdin.read() == "something else"
 
 
 @pytest.mark.parametrize("words", [["-"], []])
 def test_a_dash_or_nothing_reads_stdin(words: list[str], piped: Callable[[bytes], Stdin]) -> None:
     piped("\ufeff  What is known\nabout “sleep”?\n".encode())
     assert question_of(words) == "What is known\nabout “sleep”?"
-
-
-def test_words_leave_stdin_alone(piped: Callable[[bytes], Stdin]) -> None:
-    stdin = piped(b"something else")
-    assert question_of(["why?"]) == "why?"
-    assert stdin.read() == "something else"
 
 
 @pytest.mark.parametrize(
@@ -72,17 +70,16 @@ def test_what_is_no_question_is_refused(
         question_of(["-"])
 
 
-def test_at_a_terminal_the_quotes_are_shown(piped: Callable[[bytes], Stdin]) -> None:
+def test_at_a_terminal_the_quotes_are_shown_and_a_closed_stdin_is_no_fault(
+    piped: Callable[[bytes], Stdin], monkeypatch: pytest.MonkeyPatch
+) -> None:
     piped(b"").terminal = True
     with pytest.raises(QuestionError, match='as in pgs ask "What is missing'):
         question_of([])
-
-
-@pytest.mark.parametrize("words", [["-"], []])
-def test_a_closed_stdin_is_no_fault(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(QuestionError):
-        question_of(words)
+    for words in (["-"], list[str]()):
+        with pytest.raises(QuestionError):
+            question_of(words)
 
 
 def test_a_wait_for_stdin_is_told() -> None:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli.pages.mapping_words import add_command, next_question
+from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.pages.shell_words import command_line
-from pgs_neo4j.model import GraphMapping
 
 BASH = shutil.which("bash") or ""
 needs_bash = pytest.mark.skipif(not BASH, reason="there is no bash here")
@@ -44,12 +43,7 @@ def test_bash_reads_any_words_back(words: list[str]) -> None:
 
 
 @needs_bash
-def test_the_proposed_commands_name_what_is_in_the_database() -> None:
-    label, title = "zero\u200bwidth 'x'", "-dash $HOME"
-    command = add_command("papers", GraphMapping(labels=(label,), title=title))
-    assert words_of(command) == [
-        "pgs", "graph", "add", "papers", "--label", label, f"--title={title}",
-    ]  # fmt: skip
+def test_the_next_question_is_one_word() -> None:
     *_, ask = next_question("papers")
     assert words_of(ask)[:4] == ["pgs", "ask", "--graph", "papers"]
     assert len(words_of(ask)) == 5
