@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.cli import output
@@ -13,6 +13,7 @@ from pgs_neo4j.cli.pages import text
 from pgs_neo4j.cli.pages.prose import BOLD, CITED, CODE, END, Prose
 from pgs_neo4j.cli.progress import listen
 from pgs_neo4j.model import Citation
+from tests.thorough import tries
 
 TITLES = {(1, "n2"): "Second"}
 ANSWER = """\
@@ -36,6 +37,7 @@ def test_marks_become_style_and_aliases_titles() -> None:
     assert "\x1b" not in Prose(TITLES, color=False).feed(ANSWER)
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.lists(st.integers(1, 40)))
 def test_prose_in_pieces_is_drawn_as_prose_at_once(sizes: list[int]) -> None:
     whole, parts = Prose(TITLES), Prose(TITLES)
@@ -87,6 +89,7 @@ def test_a_stored_answer_and_the_page_below_it_are_drawn_for_a_terminal_alone(
     ]  # fmt: skip
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.lists(st.text(alphabet="ab -\n*1."), max_size=20), st.integers(10, 40))
 def test_wrapper_changes_nothing_but_spaces(pieces: list[str], width: int) -> None:
     wrapper = text.Wrapper(width)

@@ -8,7 +8,7 @@ from io import StringIO
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.cli.pages import quality_page as page
@@ -16,6 +16,7 @@ from pgs_neo4j.cli.pages.quality_page import Bin
 from pgs_neo4j.export.rows.generation import quantiles
 from pgs_neo4j.model import Generation
 from tests.fakes.commands import generation
+from tests.thorough import tries
 
 MADE = generation()
 
@@ -90,6 +91,7 @@ def test_bins_are_round_without_a_gap_and_bars_in_proportion() -> None:
     assert page.bar(0.5, 3, blocks=True) == "█▌"
 
 
+@settings(max_examples=tries(25, 100))
 @given(st.lists(st.integers(1, 10**7), min_size=1, max_size=50))
 def test_bins_hold_every_partition_once(sizes: list[int]) -> None:
     bins = page.histogram(sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -15,6 +15,7 @@ from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
 from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.survey import propose
 from tests.fakes.commands import on_one_line
+from tests.thorough import tries
 from tests.unit.survey.samples import label, link, of, text, vector
 
 
@@ -116,6 +117,7 @@ WORDS = st.text("abc._/é漢字", max_size=12)
 CELLS = st.lists(WORDS, max_size=6).map(" ".join)
 
 
+@settings(max_examples=tries(25, 100))
 @given(
     st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=6), st.integers(20, 90)
 )

@@ -48,26 +48,20 @@ def test_several_words_are_one_question(
     assert stdin.read() == "something else"
 
 
-@pytest.mark.parametrize("words", [["-"], []])
-def test_a_dash_or_nothing_reads_stdin(words: list[str], piped: Callable[[bytes], Stdin]) -> None:
-    piped("\ufeff  What is known\nabout “sleep”?\n".encode())
-    assert question_of(words) == "What is known\nabout “sleep”?"
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
+def test_a_dash_or_nothing_reads_stdin_and_refuses_what_is_no_question(
+    piped: Callable[[bytes], Stdin],
+) -> None:
+    for words in (["-"], list[str]()):
+        piped("\ufeff  What is known\nabout “sleep”?\n".encode())
+        assert question_of(words) == "What is known\nabout “sleep”?"
+    for content, said in (
         (b" \n", "stdin holds no question; write it"),
         (b"\xff\xfe", "not valid UTF-8"),
         (b"x" * (MOST_BYTES + 1), "longer than 1,000,000 bytes"),
-    ],
-)
-def test_what_is_no_question_is_refused(
-    content: bytes, said: str, piped: Callable[[bytes], Stdin]
-) -> None:
-    piped(content)
-    with pytest.raises(QuestionError, match=said):
-        question_of(["-"])
+    ):
+        piped(content)
+        with pytest.raises(QuestionError, match=said):
+            question_of(["-"])
 
 
 def test_at_a_terminal_the_quotes_are_shown_and_a_closed_stdin_is_no_fault(
