@@ -18,47 +18,25 @@ def test_the_configuration_is_loopback_only():
     assert all(value.startswith("127.0.0.1") for name, value in settings.items() if "addr" in name)
 
 
-@pytest.mark.parametrize(("heap_mb", "collector"), [(700, "Serial"), (4096, "Parallel")])
-def test_the_command_names_heap_collector_and_marker(paths, tmp_path, heap_mb, collector):
+@pytest.mark.parametrize(
+    ("heap_mb", "start_mb", "collector"),
+    [(128, 128, "Serial"), (2047, 256, "Serial"), (2048, 256, "Parallel")],
+)
+def test_the_command_names_heap_collector_and_marker(paths, tmp_path, heap_mb, start_mb, collector):
+    memory = Memory(heap_mb, 200)
     command = config_files.server_command(
-        tmp_path / "java", tmp_path / "jars", "a.Server", paths, Memory(heap_mb, 200), "-Dmarker=1"
+        tmp_path / "java", tmp_path / "jars", "a.Server", paths, memory, "-Dmarker=1"
     )
-    assert command[0] == str(tmp_path / "java")
-    assert f"-Xmx{heap_mb}m" in command
-    assert f"-XX:+Use{collector}GC" in command
-    assert "-Dmarker=1" in command
-    assert config_files.UNATTACHED in command
+    memory_flags = f"-Xms{start_mb}m", f"-Xmx{heap_mb}m", f"-XX:+Use{collector}GC"
+    assert {*memory_flags, "-Dmarker=1", config_files.UNATTACHED} <= {*command}
     assert command[command.index("-cp") + 1] == f"{tmp_path}/jars/plugins/*:{tmp_path}/jars/lib/*"
-    assert command[-3:] == [
-        "a.Server",
-        f"--home-dir={paths.data_dir}",
-        f"--config-dir={paths.conf}",
-    ]
+    folders = f"--home-dir={paths.data_dir}", f"--config-dir={paths.conf}"
+    assert command[-3:] == ["a.Server", *folders]
 
 
-def test_the_offline_tool_sees_no_plugins(tmp_path):
-    command = config_files.admin_command(tmp_path / "java", tmp_path / "jars", 300)
+@pytest.mark.parametrize("brief", [False, True])
+def test_the_offline_tool_sees_no_plugins_and_is_compiled_little_for_brief_work(tmp_path, brief):
+    command = config_files.admin_command(tmp_path / "java", tmp_path / "jars", 300, brief=brief)
     assert "-Xmx300m" in command
     assert command[command.index("-cp") + 1] == f"{tmp_path}/jars/lib/*"
-    assert command[-1] == config_files.ADMIN_CLASS
-
-
-def test_only_brief_work_of_the_offline_tool_is_compiled_little(tmp_path):
-    whole, brief = (
-        config_files.admin_command(tmp_path / "java", tmp_path / "jars", 300, brief=brief)
-        for brief in (False, True)
-    )
-    assert "-XX:TieredStopAtLevel=1" in brief
-    assert "-XX:TieredStopAtLevel=1" not in whole
-
-
-def test_a_small_heap_is_not_exceeded_at_the_start(paths, tmp_path):
-    command = config_files.server_command(
-        tmp_path / "java", tmp_path / "jars", "a.Server", paths, Memory(128, 64), "-Dmarker=1"
-    )
-    assert "-Xms128m" in command
-    assert "-Xmx128m" in command
-
-
-def test_the_address_is_on_loopback():
-    assert config_files.uri_of(7687) == "bolt://127.0.0.1:7687"
+    assert ("-XX:TieredStopAtLevel=1" in command) is brief

@@ -8,13 +8,20 @@ from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.local import credentials
 
 
-def test_the_password_is_private_and_never_on_a_command_line(paths, tmp_path):
+@pytest.fixture
+def program(tmp_path):
+    """A Java that does nothing, and can be told to do more."""
+    made = tmp_path / "java"
+    made.write_text("#!/bin/sh\n")
+    made.chmod(0o755)
+    return made
+
+
+def test_the_password_is_private_and_never_on_a_command_line(paths, tmp_path, program):
     seen = tmp_path / "seen"
-    program = tmp_path / "java"
     program.write_text(
         f'#!/bin/sh\nfor a; do last="$a"; done\necho "$*" > {seen}\ncat "${{last#@}}" >> {seen}\n'
     )
-    program.chmod(0o755)
     password = credentials.ensure_password(paths, program, tmp_path)
     assert stat.S_IMODE(paths.password.stat().st_mode) == 0o600
     command, arguments = seen.read_text().splitlines()
@@ -26,10 +33,7 @@ def test_the_password_is_private_and_never_on_a_command_line(paths, tmp_path):
     assert not seen.exists()
 
 
-def test_a_password_cannot_be_taken_for_an_option(paths, tmp_path):
-    program = tmp_path / "java"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+def test_a_password_is_random_and_cannot_be_taken_for_an_option(paths, tmp_path, program):
     passwords = set()
     for _ in range(20):
         passwords.add(credentials.ensure_password(paths, program, tmp_path))
@@ -44,10 +48,8 @@ def test_a_lost_password_is_an_error(paths, tmp_path):
         credentials.ensure_password(paths, tmp_path / "java", tmp_path)
 
 
-def test_a_refused_first_password_does_not_leak(paths, tmp_path):
-    program = tmp_path / "java"
+def test_a_refused_first_password_does_not_leak(paths, tmp_path, program):
     program.write_text('#!/bin/sh\nfor a; do last="$a"; done\ncat "${last#@}" >&2\nexit 1\n')
-    program.chmod(0o755)
     with pytest.raises(ServerStartError, match="did not accept its first password") as caught:
         credentials.ensure_password(paths, program, tmp_path)
     password = credentials.read_password(paths)
@@ -55,10 +57,7 @@ def test_a_refused_first_password_does_not_leak(paths, tmp_path):
     assert password not in str(caught.value)
 
 
-def test_a_first_password_is_replaced_after_a_failed_start(paths, tmp_path):
-    program = tmp_path / "java"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+def test_a_first_password_is_replaced_after_a_failed_start(paths, tmp_path, program):
     first = credentials.ensure_password(paths, program, tmp_path)
     assert credentials.ensure_password(paths, program, tmp_path) == first
     assert credentials.ensure_password(paths, program, tmp_path, renew=True) != first
@@ -75,10 +74,7 @@ def test_an_empty_password_file_counts_as_none(paths, text):
     assert credentials.read_password(paths) is None
 
 
-def test_a_stored_password_is_used_for_the_first_start(paths, tmp_path):
-    program = tmp_path / "java"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+def test_a_stored_password_is_used_for_the_first_start(paths, tmp_path, program):
     paths.password.write_text("chosen\n")
     assert credentials.ensure_password(paths, program, tmp_path) == "chosen"
 

@@ -17,7 +17,7 @@ def test_the_log_is_quoted_by_the_lines_of_the_error(paths):
 
 def test_the_tail_of_absent_and_short_logs(paths):
     options = LocalOptions(data_dir=paths.data_dir)
-    assert logs.log_tail(options) == []
+    assert (logs.log_tail(options), logs.quote_failure(paths)) == ([], "")
     paths.console.write_text("one\ntwo\nthree\n")
     assert logs.log_tail(options, 2) == ["two", "three"]
     paths.server_log.write_text("the server's own\n")
@@ -36,14 +36,10 @@ def test_a_quotation_is_cut_and_names_each_line_once(paths):
     assert (second, cause) == ("Error: same", "Caused by: a")
 
 
-def test_without_logs_there_is_nothing_to_quote(paths):
-    assert logs.quote_failure(paths) == ""
-
-
 def test_a_log_that_was_rotated_is_read_from_its_start(tmp_path):
     path = tmp_path / "log"
-    path.write_text("new\n")
-    assert logs.tail(path, 9, since=100) == ["new"]
+    path.write_bytes(b"n\xe9w\n")
+    assert logs.tail(path, 9, since=100) == ["n\N{REPLACEMENT CHARACTER}w"]
     assert logs.tail(path, 9, since=2) == ["w"]
     assert logs.tail(path, 0) == []
 
@@ -51,21 +47,8 @@ def test_a_log_that_was_rotated_is_read_from_its_start(tmp_path):
 def test_only_the_end_of_a_long_log_is_read(tmp_path):
     path = tmp_path / "log"
     path.write_text("x" * logs.TAIL_BYTES + "\nlast\n")
-    lines = logs.tail(path, 5)
-    assert lines[-1] == "last"
-    assert len(lines[0]) < logs.TAIL_BYTES
-
-
-def test_bytes_that_are_not_utf8_are_replaced(tmp_path):
-    path = tmp_path / "log"
-    path.write_bytes(b"caf\xe9\n")
-    assert logs.tail(path, 1) == ["caf\N{REPLACEMENT CHARACTER}"]
-
-
-def test_sizes_of_logs_are_0_where_there_is_none(paths):
-    assert logs.log_sizes(paths) == (0, 0)
-    paths.debug_log.write_text("12345")
-    assert logs.log_sizes(paths) == (0, 5)
+    first, last = logs.tail(path, 5)
+    assert (len(first) < logs.TAIL_BYTES, last) == (True, "last")
 
 
 def test_a_database_that_does_not_start_is_told_by_the_long_log(paths):

@@ -55,9 +55,11 @@ def test_a_release_that_does_not_exist_is_refused_with_those_that_do():
     assert options_from_environment({"PGS_LOCAL_RELEASE": "2026"}, release="5.26").release == "5.26"
 
 
-def test_each_release_has_a_data_directory_of_its_own():
-    folders = [paths_of(LocalOptions(release=name)).data_dir for name in (None, "5.26", "2026")]
-    assert [folder.name for folder in folders] == ["local", "local", "local-2026"]
+@pytest.mark.parametrize(
+    ("release", "name"), [(None, "local"), ("5.26", "local"), ("2026", "local-2026")]
+)
+def test_each_release_has_a_data_directory_of_its_own(release, name):
+    assert paths_of(LocalOptions(release=release)).data_dir.name == name
 
 
 @pytest.mark.parametrize(
@@ -91,13 +93,16 @@ def test_a_store_of_before_there_were_releases_is_5_26(paths):
         choose_release(paths, LocalOptions(data_dir=paths.data_dir, release="2026"))
 
 
-def test_a_new_folder_is_claimed_and_known_again(tmp_path):
+def test_a_new_folder_is_claimed_and_known_again(tmp_path, monkeypatch):
     paths = paths_of(LocalOptions(data_dir=tmp_path / "a" / "b"))
     claim(paths)
     (paths.data_dir / "data").mkdir()
     claim(paths)
-    assert paths.marker.exists()
     assert paths.data_dir.stat().st_mode & 0o077 == 0
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
+    with pytest.raises(LocalServerError, match="belongs to another user"):
+        claim(paths)
 
 
 def test_a_folder_of_someone_else_is_refused_and_left_alone(tmp_path):
@@ -125,22 +130,10 @@ def test_a_folder_that_others_can_write_is_tightened(tmp_path, mode, left, claim
     assert stat.S_IMODE(paths.data_dir.stat().st_mode) == left
 
 
-def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
-    paths = paths_of(LocalOptions(data_dir=tmp_path / "data"))
-    claim(paths)
-    user = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
-    with pytest.raises(LocalServerError, match="belongs to another user"):
-        claim(paths)
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_what_others_have_put_into_an_open_folder_is_refused(tmp_path):
-    paths = paths_of(LocalOptions(data_dir=tmp_path / "data"))
-    claim(paths)
-    planted = paths.data_dir / "password"
-    planted.write_text("known to others")
-    os.chown(planted, 4242, 4242)
+def test_what_others_have_put_into_an_open_folder_is_refused(paths):
+    paths.password.write_text("known to others")
+    os.chown(paths.password, 4242, 4242)
     paths.data_dir.chmod(0o777)
     with pytest.raises(LocalServerError, match="and password in it belongs to one"):
         claim(paths)

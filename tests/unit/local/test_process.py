@@ -29,17 +29,16 @@ def sleeper(paths):
         child.kill()
 
 
-def test_the_recorded_process_is_recognized(paths, sleeper):
-    _, state = sleeper
+def test_only_the_recorded_process_is_recognized(paths, sleeper, monkeypatch):
+    child, state = sleeper
     process.write_state(paths, state)
-    server = process.find_live(paths)
-    assert server is not None
-    assert server[0] == state
-
-
-def test_a_pid_reused_later_is_another_process(paths, sleeper):
-    _, state = sleeper
-    process.write_state(paths, replace(state, create_time=state.create_time - 3600))
+    assert process.find_live(paths) == (state, psutil.Process(child.pid))
+    earlier = replace(state, create_time=state.create_time - 3600)  # its id was another's
+    process.write_state(paths, earlier)
+    assert process.find_live(paths) is None
+    process.write_state(paths, state)
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
     assert process.find_live(paths) is None
 
 
@@ -60,14 +59,6 @@ def test_a_dead_or_zombie_process_is_not_running(paths, sleeper):
     assert process.end(psutil.Process(child.pid), 10.0)
     assert process.find_live(paths) is None
     child.wait(30)
-    assert process.find_live(paths) is None
-
-
-def test_a_process_of_another_user_is_not_the_server(paths, sleeper, monkeypatch):
-    process.write_state(paths, sleeper[1])
-    assert process.find_live(paths) is not None
-    user = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
     assert process.find_live(paths) is None
 
 
