@@ -16,24 +16,11 @@ from pgs_neo4j.model import Drift, Generation
 AT = "2026-07-01T12:00:00Z"
 
 
-def generation(**changed: Any) -> Generation:
-    """A complete generation of papers, with some fields changed."""
-    made = Generation(
-        id="g1",
-        graph="papers",
-        created_at=AT,
-        algorithm="leiden-louvain",
-        fingerprint="f",
-        node_count=160,
-        relationship_count=480,
-        partition_count=4,
-        modularity=0.74,
-        sizes=(40, 40, 40, 40),
-        pooled_nodes=0,
-        embedder=None,
-        dimensions=None,
-    )
-    return replace(made, **changed)
+GENERATION = Generation(
+    id="g1", graph="papers", created_at=AT, algorithm="leiden-louvain", fingerprint="f",
+    node_count=160, relationship_count=480, partition_count=4, modularity=0.74,
+    sizes=(40, 40, 40, 40), pooled_nodes=0, embedder=None, dimensions=None,
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -74,7 +61,6 @@ class Engine:
     current: str | None = "g1"
     drift: Drift | None = None
     reused: bool = False
-    made: Generation = field(default_factory=generation)
     raising: dict[str, BaseException] = field(default_factory=dict)
     calls: list[tuple[Any, ...]] = field(default_factory=list)
     working: Callable[[], Any] | None = None
@@ -108,7 +94,7 @@ class Engine:
         if graph in self.raising:
             raise self.raising[graph]
         return SimpleNamespace(
-            generation=replace(self.made, graph=graph),
+            generation=replace(GENERATION, graph=graph),
             reused=self.reused,
             drift=self.drift,
             seconds=1.5,

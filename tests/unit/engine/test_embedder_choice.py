@@ -76,8 +76,8 @@ def test_vectors_that_the_settings_do_not_lead_to_are_compared_among_themselves(
 
 
 def test_the_name_of_the_model_belongs_to_a_stored_space() -> None:
-    assert Space("stored", None, "v").signature == "stored:v"
-    assert Space("stored", None, "v", "m").signature == "stored:v:m"
+    named = Space("stored", None, "v"), Space("stored", None, "v", "m")
+    assert [space.signature for space in named] == ["stored:v", "stored:v:m"]
 
 
 def test_hashing_is_stored_only_where_it_made_the_vectors() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,22 +16,6 @@ from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 PACKAGE = Path(pgs_neo4j.__file__).parent
 ENGINE = sorted((PACKAGE / "engine").glob("*.py"))
 ABOVE = sorted(path for folder in ("cli", "jobs") for path in (PACKAGE / folder).rglob("*.py"))
-VIEWS = (
-    "graphs", "partitions", "sessions", "runs", "jobs", "indexes", "survey", "load", "doctor",
-    "browse",
-)  # fmt: skip
-
-
-def core() -> Core:
-    settings = pgs_neo4j.Settings()
-    llm = ScriptedLLM(contract_reply)
-    return Core(
-        db=object(),  # type: ignore[arg-type]
-        settings=settings,
-        config=pgs_neo4j.PGSConfig(),
-        sweep_llm=llm,
-        synthesis_llm=llm,
-    )
 
 
 @pytest.mark.parametrize("path", ENGINE, ids=lambda path: path.stem)
@@ -56,21 +40,14 @@ def test_nothing_above_reaches_for_the_database(path: Path) -> None:
     assert not reaches
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_views_are_made_when_asked_for_and_documented(name: str) -> None:
-    view = getattr(PGS(core()), name)
-    assert inspect.getdoc(type(view))
-    for method, function in inspect.getmembers(type(view), inspect.isfunction):
-        assert method.startswith("_") or inspect.getdoc(function), method
-
-
-def test_the_views_share_what_is_set_on_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared = core()
+def test_the_views_share_what_is_set_on_the_engine() -> None:
+    nobody: Any = None
+    llm, other = ScriptedLLM(contract_reply), ScriptedLLM(contract_reply, name="another")
+    shared = Core(nobody, pgs_neo4j.Settings(), pgs_neo4j.PGSConfig(), llm, llm)
     pgs = PGS(shared)
-    other = ScriptedLLM(contract_reply, name="another")
     pgs.sweep_llm = other
+    pgs.settings = pgs.settings.model_copy(update={"graph": "papers"})
     assert shared.sweep_llm is pgs.sweep_llm is other
-    monkeypatch.setattr(pgs, "settings", pgs.settings.model_copy(update={"graph": "papers"}))
     assert shared.settings.graph == "papers"
 
 

@@ -93,8 +93,8 @@ def ingested(*states: DocumentState, **given: Any) -> Ingested:
     return Ingested(graph="docs", label="Docs", outcomes=tuple(outcomes), **given)
 
 
-async def recorded(done: Ingested | BaseException) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the record is given at the beginning, and at the end."""
+async def recorded(done: Ingested | BaseException) -> tuple[Any, Any, Any]:
+    """What the record is given at the beginning, and at the end; and its figures."""
     db: Any = FakeDatabase(
         merge_jobs=[{"started_at": "now"}], set_job_results=[{"finished_at": "then"}]
     )
@@ -104,14 +104,15 @@ async def recorded(done: Ingested | BaseException) -> tuple[dict[str, Any], list
             raise done
         return done
 
+    recording = record_ingestion(db, "docs", {"paths": ["/a"]}, work)
     if isinstance(done, Ingested):
-        result = await record_ingestion(db, "docs", {"paths": ["/a"]}, work)
-        assert result.job == db.params("merge_jobs")[0]["id"]
+        assert (await recording).job == db.params("merge_jobs")[0]["id"]
     else:
         with pytest.raises(type(done)):
-            await record_ingestion(db, "docs", {"paths": ["/a"]}, work)
-    (begun,) = db.params("merge_jobs")
-    return begun, [sent["properties"] for sent in db.params("set_job_results")]
+            await recording
+    (begun,), (ended,) = db.params("merge_jobs"), db.params("set_job_results")
+    properties = ended["properties"]
+    return begun, properties, json.loads(properties["figures"])
 
 
 @pytest.mark.parametrize(
@@ -131,45 +132,35 @@ async def recorded(done: Ingested | BaseException) -> tuple[dict[str, Any], list
     ],
 )
 async def test_the_end_is_recorded(done: Ingested | BaseException, outcome: str) -> None:
-    _, (ended,) = await recorded(done)
+    _, ended, _ = await recorded(done)
     assert ended["outcome"] == outcome
 
 
 async def test_the_record_tells_what_is_read_and_what_became_of_it() -> None:
     used = Usage(calls=2, input_tokens=30, output_tokens=4)
-    begun, (ended,) = await recorded(ingested("added", "added", "failed", usage=used, cost=0.5))
+    begun, _, figures = await recorded(ingested("added", "added", "failed", usage=used, cost=0.5))
     assert (begun["kind"], json.loads(begun["options"])) == ("ingest", {"paths": ["/a"]})
-    assert json.loads(ended["figures"]) == {
-        "documents": {"added": 2, "failed": 1}, "chunks": 9, "extracted": 6,
-        "embedded": 0,
+    assert figures == {
+        "documents": {"added": 2, "failed": 1}, "chunks": 9, "extracted": 6, "embedded": 0,
         "calls": 2, "tokens": 34, "cost": 0.5, "seconds": 0.0,
         "unfinished": [{"id": "2.md", "state": "failed", "reason": ""}], "unfinished_more": 0,
     }  # fmt: skip
+    assert "unfinished" not in (await recorded(ingested("added")))[2]
 
 
 async def test_the_record_tells_which_documents_failed_or_wait_and_why() -> None:
     secret = "the endpoint https://me:pass@models.test/v1?api_key=abc refuses sk-" + "x" * 400
-    failed = [DocumentOutcome(id=f"{n}.md", state="failed", reason=secret) for n in range(98)]
+    failed = [DocumentOutcome(id=f"{n}.md", state="failed", reason=secret) for n in range(97)]
+    failed.append(DocumentOutcome(id="97.md", state="failed", reason="so " * 500))
     waiting = [DocumentOutcome(id=f"w{n}.md", state="waiting") for n in range(5)]
     documents = (*waiting, *failed, DocumentOutcome(id="new.md", state="added"))
     done = Ingested(graph="docs", label="", outcomes=documents, stopped="max_calls is reached")
-    _, (ended,) = await recorded(done)
-    figures = json.loads(ended["figures"])
+    _, ended, figures = await recorded(done)
     told = figures["unfinished"]
     assert [one["id"] for one in told] == [f"{n}.md" for n in range(98)] + ["w0.md", "w1.md"]
     assert told[-1] == {"id": "w1.md", "state": "waiting", "reason": "max_calls is reached"}
-    assert figures["unfinished_more"] == 3
+    assert (figures["unfinished_more"], ended["error"]) == (3, "max_calls is reached")
     reason = told[0]["reason"]
     assert reason.startswith("the endpoint https://***@models.test/v1")
     assert not any(word in reason for word in ("pass", "abc", "sk-"))
-    _, (ended,) = await recorded(ingested("added"))
-    assert "unfinished" not in json.loads(ended["figures"])
-
-
-async def test_a_long_reason_is_cut_and_a_limit_is_the_error_of_the_record() -> None:
-    long = DocumentOutcome(id="a.md", state="failed", reason="so " * 500)
-    stopped = Ingested(graph="docs", label="", outcomes=(long,), stopped="max_calls is reached")
-    _, (ended,) = await recorded(stopped)
-    (told,) = json.loads(ended["figures"])["unfinished"]
-    assert told["reason"] == "so " * 100
-    assert ended["error"] == "max_calls is reached"
+    assert told[97]["reason"] == "so " * 100

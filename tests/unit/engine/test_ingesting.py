@@ -116,13 +116,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_the_extractive_reader_takes_terms_without_a_call(place: Any, folder: Path) -> None:
-    made = place()
-    done = await made.ingest(folder, "notes")
+    made, heard = place(), []
+    done = await made.ingest(folder, "notes", on_event=heard.append)
     assert (done.count("added"), done.usage.calls, done.complete) == (1, 0, True)
     (chunk,) = made.published()["chunks"]
     assert chunk["properties"]["sure"] is False
     assert "Marie Curie" in {one["properties"]["name"] for one in made.published()["entities"]}
     assert "keep_extractions" not in made.names()
+    assert (heard[0], made.events) == (PhaseStarted("ingest"), [])  # told to who called
+    await made.ingest(folder, "notes")
+    assert made.events[0] == PhaseStarted("ingest")
 
 
 async def test_a_resolver_of_ones_own_decides_which_names_vary_one(
@@ -201,38 +204,35 @@ async def test_documents_are_divided_by_meaning_in_the_budget_of_the_ingestion(
     texts = [row["properties"]["text"] for row in made.published()["chunks"]]
     assert STORY in "".join(texts)
     assert len(texts) > 4
-
-
-async def test_hashing_divides_without_a_call_and_no_embedder_is_refused(
-    place: Any, folder: Path
-) -> None:
-    (folder / "story.md").write_text(STORY)
-    made = place()
-    assert (await made.ingest.plan(folder, "notes", **SEMANTIC)).dividing is None
-    done = await made.ingest(folder, "notes", **SEMANTIC)
-    assert (done.count("added"), done.usage.calls) == (2, 0)
-    made = place()
-    made.core.settings = Settings(embedder="none")
+    hashing = place()
+    assert (await hashing.ingest.plan(folder, "notes", **SEMANTIC)).dividing is None
+    assert (await hashing.ingest(folder, "notes", **SEMANTIC)).usage.calls == 0
+    hashing.core.settings = Settings(embedder="none")
     with pytest.raises(ConfigError, match="need an embedder that reads texts"):
-        await made.ingest(folder, "notes", **SEMANTIC)
+        await hashing.ingest(folder, "notes", **SEMANTIC)
 
 
-@pytest.mark.parametrize("graph", ["", "my notes", "-x", "n" * 65])
+@pytest.mark.parametrize("graph", ["", "my notes", "-x", "n" * 65, "n" * 56])
 async def test_a_bad_name_is_refused_before_the_database_is_asked(
     place: Any, folder: Path, graph: str
 ) -> None:
+    """The longest one is that of the graph of entities."""
     made = place()
     with pytest.raises(MappingError, match="cannot be a graph's name"):
         await made.ingest(folder, graph)
     assert made.db.sent == []
 
 
-async def test_a_name_without_room_for_its_entities_is_refused(place: Any, folder: Path) -> None:
-    made = place()
-    with pytest.raises(MappingError, match="entities"):
-        await made.ingest(folder, "n" * 60)
-    await made.ingest(folder, "n" * 55)
-    assert set(made.mappings()) == {"n" * 55, "n" * 55 + ".entities"}
+async def test_the_graph_and_its_entities_can_be_asked_for(place: Any, folder: Path) -> None:
+    made, name = place(), "n" * 55
+    await made.ingest(folder, name, label="Notes")
+    whole, entities = made.mappings()[name], made.mappings()[f"{name}.entities"]
+    assert whole["labels"] == ["NotesChunk", "NotesEntity"]
+    assert whole["chunk_labels"] == ["NotesChunk"]
+    assert (entities["labels"], entities["relationship_types"]) == (["NotesEntity"], ["RELATES"])
+    assert not entities.get("chunk_labels")
+    assert not entities.get("mention_types")
+    assert entities["relationship_text"] == whole["relationship_text"] == "fact"
 
 
 @pytest.mark.parametrize(("label", "made_of"), [(None, "MyNotes"), ("Paper", "Paper")])
@@ -247,20 +247,14 @@ async def test_the_label_is_made_from_the_name_or_chosen(
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("label", [None, "Paper"])
-async def test_the_label_of_the_first_ingestion_is_kept(
-    place: Any, folder: Path, label: str | None
-) -> None:
-    made = place(read_documents=[stored_row("old.md", "Paper")])
-    assert (await made.ingest(folder, "notes", label=label)).label == "Paper"
-    assert made.published()["documents"][0]["label"] == "Paper"
-
-
-async def test_another_label_is_refused_and_nothing_is_written(place: Any, folder: Path) -> None:
+async def test_the_label_of_the_first_ingestion_is_kept(place: Any, folder: Path) -> None:
     made = place(read_documents=[stored_row("old.md", "Paper")])
     with pytest.raises(UsageError, match="was ingested with the label Paper; leave out --label"):
         await made.ingest(folder, "notes", label="Note")
-    assert set(made.names()) == {"read_documents"}
+    assert {*made.names()} == {"read_documents"}
+    for label in (None, "Paper"):
+        assert (await made.ingest(folder, "notes", label=label)).label == "Paper"
+    assert made.db.params("publish")[0]["documents"][0]["label"] == "Paper"
 
 
 @pytest.mark.parametrize("taken", ["Notes", "NotesChunk", "NotesEntity"])
@@ -272,26 +266,20 @@ async def test_a_label_of_other_nodes_is_refused(place: Any, folder: Path, taken
 
 
 @pytest.mark.parametrize(
-    "label", ["", " ", "PgsNotes", "pgs", "Document", "chunk", "LoadedNode", "__Entity__", "A\0"]
+    ("graph", "label"),
+    [
+        *(("notes", label) for label in ("", " ", "PgsNotes", "pgs", "Document", "chunk")),
+        *(("notes", label) for label in ("LoadedNode", "__Entity__", "A\0")),
+        *((graph, None) for graph in ("pgs-notes", "document", "Chunk")),
+    ],
 )
 async def test_a_label_that_means_something_else_is_refused(
-    place: Any, folder: Path, label: str
+    place: Any, folder: Path, graph: str, label: str | None
 ) -> None:
     made = place()
-    with pytest.raises(UsageError, match="cannot be used"):
-        await made.ingest(folder, "notes", label=label)
+    with pytest.raises(UsageError, match=r"cannot be used: .* choose another one with --label"):
+        await made.ingest(folder, graph, label=label)
     assert "take_ingest" not in made.names()
-
-
-@pytest.mark.parametrize("graph", ["pgs-notes", "document", "Chunk"])
-async def test_a_name_that_makes_such_a_label_needs_another_one(
-    place: Any, folder: Path, graph: str
-) -> None:
-    llm = ScriptedLLM(lambda prompt: RECORDS)
-    made = place(llm)
-    with pytest.raises(UsageError, match="choose another one with --label"):
-        await made.ingest(folder, graph)
-    assert llm.prompts == []
     assert (await made.ingest(folder, graph, label="Note")).label == "Note"
 
 
@@ -303,19 +291,6 @@ async def test_a_stored_graph_of_other_nodes_is_left_alone(
     with pytest.raises(GraphExistsError, match=f"graph {name} is stored for other nodes"):
         await made.ingest(folder, "notes")
     assert "take_ingest" not in made.names()
-
-
-async def test_the_graph_and_its_entities_can_be_asked_for(place: Any, folder: Path) -> None:
-    made = place()
-    await made.ingest(folder, "notes")
-    whole, entities = made.mappings()["notes"], made.mappings()["notes.entities"]
-    assert whole["labels"] == ["NotesChunk", "NotesEntity"]
-    assert whole["chunk_labels"] == ["NotesChunk"]
-    assert entities["labels"] == ["NotesEntity"]
-    assert entities["relationship_types"] == ["RELATES"]
-    assert not entities.get("chunk_labels")
-    assert not entities.get("mention_types")
-    assert entities["relationship_text"] == whole["relationship_text"] == "fact"
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00broken\x00"])
@@ -331,20 +306,6 @@ async def test_nothing_is_stored_for_a_graph_without_documents(
     assert done.complete is (content is None)
     assert made.mappings() == {}
     assert made.indexed == []
-
-
-async def test_the_phase_is_told_to_the_listener_of_the_call(place: Any, folder: Path) -> None:
-    made, heard = place(), []
-    await made.ingest(folder, "notes", on_event=heard.append)
-    assert (heard[0], made.events) == (PhaseStarted("ingest"), [])
-    await made.ingest(folder, "notes")
-    assert made.events[0] == PhaseStarted("ingest")
-
-
-async def test_deleting_no_documents_writes_nothing(place: Any) -> None:
-    made = place(read_documents=[stored_row("a.md")])
-    assert await made.ingest.delete("notes", []) == Deletion()
-    assert set(made.names()) == {"read_version", "read_documents"}
 
 
 def begun_deletion(*ids: str) -> Row:
@@ -374,6 +335,8 @@ async def test_with_sync_a_deletion_that_broke_off_is_continued(place: Any, fold
 
 async def test_a_document_named_twice_is_deleted_once(place: Any) -> None:
     made = place(read_documents=[stored_row("a.md", "Paper"), stored_row("b.md")])
+    assert await made.ingest.delete("notes", []) == Deletion()
+    assert {*made.names()} == {"read_version", "read_documents"}
     assert (await made.ingest.delete("notes", ["a.md", "a.md"])).documents == 1
     assert made.published()["gone"] == ["a.md"]
     assert made.published()["labels"] == ["Paper", "PaperChunk"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.engine.repartition import FailedJob, JobOrder, attempt, repartition, repartition_all
+from pgs_neo4j.engine.repartition import FailedJob, JobOrder, attempt, repartition
 from pgs_neo4j.errors import (
     BusyError,
     ConfigError,
@@ -20,7 +20,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.model import Drift
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import Job
-from tests.fakes.engine import Engine, generation
+from tests.fakes.engine import Engine
 
 SMALL = Drift(committed=True, nodes=160, relationships=480, nodes_added=4)
 NONE = Drift(committed=True, nodes=160, relationships=480)
@@ -37,48 +37,23 @@ def only(engine: Engine) -> dict[str, Any]:
     return stored
 
 
-async def test_a_job_partitions_by_force_and_records_it(engine: Engine) -> None:
+async def test_a_job_partitions_by_force_unless_only_what_changed_counts(engine: Engine) -> None:
     job = await repartition(engine, "papers", keep=2)
-    assert engine.calls == [("partition", "papers", True, 2)]
     assert (job.outcome, job.generation, job.drift) == ("repartitioned", "g1", None)
-    assert job.started_at
-    assert job.finished_at
-    assert job.figures["partitions"] == 4
-    assert job.figures["modularity"] == 0.74
-    assert job.figures["steps"] == {"scan": 0.25}
-    stored = only(engine)
-    assert stored["outcome"] == "repartitioned"
-    assert json.loads(stored["figures"]) == job.figures
-
-
-@pytest.mark.parametrize(
-    ("origin", "drift", "outcome"),
-    [
-        ("cold", SMALL, "repartitioned"),
-        ("seeded", SMALL, "seeded"),
-        ("refreshed", SMALL, "refreshed"),
-        (None, NONE, "unchanged"),
-    ],
-)
-async def test_the_outcome_says_how_it_came_about(
-    engine: Engine, origin: str | None, drift: Drift, outcome: str
-) -> None:
-    engine.reused, engine.drift = origin is None, drift
-    engine.made = generation(origin=origin) if origin else engine.made
-    job = await repartition(engine, None, if_changed=True)
-    assert engine.calls == [("partition", "papers", False, None)]
-    assert (job.graph, job.outcome) == ("papers", outcome)
-    assert job.drift == pytest.approx(drift.nodes_added / 160)
-    assert job.figures["changes"]["nodes_added"] == drift.nodes_added
+    assert (job.figures["partitions"], job.figures["steps"]) == (4, {"scan": 0.25})
+    assert json.loads(only(engine)["figures"]) == job.figures
+    engine.reused = True
+    assert (await repartition(engine, None, if_changed=True)).outcome == "unchanged"
+    assert engine.calls == [
+        ("partition", "papers", True, 2), ("partition", "papers", False, None),
+    ]  # fmt: skip
 
 
 async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Engine) -> None:
     engine.drift = SMALL
     job = await repartition(engine, "papers", max_drift=0.025)
     assert engine.calls == [("check", "papers", True), ("clean up", "papers")]
-    assert (job.outcome, job.generation) == ("left", "g1")
-    assert job.drift == pytest.approx(0.025)
-    assert job.figures["changes"]["nodes_added"] == 4
+    assert (job.outcome, job.generation, job.drift) == ("left", "g1", pytest.approx(0.025))
     assert only(engine)["outcome"] == "left"
 
 
@@ -89,21 +64,15 @@ async def test_a_drift_that_is_allowed_leaves_the_graph(engine: Engine) -> None:
         (SMALL, 0.0),
         (NONE, 0.5),
         (Drift(committed=True, nodes=160, settings_changed=True), 1.0),
+        (None, 1.0),  # there are no partitions yet
     ],
 )
 async def test_any_other_drift_goes_to_the_engine(
-    engine: Engine, drift: Drift, allowed: float
+    engine: Engine, drift: Drift | None, allowed: float
 ) -> None:
     engine.drift = drift
     await repartition(engine, "papers", max_drift=allowed)
-    assert engine.calls[-1] == ("partition", "papers", False, None)
-
-
-async def test_a_graph_without_partitions_has_nothing_to_drift_from(engine: Engine) -> None:
-    engine.current = None
-    job = await repartition(engine, "papers", max_drift=1.0)
     assert engine.calls == [("check", "papers", True), ("partition", "papers", False, None)]
-    assert job.outcome == "repartitioned"
 
 
 @pytest.mark.parametrize(
@@ -168,17 +137,6 @@ async def test_a_database_that_is_gone_hides_no_result_and_begins_no_job(engine:
     assert (ended.graph, ended.job, begun) == ("papers", None, [])
     with pytest.raises(DatabaseUnavailableError):
         await repartition(engine, "papers")
-
-
-async def test_all_graphs_go_on_after_one_that_fails() -> None:
-    engine = Engine(names=("a", "b", "c"), raising={"b": BusyError("another job")})
-    heard: list[Any] = []
-    found = await repartition_all(engine, JobOrder(), on_end=heard.append)
-    assert found == heard
-    assert [isinstance(each, Job) for each in found] == [True, False, True]
-    assert [stored["outcome"] for stored in engine.db.jobs.values()] == [
-        "repartitioned", "busy", "repartitioned",
-    ]  # fmt: skip
 
 
 async def test_an_order_that_cannot_be_is_refused_and_an_unknown_graph_has_no_job(
