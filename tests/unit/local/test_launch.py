@@ -5,7 +5,6 @@ import threading
 
 import pytest
 
-from pgs_neo4j.database.probe import Readiness
 from pgs_neo4j.errors import ServerStartError
 from pgs_neo4j.events import Progressed, StepStarted
 from pgs_neo4j.local import artifacts, config_files, credentials, java, launch, process
@@ -39,13 +38,6 @@ def start(paths, options):
         return launch.start(paths, options, events.append, threading.Event())
     finally:
         assert StepStarted("connect", "start the local server") in events
-
-
-def test_a_home_that_stands_is_written_again(paths, tmp_path):
-    for jars in ("old", "new"):
-        launch.write_home(paths, tmp_path / jars, "a=b\n", LTS)
-    assert (paths.conf / "neo4j.conf").read_text() == "a=b\n"
-    assert paths.plugins.readlink() == tmp_path / "new" / "plugins"
 
 
 def test_fetching_is_announced_once_and_only_if_something_is_missing(
@@ -98,16 +90,3 @@ def test_a_release_starts_with_its_own_jars_java_and_class(paths, machine, monke
     assert sought[:2] == [(21, 25), "2026.08.1"]
     assert "org.neo4j.server.Neo4jCommunity" in sought[2]
     assert read_release(paths) == "2026"
-
-
-def test_a_server_that_is_ready_is_recorded(paths, options, machine, monkeypatch):
-    readiness = Readiness("5.26.30", "2.13.9", 0)
-    monkeypatch.setattr(config_files, "server_command", lambda *_: [*SLEEPER, _[-1]])
-    monkeypatch.setattr(launch, "wait_until_ready", lambda *_: readiness)
-    state, password, answered = start(paths, options)
-    live = process.find_live(paths)
-    assert live is not None
-    process.end(live[1], 10.0)
-    assert (password, answered) == ("secret", readiness)
-    assert (state.ready, state.neo4j, state.gds) == (True, "5.26.30", "2.13.9")
-    assert process.read_state(paths) == live[0] == state

@@ -1,7 +1,5 @@
 """A new password after a failed start, and what an interruption leaves."""
 
-import stat
-
 import pytest
 
 from pgs_neo4j.database.probe import Readiness
@@ -33,14 +31,6 @@ def server(paths, monkeypatch):
     monkeypatch.setattr(renewal, "change_password", change)
     state["wait"] = wait
     return state
-
-
-def test_the_new_password_is_stored_and_private(paths, server):
-    password = renew(paths, 7687, "first")
-    assert password not in ("", "first")
-    assert server["password"] == credentials.read_password(paths) == password
-    assert not paths.next_password.exists()
-    assert stat.S_IMODE(paths.password.stat().st_mode) == 0o600
 
 
 def test_a_refused_renewal_keeps_the_former_password(paths, server):

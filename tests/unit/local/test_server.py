@@ -55,18 +55,6 @@ async def test_the_store_of_another_release_is_shown_but_never_opened(paths, opt
     assert not paths.conf.exists()
 
 
-async def test_a_reset_deletes_what_belongs_to_the_server_only(paths, options):
-    for folder in (paths.data, paths.conf, paths.run, paths.staging):
-        folder.mkdir()
-    paths.password.write_text("secret")
-    paths.release.write_text("2026\n")
-    (paths.data_dir / "notes.txt").write_text("mine")
-    assert await server.reset(options)
-    left = {entry.name for entry in paths.data_dir.iterdir()}
-    assert left - {paths.lock.name} == {paths.marker.name, "notes.txt"}
-    assert not await server.reset(options)
-
-
 def test_only_who_holds_the_lock_attaches_to_a_server_that_was_left_unready(
     paths, options, running, monkeypatch
 ):

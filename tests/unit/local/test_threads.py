@@ -9,13 +9,11 @@ from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.local.threads import deliver_events, in_thread
 
 
-async def test_the_result_comes_from_another_thread():
-    ident = await in_thread(lambda cancelled: (threading.get_ident(), cancelled.is_set()))
-    assert ident[0] != threading.get_ident()
-    assert ident[1] is False
+async def test_the_result_or_error_comes_from_another_thread():
+    ident, cancelled = await in_thread(lambda event: (threading.get_ident(), event.is_set()))
+    assert ident != threading.get_ident()
+    assert not cancelled
 
-
-async def test_an_error_of_the_work_is_raised():
     def fail(cancelled: threading.Event) -> None:
         raise ValueError("in the thread")
 
