@@ -1,4 +1,7 @@
-"""A graph of documents in memory: it answers what ingestion reads, and takes its changes."""
+"""A graph of documents in memory: it answers what ingestion reads, and takes its changes.
+
+After each change, it is what all chunks make at once, or the test fails.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pgs_neo4j.ingest.fold.contribution import (
     Named,
     contribution_of,
 )
-from pgs_neo4j.ingest.fold.folding import FoldedGraph, MentionRow, fold
+from pgs_neo4j.ingest.fold.folding import MentionRow, fold
 from pgs_neo4j.ingest.fold.judgments import Judgment, mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
@@ -64,33 +67,16 @@ class DocumentGraph:
         self._apply(change, {*gone})
         return change
 
-    def at_once(self) -> FoldedGraph:
-        """Return the graph that its chunks make at once."""
-        return fold(map(self._contribution, self.chunks), self.resolution)
-
-    def names_at_once(self) -> dict[Named, IndexedName]:
-        """Return the names that its chunks have, each with its entity."""
-        return names_of(map(self._contribution, self.chunks), self.resolution)
-
     async def rule(self, ruled: Ruled) -> Change:
         """Replace the rulings on names."""
         suspects = names_concerned(self.ruled, ruled)
         self.ruled = ruled
-        self.resolution = replace(self.resolution, rulings=rulings_in_force(ruled))
-        change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
-        self._apply(change, set())
-        return change
+        return await self._resolve(suspects, rulings=rulings_in_force(ruled))
 
     async def judge(self, *judged: Judgment) -> Change:
         """Replace what a model judged."""
-        before, self.resolution = (
-            self.resolution,
-            replace(self.resolution, judged=mates_of(judged)),
-        )
-        suspects = {*before.judged, *self.resolution.judged}
-        change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
-        self._apply(change, set())
-        return change
+        mates = mates_of(judged)
+        return await self._resolve({*self.resolution.judged, *mates}, judged=mates)
 
     def read_present(self, params: Row) -> list[Row]:
         """Answer the present names that have some keys."""
@@ -117,15 +103,11 @@ class DocumentGraph:
     def read_called(self, params: Row) -> list[Row]:
         """Answer what the nodes of some entities keep of their names."""
         counts = Counter(row.entity for row in self.mentions)
+        found = [self.entities[id_] for id_ in params["entities"] if id_ in self.entities]
         rows = [
-            {
-                "entity_key": row.key,
-                "entity_type": row.type,
-                "called": row.called,
-                "mentions": counts[row.id],
-            }
-            for row in map(self.entities.get, params["entities"])
-            if row is not None
+            {"entity_key": row.key, "entity_type": row.type, "called": row.called or None}
+            | {"mentions": counts[row.id]}
+            for row in found
         ]
         return [{"entities": rows}]
 
@@ -170,6 +152,12 @@ class DocumentGraph:
             chunk for row in params["rows"] for chunk in named[row["source"]] & named[row["target"]]
         }
         return self._page(shared - {*params["gone"]}, params)
+
+    async def _resolve(self, suspects: set[Named], **changed: Any) -> Change:
+        self.resolution = replace(self.resolution, **changed)
+        change = await work_out(self.database, "docs", (), (), self.resolution, suspects)
+        self._apply(change, set())
+        return change
 
     def _contribution(self, id_: str) -> Contribution:
         extraction, sure = self.chunks[id_]
@@ -247,6 +235,15 @@ class DocumentGraph:
         for named in change.unnamed:
             del self.names[named]
         self.names |= {one.name.named: one for one in change.named}
+        self._assert_whole()
+
+    def _assert_whole(self) -> None:
+        """Fail unless what stands is what all chunks make at once."""
+        wanted = fold(map(self._contribution, self.chunks), self.resolution)
+        assert self.entities == wanted.entities
+        assert self.relations == wanted.relations
+        assert sorted(self.mentions, key=repr) == sorted(wanted.mentions, key=repr)
+        assert self.names == names_of(map(self._contribution, self.chunks), self.resolution)
 
 
 def _move(row: MentionRow, moved: Iterable[MovedMentions]) -> MentionRow:
@@ -263,18 +260,8 @@ def _called(mention: EntityMention) -> tuple[str, str, bool, str]:
     return mention.type, mention.name, mention.sure, mention.short
 
 
-def assert_whole(graph: DocumentGraph) -> None:
-    """Fail unless what stands is what all chunks make at once."""
-    wanted = graph.at_once()
-    assert graph.entities == wanted.entities
-    assert graph.relations == wanted.relations
-    assert sorted(graph.mentions, key=repr) == sorted(wanted.mentions, key=repr)
-    assert graph.names == graph.names_at_once()
-
-
 async def graph_of(**chunks: Said) -> DocumentGraph:
     """A graph with some chunks, written at once."""
     graph = DocumentGraph()
     await graph.write(**chunks)
-    assert_whole(graph)
     return graph

@@ -15,7 +15,7 @@ from pgs_neo4j.ingest.fold.tallies import MOST_CHUNKS, MOST_FRAGMENTS
 from pgs_neo4j.ingest.names.moving import MovedMentions
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from tests.documents import random_extraction, random_judgments, random_rulings, relation_of
-from tests.fakes.documents import DocumentGraph, Said, assert_whole, graph_of
+from tests.fakes.documents import DocumentGraph, Said, graph_of
 
 SEINE_PARIS: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
 
@@ -25,10 +25,10 @@ def named(name: str = "Paris", kind: str = "Location", text: str = "") -> Said:
     return GroundedExtraction((GroundedEntity(name=name, type=kind, description=text),)), True
 
 
-def related(fact: str, weight: float = 1.0, *, keyword: str = "a", kind: str = "Location") -> Said:
+def related(fact: str, weight: float = 1.0) -> Said:
     """A chunk that says how the Seine and Paris are related."""
-    ends = GroundedEntity(name="Seine", type="River"), GroundedEntity(name="Paris", type=kind)
-    stated = relation_of(*ends, type="CROSSES", fact=fact, keywords=(keyword,), weight=weight)
+    ends = GroundedEntity(name="Seine", type="River"), GroundedEntity(name="Paris", type="Location")
+    stated = relation_of(*ends, type="CROSSES", fact=fact, keywords=("a",), weight=weight)
     return GroundedExtraction(ends, (stated,)), True
 
 
@@ -39,90 +39,46 @@ def crossing(graph: DocumentGraph) -> RelationRow:
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> None:
+    """The graph compares itself after each change."""
     random, graph = Random(seed), DocumentGraph()
     for _ in range(12):
-        ids = random.sample(range(12), random.randint(1, 4))
-        gone = [f"c{id_}" for id_ in ids if f"c{id_}" in graph.chunks and random.random() < 0.5]
+        ids = [f"c{id_}" for id_ in random.sample(range(12), random.randint(1, 4))]
+        gone = [id_ for id_ in ids if id_ in graph.chunks and random.random() < 0.5]
         coming = {
-            f"c{id_}": (random_extraction(random), random.random() < 0.5)
+            id_: (random_extraction(random), random.random() < 0.5)
             for id_ in ids
-            if f"c{id_}" not in gone
+            if id_ not in gone
         }
         await graph.write(gone, **coming)
-        assert_whole(graph)
         if random.random() < 0.4:
             await graph.rule(random_rulings(random, graph.ruled))
-            assert_whole(graph)
         if random.random() < 0.3:
             await graph.judge(*random_judgments(random))
-            assert_whole(graph)
-
-
-async def test_a_change_of_nothing_reads_and_writes_nothing() -> None:
-    graph = DocumentGraph()
-    change = await graph.write()
-    assert (change.entities, change.relations, change.mentions) == ({}, {}, ())
-    assert (change.vanished, change.dropped, change.unbound) == ((), (), ())
-    assert graph.database.sent == []
 
 
 async def test_only_the_neighborhood_of_a_change_is_written() -> None:
+    graph = DocumentGraph()
+    await graph.write()
+    assert graph.database.sent == []
     graph = await graph_of(a=related("It crosses."), b=named("Rhine", "River"))
     change = await graph.write(c=named("Rhine", "River", "Long."))
     assert change.entities.keys() == {"entity:River:RHINE"}
     assert [row.chunk for row in change.mentions] == ["c"]
     assert (change.relations, change.unbound) == ({}, ())
-    assert_whole(graph)
 
 
 async def test_a_stray_type_joins_and_parts_again_when_chunks_come_and_go() -> None:
     graph = await graph_of(stray=named(kind="Person"), first=named(), second=named())
-    assert graph.entities.keys() == {"entity:Person:PARIS", "entity:Location:PARIS"}
-    joining = await graph.write(third=named())
-    assert (joining.vanished, joining.unbound) == (("entity:Person:PARIS",), ())
     hero, city = "entity:Person:PARIS", "entity:Location:PARIS"
+    assert graph.entities.keys() == {hero, city}
+    joining = await graph.write(third=named())
+    assert (joining.vanished, joining.unbound) == ((hero,), ())
     assert joining.moved == (MovedMentions(hero, city, "Person", ["Paris"]),)
-    assert graph.entities["entity:Location:PARIS"].mentions == 4
-    assert_whole(graph)
+    assert graph.entities[city].mentions == 4
     parting = await graph.write(["first"])
     assert (parting.vanished, parting.unbound) == ((), ())
     assert parting.moved == (MovedMentions(city, hero, "Person", ["Paris"]),)
-    assert graph.entities["entity:Person:PARIS"].mentions == 1
-    assert_whole(graph)
-    await graph.write(fourth=named())
-    assert graph.entities.keys() == {"entity:Location:PARIS"}
-    assert_whole(graph)
-
-
-async def test_the_main_type_of_a_name_changes_hands() -> None:
-    cities = {f"city{number}": named() for number in range(3)}
-    graph = await graph_of(stray=named(kind="Person"), **cities)
-    heroes = {f"hero{number}": named(kind="Person") for number in range(2)}
-    change = await graph.write([*cities][:2], **heroes)
-    assert change.renamed == {("PARIS", "Location"): ("PARIS", "Person")}
-    assert (change.vanished, change.unbound) == ((), ())
-    assert graph.entities["entity:Person:PARIS"].mentions == 4
-    assert graph.entities.keys() == {"entity:Person:PARIS"}
-    assert_whole(graph)
-
-
-async def test_a_relation_moves_with_the_stray_type_at_its_end() -> None:
-    graph = await graph_of(stray=related("Paris swims.", kind="Person"), a=named(), b=named())
-    person = (SEINE_PARIS[0], "CROSSES", ("PARIS", "Person"))
-    assert graph.relations.keys() == {person}
-    change = await graph.write(c=named())
-    assert (change.dropped, [*change.relations]) == ((person,), [SEINE_PARIS])
-    assert_whole(graph)
-    change = await graph.write(["c"])
-    assert (change.dropped, [*change.relations]) == ((SEINE_PARIS,), [person])
-    assert_whole(graph)
-
-
-async def test_a_chunk_that_is_written_again_keeps_a_relation_that_another_one_loses() -> None:
-    graph = await graph_of(a=related("So."), b=related("So."), c=related("So."))
-    await graph.write(a=named(), b=related("So."))
-    assert crossing(graph).mentions == 2
-    assert_whole(graph)
+    assert graph.entities[hero].mentions == 1
 
 
 async def test_what_the_ends_of_a_relation_share_is_read_some_at_a_time(
@@ -135,7 +91,6 @@ async def test_what_the_ends_of_a_relation_share_is_read_some_at_a_time(
     read = graph.database.params("read_shared_chunks")
     assert [page["after"] for page in read] == ["", "c03", "c07"]
     assert (crossing(graph).fact, crossing(graph).mentions) == ("So 9.", 10)
-    assert_whole(graph)
 
 
 async def test_a_relation_that_only_grows_is_added_to_what_stands() -> None:
@@ -146,7 +101,6 @@ async def test_a_relation_that_only_grows_is_added_to_what_stands() -> None:
     assert (crossing(graph).fact, crossing(graph).weight) == ("Surely.", 1.5)
     await graph.write(c=related("Perhaps.", 0.1))
     assert (crossing(graph).fact, crossing(graph).mentions) == ("Surely.", 3)
-    assert_whole(graph)
 
 
 async def test_a_relation_names_another_chunk_when_its_lowest_goes() -> None:
@@ -155,10 +109,6 @@ async def test_a_relation_names_another_chunk_when_its_lowest_goes() -> None:
     assert [*crossing(graph).chunks] == ids[:MOST_CHUNKS]
     await graph.write(ids[:1])
     assert [*crossing(graph).chunks] == ids[1 : MOST_CHUNKS + 1]
-    assert_whole(graph)
-    await graph.write(**{ids[0]: related("So.")})
-    assert [*crossing(graph).chunks] == ids[:MOST_CHUNKS]
-    assert_whole(graph)
 
 
 async def test_a_hub_with_many_descriptions_is_described_as_if_made_at_once() -> None:
@@ -168,9 +118,7 @@ async def test_a_hub_with_many_descriptions_is_described_as_if_made_at_once() ->
     await graph.write(**{f"c{at}": named(text=text) for at, text in enumerate(texts) if not at % 2})
     hub = graph.entities["entity:Location:PARIS"]
     assert (hub.mentions, hub.description.splitlines()[:2]) == (len(texts), texts[:2])
-    assert_whole(graph)
     await graph.write(["c0", "c3"])
     hub = graph.entities["entity:Location:PARIS"]
     assert hub.description.splitlines()[:2] == texts[1:3]
     assert {row["most"] for row in graph.database.params("read_names")} == {MOST_FRAGMENTS}
-    assert_whole(graph)
