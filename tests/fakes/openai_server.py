@@ -434,11 +434,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay-s", type=float, default=0.0, help="before each whole answer")
-    parser.add_argument("--fail-status", type=int, help="answer every call with this status")
     options = parser.parse_args()
-    answer: Scripted = Answer(contract_answer, delay_s=options.delay_s)
-    if options.fail_status:
-        answer = Status(options.fail_status)
+    answer = Answer(contract_answer, delay_s=options.delay_s)
     with FakeOpenAI(options.port, default=answer) as fake:
         print(fake.base_url, flush=True)  # noqa: T201
         fake.stopping.wait()
