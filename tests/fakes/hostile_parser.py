@@ -35,10 +35,6 @@ def grow(data: bytes) -> Read:
     return DocumentText(text=str(bytearray(2**40))), ""
 
 
-def deep(data: bytes) -> Read:
-    return deep(data)
-
-
 def talk(data: bytes) -> Read:
     sys.stdout.write("a library prints this")
     os.write(1, b"and this")
@@ -60,7 +56,7 @@ def refuse(data: bytes) -> Read:
 
 
 KINDS: tuple[Callable[[bytes], Read], ...] = (
-    hang, spin, crash, grow, deep, talk, lie, say, refuse,
+    hang, spin, crash, grow, talk, lie, say, refuse,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -25,18 +25,17 @@ class Kept:
         self.rows: dict[str, Row] = {}
 
     def database(self, **answers: Any) -> Any:
+        told = ("label", "documents", "sentences", "short")
         given: dict[str, Any] = {
             "keep_deletion": self._keep,
             "read_deletions": lambda params: [
-                {"uid": uid} | {name: row[name] for name in ("label", "documents", "sentences")}
-                | {"short": row["short"]}
-                for uid, row in self.rows.items()
+                {"uid": uid} | {name: row[name] for name in told} for uid, row in self.rows.items()
             ],
             "read_deletion_runs": lambda params: [
                 {name: self.rows[params["uid"]][name] for name in ("runs", "sizes")}
             ],
             "delete_deletions": self._end,
-        }  # fmt: skip
+        }
         return database(**given | answers)
 
     def _keep(self, params: Row) -> list[Row]:
@@ -100,15 +99,12 @@ async def test_large_deletions_are_kept_in_portions(monkeypatch: pytest.MonkeyPa
     kept = Kept()
     await break_off(kept)
     sizes = [len(row["runs"]) for row in kept.rows.values()]
-    assert len(sizes) > 3
-    assert max(sizes) == 8
-    assert sum(row["sentences"] for row in kept.rows.values()) == 2
+    assert (len(sizes) > 3, max(sizes)) == (True, 8)
     db = kept.database(scan_nodes=HELD)
     done = await delete_documents(db, WRITER, [])
     assert (done.held, done.sentences, kept.rows) == (1, 2, {})
     freed = [len(sent["uids"]) for sent in db.params("delete_deletions")]
-    assert sum(freed) == len(sizes)
-    assert max(freed) == 2
+    assert (sum(freed), max(freed)) == (len(sizes), 2)
 
 
 async def test_a_document_with_nothing_to_look_for_is_remembered_until_it_is_gone() -> None:

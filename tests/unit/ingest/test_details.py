@@ -18,7 +18,7 @@ from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.documents import relation_of
-from tests.fakes.database import FakeDatabase, Row
+from tests.fakes.database import FakeDatabase
 from tests.fakes.ingestion import stored_document
 
 SCHEMA = EntitySchema()
@@ -32,34 +32,18 @@ ENDS = (
     GroundedEntity(name="Marie Curie", type="Person"),
     GroundedEntity(name="radium", type="Concept"),
 )
-EXTRACTED = GroundedExtraction(ENDS, (relation_of(*ENDS),), dropped={"end": 2})
-
-
-def chunk(index: int, extraction: GroundedExtraction, **changed: Any) -> Row:
-    given = {
-        "id": f"c{index}", "index": index, "page": None, "path": [], "start": 0, "end": 33,
-        "extraction": EXTRACTION.dump_json(extraction).decode(),
-    }  # fmt: skip
-    return given | changed
+EXTRACTED = GroundedExtraction(ENDS, (relation_of(*ENDS),))
 
 
 def documents(*stored: StoredDocument) -> dict[str, StoredDocument]:
     return {one.id: one for one in stored}
 
 
-def reasons(stored: StoredDocument, schema: EntitySchema = SCHEMA) -> list[str]:
-    found = stale_reasons(stored, schema, SCHEMAS, TermExtractor(), ChunkRules(), FileLoader())
-    return [*found]
-
-
-def test_a_document_is_found_by_its_id_or_its_title() -> None:
+def test_a_document_is_found_by_its_id_or_its_title_alone() -> None:
     other = replace(STORED, id="Curie", name="b.md")
     assert find_document(documents(STORED), "notes", "a/curie.md") is STORED
     assert find_document(documents(STORED), "notes", "Curie") is STORED
     assert find_document(documents(STORED, other), "notes", "Curie") is other
-
-
-def test_unknown_and_ambiguous_titles_are_refused() -> None:
     with pytest.raises(UsageError, match="notes has no document x; 'pgs documents list'"):
         find_document(documents(STORED), "notes", "x")
     twice = documents(STORED, replace(STORED, id="b/curie.md"))
@@ -67,47 +51,42 @@ def test_unknown_and_ambiguous_titles_are_refused() -> None:
         find_document(twice, "notes", "Curie")
 
 
-def read(stored: StoredDocument, *rows: Row) -> Any:
-    database: Any = FakeDatabase(read_document=[*rows])
-    return asyncio.run(read_details(database, "notes", stored, SCHEMAS, ("it is old",)))
-
-
-def test_a_document_has_its_chunks_counts_and_source() -> None:
-    own = {
-        "source": "a/curie.md", "loader": "FileLoader", "media_type": "text/markdown",
-        "ingested_at": "2026-11-23T14:00:00Z",
-    }  # fmt: skip
+def test_what_chunks_share_is_counted_once_and_what_was_dropped_is_added_up() -> None:
+    own = {"source": "", "loader": "", "media_type": "", "ingested_at": ""}
     chunks = [
-        chunk(0, EXTRACTED, page=3, path=["Life"]),
-        chunk(1, replace(EXTRACTED, dropped={"end": 1, "type": 5})),
-    ]
-    shown = read(STORED, {"document": own, "chunks": chunks, "entities": 2})
-    assert (shown.id, shown.source, shown.media_type) == (STORED.id, own["source"], "text/markdown")
-    assert (shown.ingested_at, shown.loader) == ("2026-11-23T14:00:00Z", "FileLoader")
-    assert (shown.entities, shown.relations) == (2, 1)  # both chunks state the same relation
-    assert shown.dropped == {"type": 5, "end": 3}
-    assert shown.types == tuple(SCHEMA.types)
-    assert shown.stale == ("it is old",)
+        {
+            "id": f"c{index}", "index": index, "page": 3, "path": ["Life"], "start": 0, "end": 33,
+            "extraction": EXTRACTION.dump_json(replace(EXTRACTED, dropped=dropped)).decode(),
+        }
+        for index, dropped in enumerate(({"end": 2}, {"end": 1, "type": 5}))
+    ]  # fmt: skip
+    database: Any = FakeDatabase(read_document=[{"document": own, "chunks": chunks, "entities": 2}])
+    shown = asyncio.run(read_details(database, "notes", STORED, SCHEMAS, ("it is old",)))
+    assert (shown.entities, shown.relations, shown.stale) == (2, 1, ("it is old",))
+    assert (shown.dropped, shown.types) == ({"type": 5, "end": 3}, tuple(SCHEMA.types))
     first, second = shown.chunks
     assert (first.page, first.path, first.characters) == (3, ("Life",), 33)
     assert (second.entities, second.relations, second.dropped) == (2, 1, {"end": 1, "type": 5})
-
-
-def test_a_document_that_is_gone_by_now_is_refused() -> None:
+    gone: Any = FakeDatabase()
     with pytest.raises(UsageError, match=r"document a/curie\.md of graph notes was deleted"):
-        read(STORED)
+        asyncio.run(read_details(gone, "notes", STORED, SCHEMAS, ()))
 
 
-def test_a_document_is_stale_for_each_reason() -> None:
-    assert reasons(STORED) == []
-    assert reasons(replace(STORED, signature="other", told=("gone",))) == [
-        "another model or prompt extracted it"
-    ]
-    assert reasons(replace(STORED, told=(NARROW.signature,))) == [
-        "it was extracted under another schema"
-    ]
-    assert reasons(replace(STORED, told=(SCHEMA.signature,))) == []
-    assert reasons(replace(STORED, rules="other")) == [
-        "its loader or chunk settings have changed since"
-    ]
-    assert reasons(replace(STORED, hash="")) == ["an ingestion ended before all of it was written"]
+@pytest.mark.parametrize(
+    ("changed", "reasons"),
+    [
+        ({}, []),
+        ({"told": (SCHEMA.signature,)}, []),
+        ({"told": (NARROW.signature,)}, ["it was extracted under another schema"]),
+        (
+            {"signature": "other", "told": ("gone",)},
+            ["another model or prompt extracted it"],
+        ),
+        ({"rules": "other"}, ["its loader or chunk settings have changed since"]),
+        ({"hash": ""}, ["an ingestion ended before all of it was written"]),
+    ],
+)
+def test_a_document_is_stale_for_each_reason(changed: dict[str, Any], reasons: list[str]) -> None:
+    stored = replace(STORED, **changed)
+    found = stale_reasons(stored, SCHEMA, SCHEMAS, TermExtractor(), ChunkRules(), FileLoader())
+    assert [*found] == reasons

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pgs_neo4j.errors import InputFileError, ModelOutputError, StoppedError
+from pgs_neo4j.errors import ModelOutputError, StoppedError
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.documents import (
-    Compared,
-    compare,
-    hash_of,
-    rules_of,
-    title_of,
-)
+from pgs_neo4j.ingest.documents import Compared, compare, hash_of, rules_of
 from pgs_neo4j.ingest.order import Chunker, IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources, find_sources
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.sources.roots import root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import WantedDocument
-from pgs_neo4j.model.documents import (
-    DocumentLoader,
-    DocumentSource,
-    DocumentText,
-    LoadedDocument,
-    OutlineEntry,
-    RefusedDocument,
-)
+from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, DocumentText, OutlineEntry
 from pgs_neo4j.text.chunking import ChunkRules
-from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.extractors import WordExtractor
@@ -133,39 +120,23 @@ async def test_a_file_is_compared_with_all_documents_by_id_and_text(
     assert ([*comparison.missing], comparison.elsewhere) == ([f"{missing}.md"][: len(missing)], [])
 
 
-async def test_a_copy_of_a_file_of_another_folder_is_added_and_both_stay(tmp_path: Path) -> None:
+async def test_only_a_document_of_a_folder_that_is_read_moves(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     for folder in (here, there):
         folder.mkdir()
     write(here, stream=RIVER)
-    write(there, river=RIVER)
-    for sync in (False, True):
-        order, held = order_of(here, sync=sync), file_of(there, RIVER, "river")
-        comparison, (one,) = await compared(order, held)
+    order, held = order_of(here, sync=True), file_of(there, RIVER, "river")
+    for stored in (held, stored_of(RIVER, "river")):  # of another folder, and of none
+        comparison, (one,) = await compared(order, stored)
         assert (one.state, one.former) == ("added", ("stream.md",))
         assert (comparison.missing, comparison.elsewhere) == ({}, ["river.md"])
         told = comparison.all_outcomes(order, [one.outcome(())])
         assert [(each.id, each.state) for each in told] == [
             ("river.md", "elsewhere"), ("stream.md", "added"),
         ]  # fmt: skip
-
-
-async def test_a_document_moves_between_two_folders_that_are_both_read(tmp_path: Path) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    for folder in (here, there):
-        folder.mkdir()
-    write(here, stream=RIVER)
-    sources = find_sources([here, there], LOADER.takes)
-    order = replace(order_of(here), sources=sources)
-    _, (one,) = await compared(order, file_of(there, RIVER, "river"))
+    both = replace(order, sources=find_sources([here, there], LOADER.takes))
+    _, (one,) = await compared(both, held)
     assert (one.state, one.former) == ("moved", ("stream.md", "river.md"))
-
-
-async def test_a_document_without_a_folder_is_never_moved_or_missing(tmp_path: Path) -> None:
-    write(tmp_path, stream=RIVER)
-    upload = stored_of(RIVER, "river")
-    comparison, (one,) = await compared(order_of(tmp_path, sync=True), upload)
-    assert (one.state, comparison.elsewhere) == ("added", ["river.md"])
 
 
 async def test_files_and_patterns_leave_alone_what_they_do_not_read(tmp_path: Path) -> None:
@@ -193,36 +164,18 @@ async def test_files_and_patterns_leave_alone_what_they_do_not_read(tmp_path: Pa
 
 async def test_a_document_that_stays_learns_of_which_folder_it_is(tmp_path: Path) -> None:
     write(tmp_path, river=RIVER)
-    roots, upload = root_hashes(tmp_path), DocumentSource(id="river.md", data=RIVER)
-    sent = Sources((upload,), {})
-    for stored, learned in (
-        ((), {"river.md": roots}),
-        (("moved",), {"river.md": roots}),
-        (roots, {}),
-    ):
+    order, roots = order_of(tmp_path), root_hashes(tmp_path)
+    upload = Sources((DocumentSource(id="river.md", data=RIVER),), {})
+    for stored in ((), ("moved",), roots):
         held = stored_of(RIVER, "river", roots=stored)
-        comparison, wanted = await compared(order_of(tmp_path), held)
-        assert (comparison.rooted, wanted) == (learned, [])
-        comparison, _ = await compared(replace(order_of(tmp_path), sources=sent), held)
+        comparison, wanted = await compared(order, held)
+        assert (comparison.rooted, wanted) == ({} if stored == roots else {"river.md": roots}, [])
+        comparison, _ = await compared(replace(order, sources=upload), held)
         assert comparison.rooted == {}
 
 
 NARROW = EntitySchema(types={"Person": DEFAULT_TYPES["Person"]}, mode="strict")
 KNOWN = {schema.signature: schema for schema in (EntitySchema(), NARROW)}
-
-
-async def test_a_narrower_schema_writes_a_document_again_from_what_is_known(tmp_path: Path) -> None:
-    write(tmp_path, river=RIVER)
-    told = EntitySchema().told.signature
-    stored = stored_of(RIVER, "river", schema=told, told=(told,))
-    _, (first,) = await compared(order_of(tmp_path, schemas=KNOWN), {}, EntitySchema())
-    order = order_of(tmp_path, schema=NARROW, schemas=KNOWN)
-    comparison, (one,) = await compared(order, stored, NARROW)
-    assert (one.state, comparison.outcomes) == ("changed", [])
-    settled = one.settle({first.chunks[0].extraction_key})
-    assert settled.chunks[0].extraction_key == first.chunks[0].extraction_key
-    assert one.settle(()).chunks[0].extraction_key == one.chunks[0].extraction_key
-    assert one.chunks[0].extraction_key != first.chunks[0].extraction_key
 
 
 UNDER_NARROW = {"schema": NARROW.signature, "told": (NARROW.told.signature,)}
@@ -256,13 +209,11 @@ async def test_what_another_model_or_a_narrower_schema_left_is_stale_until_it_is
 async def test_other_rules_divide_a_document_again(tmp_path: Path) -> None:
     text = "".join(f"Sentence number {number} is here.\n\n" for number in range(12))
     write(tmp_path, long=text)
-    stored = stored_of(text, "long")
-    _, (one,) = await compared(order_of(tmp_path, rules=SMALL), stored)
-    assert one.state == "changed"
-    assert len(one.chunks) > 1
+    order = order_of(tmp_path, rules=SMALL)
+    _, (one,) = await compared(order, stored_of(text, "long"))
+    assert (one.state, len(one.chunks) > 1) == ("changed", True)
     assert "".join(chunk.chunk.text for chunk in one.chunks) == text
-    again = stored_of(text, "long", rules=rules(SMALL))
-    comparison, wanted = await compared(order_of(tmp_path, rules=SMALL), again)
+    comparison, wanted = await compared(order, stored_of(text, "long", rules=rules(SMALL)))
     assert (states(comparison), wanted) == ({"long.md": "unchanged"}, [])
 
 
@@ -314,26 +265,24 @@ async def test_a_chunker_must_reach_the_end_of_the_text(tmp_path: Path) -> None:
 async def test_equal_chunks_of_a_document_have_ids_of_their_own(tmp_path: Path) -> None:
     write(tmp_path, refrain="The same sentence stands here again.\n\n" * 6)
     _, (one,) = await compared(order_of(tmp_path, rules=SMALL), {})
-    ids = [chunk.id for chunk in one.chunks]
-    assert len(ids) == len({*ids}) > 2
     by_text: dict[str, list[str]] = {}
     for chunk in one.chunks:
         by_text.setdefault(chunk.chunk.text, []).append(chunk.id)
-    for text_ids in by_text.values():
-        first = text_ids[0]
-        assert text_ids == [first, *(f"{first}-{n}" for n in range(2, len(text_ids) + 1))]
-    assert max(len(text_ids) for text_ids in by_text.values()) > 1
+    for first, *others in by_text.values():
+        assert others == [f"{first}-{n}" for n in range(2, len(others) + 2)]
+    assert len(one.chunks) > len(by_text)
 
 
 async def test_a_chunk_keeps_its_id_and_key_when_another_part_is_edited(tmp_path: Path) -> None:
     parts = [f"Part {number} tells a story of its own.\n\n" for number in range(9)]
-    write(tmp_path, story="".join(parts))
-    _, (before,) = await compared(order_of(tmp_path, rules=SMALL), {})
-    write(tmp_path, story="".join([*parts[:-1], "The end is another one now.\n\n"]))
-    _, (after,) = await compared(order_of(tmp_path, rules=SMALL), {})
-    assert before.chunks[0].id == after.chunks[0].id
-    assert before.chunks[0].extraction_key == after.chunks[0].extraction_key
-    assert before.chunks[-1].id != after.chunks[-1].id
+    found = []
+    for last in (parts[-1], "The end is another one now.\n\n"):
+        write(tmp_path, story="".join([*parts[:-1], last]))
+        _, (one,) = await compared(order_of(tmp_path, rules=SMALL), {})
+        found.append([(chunk.id, chunk.extraction_key) for chunk in one.chunks])
+    before, after = found
+    assert before[0] == after[0]
+    assert before[-1][0] != after[-1][0]
 
 
 async def test_an_extraction_rests_on_model_and_text_but_not_on_the_file(tmp_path: Path) -> None:
@@ -349,14 +298,13 @@ async def test_an_extraction_rests_on_model_and_text_but_not_on_the_file(tmp_pat
 
 async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_path: Path) -> None:
     write(tmp_path, empty=" \n", large=RIVER * 9, river=RIVER)
-    stored = stored_of(RIVER, "empty")
-    comparison, (one,) = await compared(order_of(tmp_path), stored, loader=FileLoader(50))
-    assert one.id == "river.md"
-    assert states(comparison) == {"empty.md": "failed", "large.md": "failed"}
-    reasons = {outcome.id: outcome.reason for outcome in comparison.outcomes}
-    assert "no text" in reasons["empty.md"]
-    assert "larger than" in reasons["large.md"]
-    assert comparison.missing == {}
+    held = stored_of(RIVER, "empty")
+    comparison, (one,) = await compared(order_of(tmp_path), held, loader=FileLoader(50))
+    assert (one.id, comparison.missing) == ("river.md", {})
+    empty, large = sorted(comparison.outcomes, key=lambda outcome: outcome.id)
+    assert (empty.id, empty.state, large.id) == ("empty.md", "failed", "large.md")
+    assert "no text" in empty.reason
+    assert "larger than" in large.reason
 
 
 async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:
@@ -367,67 +315,37 @@ async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:
     assert (await anext(wanted)).hash == digest("Rewritten.\n")
 
 
-@dataclass
-class TableLoader:
-    """Makes documents of the lines of a file; one that says ``bad`` is refused, ``end`` fails."""
-
-    signature: str = "t1"
-
-    def takes(self, name: str) -> bool:
-        return name.endswith(".table")
-
-    async def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
-        assert source.path is not None
-        for line in source.path.read_text().splitlines():
-            key, _, text = line.partition(" ")
-            if text == "end":
-                raise InputFileError("it is cut off")
-            if text == "bad":
-                yield RefusedDocument(id=f"{source.id}#{key}", reason="bad")
-            else:
-                loaded = DocumentText(text=text)
-                yield LoadedDocument(
-                    id=f"{source.id}#{key}", text=loaded, size=len(text), name=key, note="guessed"
-                )
-
-
 async def of_table(
-    folder: Path, lines: str, stored: Mapping[str, StoredDocument], signature: str = "t1"
+    folder: Path, rows: str, stored: Mapping[str, StoredDocument]
 ) -> tuple[Compared, list[WantedDocument]]:
-    (folder / "a.table").write_text(lines)
-    loader = TableLoader(signature)
-    order = replace(order_of(folder), sources=find_sources([folder], loader.takes))
-    return await compared(order, stored, loader=loader)
+    (folder / "a.csv").write_text(f"id,text\n{rows}")
+    return await compared(order_of(folder), stored)
 
 
-def row(key: str, text: str, loader: str = "t1") -> dict[str, StoredDocument]:
+def row(key: str, text: str) -> dict[str, StoredDocument]:
     """A record of the table as the graph holds it."""
-    (one,) = stored_of(
-        text, key, rules=digest([WHOLE.signature, loader, definitions.FORM])
-    ).values()
-    return {f"a.table#{key}": replace(one, id=f"a.table#{key}")}
+    (one,) = stored_of(text, key).values()
+    return {f"a.csv#{key}": replace(one, id=f"a.csv#{key}")}
 
 
 async def test_a_source_of_several_documents_is_compared_record_by_record(tmp_path: Path) -> None:
-    stored = row("1", RIVER.strip()) | row("2", "Old.") | row("3", "Gone.")
-    lines = f"1 {RIVER.strip()}\n2 New.\n4 Added.\n"
-    comparison, wanted = await of_table(tmp_path, lines, stored)
-    assert [(one.id, one.state, one.name, one.note) for one in wanted] == [
-        ("a.table#2", "changed", "2", "guessed"), ("a.table#4", "added", "4", "guessed"),
+    stored = row("1", RIVER) | row("2", "Old.\n") | row("3", "Gone.\n")
+    comparison, wanted = await of_table(tmp_path, f"1,{RIVER}2,New.\n4,Added.\n", stored)
+    assert [(one.id, one.state) for one in wanted] == [
+        ("a.csv#2", "changed"), ("a.csv#4", "added"),
     ]  # fmt: skip
-    assert states(comparison) == {"a.table#1": "unchanged"}
-    assert [*comparison.missing] == ["a.table#3"]
-    assert comparison.done == {"a.table"}
+    assert states(comparison) == {"a.csv#1": "unchanged"}
+    assert [*comparison.missing] == ["a.csv#3"]
+    assert comparison.done == {"a.csv"}
 
 
-@pytest.mark.parametrize("fault", ["2 bad", "2 end"])
+@pytest.mark.parametrize(("fault", "failed"), [("2", "a.csv#line 3"), ('2,"cut off', "a.csv")])
 async def test_after_a_fault_in_a_source_nothing_of_it_is_missing(
-    tmp_path: Path, fault: str
+    tmp_path: Path, fault: str, failed: str
 ) -> None:
-    stored = row("1", RIVER.strip()) | row("2", "Old.") | row("3", "Gone.")
-    comparison, wanted = await of_table(tmp_path, f"1 {RIVER.strip()}\n{fault}\n", stored)
-    failed = "a.table#2" if fault == "2 bad" else "a.table"
-    assert states(comparison) == {"a.table#1": "unchanged", failed: "failed"}
+    stored = row("1", RIVER) | row("2", "Old.\n") | row("3", "Gone.\n")
+    comparison, wanted = await of_table(tmp_path, f"1,{RIVER}{fault}\n", stored)
+    assert states(comparison) == {"a.csv#1": "unchanged", failed: "failed"}
     assert (comparison.missing, wanted) == ({}, [])
 
 
@@ -445,22 +363,23 @@ async def test_nothing_of_a_folder_that_cannot_be_read_is_missing(tmp_path: Path
 
 
 async def test_records_of_a_source_that_is_gone_move_or_are_missing(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
     stored = {
-        f"b/{id_}": replace(one, id=f"b/{id_}", source="b/a.table", roots=root_hashes(tmp_path))
-        for id_, one in (row("1", "Same.") | row("2", "Gone.")).items()
+        f"b/{id_}": replace(one, id=f"b/{id_}", source="b/a.csv", roots=root_hashes(tmp_path))
+        for id_, one in (row("1", "Same.\n") | row("2", "Gone.\n")).items()
     }
-    comparison, (one,) = await of_table(tmp_path, "1 Same.\n", stored)
-    assert (one.state, one.former) == ("moved", ("a.table#1", "b/a.table#1"))
-    assert [*comparison.missing] == ["b/a.table#2"]
+    comparison, (one,) = await of_table(tmp_path, "1,Same.\n", stored)
+    assert (one.state, one.former) == ("moved", ("a.csv#1", "b/a.csv#1"))
+    assert [*comparison.missing] == ["b/a.csv#2"]
 
 
-async def test_another_loader_writes_documents_again(tmp_path: Path) -> None:
-    stored = row("1", "Same.")
-    comparison, wanted = await of_table(tmp_path, "1 Same.\n", stored)
-    assert (states(comparison), wanted) == ({"a.table#1": "unchanged"}, [])
-    _, (one,) = await of_table(tmp_path, "1 Same.\n", stored, signature="t2")
-    assert one.state == "changed"
+async def test_what_a_loader_notes_is_told_and_another_one_writes_documents_again(
+    tmp_path: Path,
+) -> None:
+    german = "Die Straße führt über die Brücke. Wir möchten schöne Grüße schicken.\n"
+    (tmp_path / "a.md").write_bytes(german.encode("cp1252"))
+    others = rules_of(WHOLE, SimpleNamespace(signature="other"))
+    _, (one,) = await compared(order_of(tmp_path), stored_of(german, "a", rules=others))
+    assert (one.state, one.note) == ("changed", "it is not UTF-8; it was read as cp1252")
 
 
 def test_pages_and_titles_belong_to_the_hash_of_a_document() -> None:
@@ -469,10 +388,3 @@ def test_pages_and_titles_belong_to_the_hash_of_a_document() -> None:
     titled = replace(plain, outline=(OutlineEntry(0, 1, "River"),))
     assert hash_of(plain) == digest(RIVER)
     assert len({hash_of(plain), hash_of(paged), hash_of(titled)}) == 3
-
-
-@pytest.mark.parametrize(
-    ("document", "title"), [("a.md", "a.md"), ("x/y/z.txt", "z.txt"), ("x y/ä ö.md", "ä ö.md")]
-)
-def test_a_document_is_called_by_its_file(document: str, title: str) -> None:
-    assert title_of(document) == title

@@ -212,12 +212,7 @@ def test_an_address_is_public_or_not(address: str, public: bool) -> None:
     assert is_public(address) is public
 
 
-async def test_a_text_given_as_data_is_loaded_by_its_name() -> None:
-    given = [DocumentSource(id="a.md", data="# Hi\n"), DocumentSource(id="b.csv", data=b"id\n")]
-    found = find_sources(given, FileLoader().takes)
-    assert [*found.listed] == given
-    (one,) = [one async for one in FileLoader().load(given[0])]
-    assert isinstance(one, LoadedDocument)
-    assert one.text.text == "# Hi\n"
+def test_two_texts_of_one_name_are_refused() -> None:
+    given = [DocumentSource(id="a.md", data=text) for text in ("# Hi\n", "x")]
     with pytest.raises(UsageError, match=r"a text and a text would both be a\.md"):
-        find_sources([given[0], DocumentSource(id="a.md", data="x")], FileLoader().takes)
+        find_sources(given, FileLoader().takes)

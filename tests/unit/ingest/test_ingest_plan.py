@@ -39,47 +39,28 @@ async def plan(
 
 @pytest.mark.parametrize("shares", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-async def test_the_ingestion_makes_the_calls_of_its_plan(
+async def test_the_ingestion_does_what_its_plan_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, shares: bool
 ) -> None:
     monkeypatch.setattr(pipeline, "GROUP_DOCUMENTS", 3)
     random, documents = Random(seed), Documents()
     extractor = WordExtractor(shares=shares)
-    for _ in range(4):
+    for step in range(4):
         for name in random.sample("abcdefghijkl", 6):
             # Few texts, so that some are repeated in the same group, in the next, and later.
             word = random.choice(("Red", "Green", "Blue", "Long " * 400))
             (tmp_path / f"{name}.md").write_text(f"{word} is a word.\n")
+        (tmp_path / f"{name}.md").unlink()
         if random.random() < 0.5:
             extractor.errors = {"Green": ModelOutputError("no records")}
-        planned = await plan(documents, extractor, tmp_path)
-        before = extractor.prompts
-        done = await ingest(*ingestion(documents, extractor, tmp_path))
+        sync, before = step % 2 == 1, extractor.prompts
+        planned = await plan(documents, extractor, tmp_path, sync=sync)
+        assert extractor.prompts == before
+        done = await ingest(*ingestion(documents, extractor, tmp_path, sync=sync))
         if not done.count("failed"):
             assert extractor.prompts - before == planned.calls
             assert done.outcomes == planned.outcomes
         extractor.errors = {}
-
-
-async def test_after_a_failure_only_what_is_missing_is_planned(tmp_path: Path) -> None:
-    write(tmp_path, "Alpha", "Bad", "Gone")
-    documents = Documents()
-    extractor = WordExtractor()
-    await ingest(*ingestion(documents, extractor, tmp_path))
-    (tmp_path / "gone.md").unlink()
-    write(tmp_path, "New")
-    (tmp_path / "bad.md").write_text("Better is a word.\n")
-    (tmp_path / "empty.md").write_text("")
-    planned = await plan(documents, extractor, tmp_path)
-    assert [(one.id, one.state, one.extracted) for one in planned.outcomes] == [
-        ("alpha.md", "unchanged", 0),
-        ("bad.md", "changed", 1),
-        ("empty.md", "failed", 0),
-        ("gone.md", "missing", 0),
-        ("new.md", "added", 1),
-    ]
-    assert planned.calls == 2
-    assert (await plan(documents, extractor, tmp_path, sync=True)).count("deleted") == 1
 
 
 async def test_the_cost_is_a_band_and_unknown_without_prices(tmp_path: Path) -> None:
@@ -135,22 +116,18 @@ async def test_a_plan_counts_new_chunks_what_waits_and_what_may_be_found(tmp_pat
     await ingest(*ingestion(documents, WordExtractor(), tmp_path))
     (tmp_path / "alpha.md").rename(tmp_path / "moved.md")
     write(tmp_path, "New")
-    waits = {"texts": 400, "characters": 35_000}
-    documents.database.answers["count_unembedded"] = [waits]
+    documents.database.answers["count_unembedded"] = [{"texts": 400, "characters": 35_000}]
     prices = {**PRICED, "scripted-vectors": ModelEntry(input_price=2.0, output_price=0.0)}
     embedder = ScriptedEmbedder("scripted-vectors")
+    bare = await plan(documents, WordExtractor(), tmp_path, models=prices)
     planned = await plan_vectors(documents, tmp_path, embedder, models=prices)
-    told = planned.embedding
-    assert told is not None
-    assert (told.model, told.texts, told.found) == (embedder.name, 401, FOUND_A_CHUNK)
-    assert told.calls.calls == 3
+    told: Any = planned.embedding
+    assert (bare.embedding, told.model) == (None, embedder.name)
+    assert (told.texts, told.found, told.calls.calls) == (401, FOUND_A_CHUNK, 3)
     assert told.calls.input_tokens == pytest.approx(10_000, abs=20)
     assert told.more.input_tokens == FOUND_A_CHUNK * FOUND_TOKENS
-    bare = await plan(documents, WordExtractor(), tmp_path, models=prices)
-    assert bare.embedding is None
-    assert planned.low is not None
-    assert bare.low is not None
-    assert planned.low - bare.low == pytest.approx(0.8 * 2e-6 * told.calls.input_tokens)
+    more = (planned.low or 0) - (bare.low or 0)
+    assert more == pytest.approx(0.8 * 2e-6 * told.calls.input_tokens)
     assert embedder.calls == []
 
 

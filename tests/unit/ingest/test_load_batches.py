@@ -1,14 +1,13 @@
-"""How a load is cut into batches and what its label is called."""
+"""How a load is cut into batches."""
 
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.ingest.batches import batches
-from pgs_neo4j.ingest.load import graph_label, row_size
+from pgs_neo4j.ingest.load import row_size
 
 
 def cut(lengths: list[int], most: int, size: int) -> list[list[int]]:
@@ -31,11 +30,3 @@ def test_batches_keep_every_row_in_order(lengths: list[int], most: int, size: in
     found = cut(lengths, most, size)
     assert [length for batch in found for length in batch] == lengths
     assert all(0 < len(batch) <= most for batch in found)
-
-
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [("my-graph of_things 2", "MyGraphOfThings2"), ("größe", "Größe"), ("…", "")],
-)
-def test_the_label_is_the_name_in_pascal_case(name: str, label: str) -> None:
-    assert graph_label(name) == label

@@ -13,13 +13,7 @@ from pgs_neo4j.ingest.entities.type_labels import TypeLabels
 from pgs_neo4j.ingest.fold.contribution import EntityMention
 from pgs_neo4j.ingest.fold.folding import MentionRow
 from pgs_neo4j.ingest.fold.rows import EntityRow, RelationPlace, RelationRow
-from pgs_neo4j.ingest.publish import (
-    NewChunk,
-    NewDocument,
-    Publication,
-    mapping_of,
-    publish,
-)
+from pgs_neo4j.ingest.publish import NewChunk, NewDocument, Publication, mapping_of, publish
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.documents import Chunk, GroundedEntity, GroundedExtraction
@@ -27,15 +21,14 @@ from tests.fakes.database import FakeDatabase, Row
 
 WRITER = Writer(graph="docs", holder="me", label="Docs")
 SAID = GroundedExtraction((GroundedEntity(name="Paris", type="Location"),))
+PARIS = EntityRow(
+    id="entity:Location:PARIS", key="PARIS", type="Location", name="Paris", description="A city.",
+    mentions=2, viewed=True,
+)  # fmt: skip
 PLACE: RelationPlace = (("SEINE", "River"), "CROSSES", ("PARIS", "Location"))
 
 
-def change_of(**given: Any) -> Change:
-    nothing: dict[str, Any] = {
-        "entities": {}, "vanished": (), "relations": {}, "dropped": (), "mentions": (),
-        "unbound": (),
-    }  # fmt: skip
-    return Change(**{**nothing, **given})
+NOTHING = Change(entities={}, vanished=(), relations={}, dropped=(), mentions=(), unbound=())
 
 
 def document_of(name: str, *chunks: NewChunk) -> NewDocument:
@@ -49,14 +42,6 @@ def chunk_of(id_: str, *, path: tuple[str, ...] = (), page: int | None = None) -
     return NewChunk(id=id_, chunk=chunk, extraction=SAID, extraction_key="key", sure=False)
 
 
-def entity_of(**given: Any) -> EntityRow:
-    row: dict[str, Any] = {
-        "id": "entity:Location:PARIS", "key": "PARIS", "type": "Location", "name": "Paris",
-        "description": "A city.", "mentions": 2, "viewed": True,
-    }  # fmt: skip
-    return EntityRow(**{**row, **given})
-
-
 async def sent(
     *documents: NewDocument,
     gone: tuple[str, ...] = (),
@@ -65,19 +50,11 @@ async def sent(
 ) -> Row:
     """The parameters of the one statement that publishes."""
     db: Any = FakeDatabase(publish=[{"held": True}])
-    what = Publication(gone=gone, documents=documents, change=change or change_of())
+    what = Publication(gone=gone, documents=documents, change=change or NOTHING)
     await publish(db, writer, what)
     (params,) = db.params("publish")
     assert [name for name, _ in db.sent] == ["publish"]
     return params  # type: ignore[no-any-return]
-
-
-async def test_a_chunk_has_its_place_its_text_and_its_extraction() -> None:
-    (row,) = (await sent(document_of("a.md", chunk_of("a#1"))))["chunks"]
-    own = row["properties"]
-    assert (own["index"], own["start"], own["end"]) == (3, 10, 15)
-    assert (own["text"], own["hash"], own["extraction_key"]) == ("Paris", "abc", "key")
-    assert EXTRACTION.validate_json(own["extraction"]) == SAID
 
 
 @pytest.mark.parametrize(
@@ -103,11 +80,15 @@ async def test_new_chunks_with_the_text_of_chunks_that_go_take_over_their_vector
     assert params["moved"] == [{"former": "a.md#f00", "id": "b#f00-2", "hash": "abc"}]
 
 
-async def test_chunks_follow_each_other_within_a_document_only() -> None:
+async def test_chunks_have_their_place_and_follow_each_other_within_a_document_only() -> None:
     one = document_of("a.md", *(chunk_of(f"a#{number}") for number in range(3)))
     other = document_of("b.md", *(chunk_of(f"b#{number}") for number in range(2)))
     params = await sent(one, other, document_of("c.md", chunk_of("c#0")))
     assert params["follows"] == [["a#0", "a#1"], ["a#1", "a#2"], ["b#0", "b#1"]]
+    own = params["chunks"][0]["properties"]
+    assert (own["index"], own["start"], own["end"]) == (3, 10, 15)
+    assert (own["text"], own["hash"], own["extraction_key"]) == ("Paris", "abc", "key")
+    assert EXTRACTION.validate_json(own["extraction"]) == SAID
 
 
 @pytest.mark.parametrize(
@@ -122,35 +103,37 @@ async def test_an_entity_has_the_label_of_its_type_and_while_it_is_viewed_those_
     kind: str, viewed: bool, labels: list[str], without: list[str]
 ) -> None:
     writer = replace(WRITER, types=TypeLabels(frozenset({"Location"})))
-    rows = {"a": entity_of(type=kind, viewed=viewed)}
-    (row,) = (await sent(change=change_of(entities=rows), writer=writer))["entities"]
+    rows = {"a": replace(PARIS, type=kind, viewed=viewed)}
+    (row,) = (await sent(change=replace(NOTHING, entities=rows), writer=writer))["entities"]
     assert (row["labels"], row["without"]) == (labels, without)
     assert row["properties"]["type"] == kind
 
 
 async def test_an_entity_without_a_description_loses_a_former_one() -> None:
-    rows = {"a": entity_of(), "b": entity_of(description="")}
-    own = [row["properties"] for row in (await sent(change=change_of(entities=rows)))["entities"]]
+    rows = {"a": PARIS, "b": replace(PARIS, description="")}
+    own = [
+        row["properties"]
+        for row in (await sent(change=replace(NOTHING, entities=rows)))["entities"]
+    ]
     assert [one["description"] for one in own] == ["A city.", None]
     cleared = ("fragments_hash", "undescribed", "described_by", "called")
     assert [own[0][name] for name in cleared] == [None] * 4
     assert (own[0]["weight"], type(own[0]["weight"])) == (2.0, float)
 
 
-@pytest.mark.parametrize(
-    ("said", "stored"),
-    [
-        (
-            {"spans": ((1, 6), (9, 14)), "description": "Old."},
-            {"spans": [1, 6, 9, 14], "implicit": False, "hash": text_hash("Old.")},
-        ),
-        ({}, {"spans": [], "implicit": True, "description": None, "hash": None, "short": None}),
-    ],
-)
-async def test_a_mention_has_flat_spans_and_is_implicit_without_any(said: Row, stored: Row) -> None:
-    mention = EntityMention(key="PARIS", type="Location", name="Paris", **said)
-    (row,) = (await sent(change=change_of(mentions=(MentionRow("e", "c", mention),))))["mentions"]
-    assert row["properties"].items() >= stored.items()
+async def test_a_mention_has_flat_spans_and_is_implicit_without_any() -> None:
+    given: tuple[Row, ...] = ({"spans": ((1, 6), (9, 14)), "description": "Old."}, {})
+    paris = (EntityMention(key="PARIS", type="Location", name="Paris", **one) for one in given)
+    rows = [MentionRow("e", "c", mention) for mention in paris]
+    first, second = (
+        row["properties"]
+        for row in (await sent(change=replace(NOTHING, mentions=rows)))["mentions"]
+    )
+    assert (first["spans"], first["implicit"], first["hash"]) == (
+        [1, 6, 9, 14], False, text_hash("Old."),
+    )  # fmt: skip
+    nothing = {"spans": [], "implicit": True, "description": None, "hash": None, "short": None}
+    assert second.items() >= nothing.items()
 
 
 async def test_the_view_reads_only_what_a_publication_writes() -> None:
@@ -159,7 +142,7 @@ async def test_the_view_reads_only_what_a_publication_writes() -> None:
         source="s", target="t", rel_type="R", fact="", fact_steps=900, keywords=(), steps=1700,
         mentions=1, chunks=(),
     )  # fmt: skip
-    change = change_of(entities={"a": entity_of()}, relations={PLACE: relation})
+    change = replace(NOTHING, entities={"a": PARIS}, relations={PLACE: relation})
     params = await sent(document_of("a.md", chunk_of("a#1")), change=change)
     entity, chunk = params["entities"][0]["properties"], params["chunks"][0]["properties"]
     assert {*mapping.text} <= {*entity, *chunk}

@@ -35,18 +35,15 @@ PASSING = [ModelUnavailableError("HTTP 500"), ModelRateLimitError("429", retry=R
 TEXT = "Tea grows in Assam, and ships carry it. " * 60
 
 
-def write(folder: Path, count: int, first: int = 0) -> None:
-    for number in range(first, first + count):
+def write(folder: Path, count: int) -> None:
+    for number in range(count):
         (folder / f"{number:03}.txt").write_text(f"Document {number}. {TEXT}")
 
 
-async def run(
-    documents: Documents, llm: ScriptedLLM, folder: Path, *, sync: bool = False
-) -> Ingested:
-    config = PGSConfig(max_concurrent_calls=8, max_concurrent_sweeps=4)
-    calls = Calls.of(config, {})
+async def run(documents: Documents, llm: ScriptedLLM, folder: Path) -> Ingested:
+    calls = Calls.of(PGSConfig(max_concurrent_calls=8, max_concurrent_sweeps=4), {})
     extractor = ModelExtractor(llm, calls, EntitySchema())
-    order, tools = ingestion(documents, extractor, folder, sync=sync)
+    order, tools = ingestion(documents, extractor, folder)
     return await ingest(order, replace(tools, calls=calls))
 
 
@@ -82,8 +79,7 @@ async def test_a_large_document_ends_at_its_first_part(
     monkeypatch.setattr(parts, "PART_BYTES", 15_000)
     text = "\n\n".join(f"Part {number}. {TEXT}" for number in range(60))
     (tmp_path / "large.txt").write_text(text)
-    documents, llm = Documents(), ScriptedLLM(lambda prompt: LASTING[0], delay_s=0.01)
+    llm = ScriptedLLM(lambda prompt: LASTING[0], delay_s=0.01)
     with pytest.raises(ModelAuthError):
-        await run(documents, llm, tmp_path)
+        await run(Documents(), llm, tmp_path)
     assert 0 < len(llm.prompts) <= 4
-    assert documents.published == []

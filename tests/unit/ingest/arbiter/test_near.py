@@ -41,16 +41,15 @@ def test_an_entity_has_few_near_ones() -> None:
 def test_near_names_are_asked_about_unless_numbers_or_people_speak_against_it() -> None:
     blue, ibm = present("Big Blue"), present("IBM")
     pair = (blue.named, ibm.named)
-    both = [blue, ibm]
+    both, near_ones = [blue, ibm], {pair: 0.9}
     assert close_pairs(both, Resolution(), ()) == []
-    assert close_pairs(both, Resolution(), (), near={pair: 0.9}) == [pair]
-    assert close_pairs(both, Resolution(), {pair}, near={pair: 0.9}) == []
+    assert close_pairs(both, Resolution(), (), near=near_ones) == [pair]
+    assert close_pairs(both, Resolution(), {pair}, near=near_ones) == []
     ruled = Resolution(rulings={ibm.named: ibm.named})
-    assert close_pairs(both, ruled, (), near={pair: 0.9}) == []
-    numbered = present("Model 1"), present("Type 2")
-    near_numbers = {(numbered[0].named, numbered[1].named): 0.99}
-    assert close_pairs(numbered, Resolution(), (), near=near_numbers) == []
-    assert close_pairs([ibm], Resolution(), (), near={pair: 0.9}) == []
+    assert close_pairs(both, ruled, (), near=near_ones) == []
+    assert close_pairs([ibm], Resolution(), (), near=near_ones) == []
+    one, other = present("Model 1"), present("Type 2")
+    assert close_pairs([one, other], Resolution(), (), near={(one.named, other.named): 0.99}) == []
 
 
 async def test_vectors_are_read_in_pages_and_not_without_end(

@@ -17,8 +17,8 @@ from pgs_neo4j.ingest.describe.model import (
 )
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import Completion, Prompt, Usage
-from tests.unit.ingest.extract.test_model import Kept
+from pgs_neo4j.model import Prompt
+from tests.unit.ingest.extract.test_model import Kept, cut_off
 
 FRAGMENTS = [f"Paris has bridge number {n}." for n in range(12)]
 
@@ -33,13 +33,18 @@ def prompts(made: ModelDescriber) -> list[Prompt]:
     return made.llm.prompts
 
 
-async def test_all_descriptions_are_told_and_the_reply_is_the_description() -> None:
-    made = describer(lambda prompt: "<think>Well.</think>Paris has many bridges.")
-    assert await made.describe("Paris", "Location", FRAGMENTS) == "Paris has many bridges."
+async def test_all_descriptions_are_told_and_the_reply_is_kept_and_not_bought_again() -> None:
+    replies = Kept()
+    made = describer(lambda prompt: "<think>Well.</think>Paris has many bridges.", replies)
+    again = describer(lambda prompt: "Paris has a bridge.", replies)
+    for one in (made, again):
+        text = await one.describe("Paris", "Location", FRAGMENTS)
+        assert text == "Paris has many bridges."
     (prompt,) = prompts(made)
     assert prompt.task == "description"
     assert all(fragment in prompt.user for fragment in FRAGMENTS)
     assert "Entity: Paris\nType: Location" in prompt.user
+    assert prompts(again) == []
 
 
 def test_a_description_cannot_end_its_passage() -> None:
@@ -47,37 +52,26 @@ def test_a_description_cannot_end_its_passage() -> None:
     assert user.count("</passage>") == 1
 
 
-async def test_a_reply_is_kept_and_not_bought_again() -> None:
-    replies = Kept()
-    made = describer(lambda prompt: "Paris has bridges.", replies)
-    first = await made.describe("Paris", "Location", FRAGMENTS)
-    again = describer(lambda prompt: "Paris has a bridge.", replies)
-    assert await again.describe("Paris", "Location", FRAGMENTS) == first
-    assert prompts(again) == []
-
-
-CUT_OFF = Completion(
-    text="Paris has bri", usage=Usage(calls=1, input_tokens=9, output_tokens=9), model="scripted",
-    truncated=True,
-)  # fmt: skip
-
-
 async def test_a_reply_that_is_cut_off_gets_more_room() -> None:
-    replies = iter([CUT_OFF, "Paris has bridges."])
-    made = describer(lambda prompt: next(replies))
+    made = describer(
+        lambda prompt: "Paris has bridges." if len(prompts(made)) > 1 else cut_off(prompt)
+    )
     assert await made.describe("Paris", "Location", FRAGMENTS) == "Paris has bridges."
     assert made.llm.max_tokens == [*ROOMS[:2]]  # type: ignore[attr-defined]
 
 
-async def test_a_reply_that_is_never_whole_is_refused() -> None:
-    with pytest.raises(ModelOutputError, match="cut off at 3,200 tokens"):
-        await describer(lambda prompt: CUT_OFF).describe("Paris", "Location", FRAGMENTS)
-
-
-async def test_a_reply_that_says_nothing_of_the_fragments_is_refused() -> None:
-    made = describer(lambda prompt: "I cannot help with that.")
-    with pytest.raises(ModelOutputError, match="described nothing it was told"):
-        await made.describe("Paris", "Location", FRAGMENTS)
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (cut_off, "cut off at 3,200 tokens"),
+        (lambda prompt: "I cannot help with that.", "described nothing it was told"),
+    ],
+)
+async def test_a_reply_that_is_never_whole_or_says_nothing_of_the_fragments_is_refused(
+    answer: Any, said: str
+) -> None:
+    with pytest.raises(ModelOutputError, match=said):
+        await describer(answer).describe("Paris", "Location", FRAGMENTS)
 
 
 async def test_a_limit_stops_it() -> None:

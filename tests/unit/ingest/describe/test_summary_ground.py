@@ -29,13 +29,14 @@ def test_only_what_the_sources_can_have_said_stays(summary: str, kept: str) -> N
     assert grounded_sentences(summary, "Paris", SOURCES) == kept
 
 
-def test_numbers_of_the_name_are_known() -> None:
-    said = grounded_sentences("Apollo 11 landed softly.", "Apollo 11", ["It landed on the Moon."])
-    assert said == "Apollo 11 landed softly."
-
-
-def test_scripts_without_spaces_are_kept() -> None:
-    assert (
-        grounded_sentences("巴黎位于塞纳河畔。", "巴黎", ["这座城市位于塞纳河畔。"])
-        == "巴黎位于塞纳河畔。"
-    )
+@pytest.mark.parametrize(
+    ("summary", "name", "source"),
+    [
+        ("Apollo 11 landed softly.", "Apollo 11", "It landed on the Moon."),  # a known number
+        ("巴黎位于塞纳河畔。", "巴黎", "这座城市位于塞纳河畔。"),  # no spaces
+    ],
+)
+def test_numbers_of_the_name_and_scripts_without_spaces_are_kept(
+    summary: str, name: str, source: str
+) -> None:
+    assert grounded_sentences(summary, name, [source]) == summary

@@ -39,11 +39,8 @@ async def test_every_description_is_told_once(count: int, words: int) -> None:
     assert len([part for part in told if part.startswith("S")]) == len(calls) - 1
 
 
-async def test_the_sample_of_a_hub_takes_a_call_or_few() -> None:
+async def test_a_hub_takes_few_calls_and_none_but_the_last_is_told_little() -> None:
     assert len(await calls_for(said(MOST_FRAGMENTS))) <= 3
-
-
-async def test_no_call_but_the_last_is_told_little() -> None:
     *groups, _ = await calls_for(said(200, 20))
     assert groups
     assert all(are_long(group) for group in groups)

@@ -44,6 +44,7 @@ class WaitingEntities:
     def __init__(self, *names: str) -> None:
         self.waiting = {name: f"{name} is." for name in sorted(names)}
         self.described: dict[str, str] = {}
+        self.events: list[Event] = []
         self.database: Any = FakeDatabase(read_undescribed=self.read, write_descriptions=self.write)
 
     def read(self, sent: Row) -> list[Row]:
@@ -62,28 +63,22 @@ class WaitingEntities:
         return [{"written": len(sent["rows"])}]
 
 
-async def run(
-    entities: WaitingEntities, describer: FirstFragment, events: list[Event] | None = None
-) -> EntitiesDescribed:
-    heard = [] if events is None else events
-    return await describe_waiting(entities.database, WRITER, describer, 1, heard.append)
+async def run(entities: WaitingEntities, describer: FirstFragment) -> EntitiesDescribed:
+    return await describe_waiting(entities.database, WRITER, describer, 1, entities.events.append)
 
 
-async def test_each_is_described_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_is_described_page_by_page_and_one_that_fails_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(waiting, "PAGE", 2)
-    entities, events = WaitingEntities("a", "b", "c", "d", "e"), list[Event]()
-    done = await run(entities, FirstFragment(), events)
-    assert (done.entities, done.waiting) == (5, 0)
-    assert entities.described["c"] == "T: c is."
-    assert [event.done for event in events if event.kind == "progressed"] == [2, 4, 5]
-
-
-async def test_one_that_fails_waits_and_the_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "PAGE", 2)
-    entities = WaitingEntities("a", "b", "c")
+    entities = WaitingEntities("a", "b", "c", "d", "e")
     done = await run(entities, FirstFragment(a=ModelOutputError("nonsense")))
-    assert (done.entities, done.waiting, done.error, done.stopped) == (2, 1, "", "")
-    assert [*entities.waiting] == ["a"]
+    assert (done.entities, done.waiting, done.error, done.stopped) == (4, 1, "", "")
+    assert ([*entities.waiting], entities.described["c"]) == (["a"], "T: c is.")
+    progressed = [event.done for event in entities.events if event.kind == "progressed"]
+    assert len(progressed) == 3
+    done = await run(entities, FirstFragment())
+    assert (done.entities, done.waiting) == (1, 0)
 
 
 @pytest.mark.parametrize(

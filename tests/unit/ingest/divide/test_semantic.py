@@ -47,14 +47,6 @@ async def chunks(text: str, by: SemanticChunker | DivisionEstimate | None = None
     return [*chunks_ending(document, await (by or chunker()).divide(document), RULES)]
 
 
-async def test_a_chunk_ends_where_the_subject_changes() -> None:
-    first = "".join(f"Cats purr softly at night by the fire {number}. " for number in range(9))
-    second = "".join(f"Steel melts in hot furnaces of old works {number}. " for number in range(9))
-    made = await chunks(first + second)
-    assert len(made) > 1
-    assert len(first) in {chunk.end for chunk in made}
-
-
 async def test_a_small_document_needs_no_vectors() -> None:
     async def refuse(texts: Sequence[str]) -> NDArray[np.float32]:
         raise AssertionError(texts)
@@ -109,7 +101,7 @@ async def test_an_estimate_counts_calls_and_makes_none() -> None:
     assert abs(len(likely) - len(made)) <= len(made) / 3
 
 
-def test_calls_are_bounded_in_sentences_and_tokens() -> None:
+def test_calls_are_bounded_in_sentences() -> None:
     text = "".join(prose(3, 100))
     sentences = [*split_sentences(text)]
     parts = [*sentence_batches(text, sentences)]

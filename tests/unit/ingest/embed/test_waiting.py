@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from pgs_neo4j.errors import EmbeddingError, LeaseLostError
 from pgs_neo4j.ingest.embed import texts, waiting
 from pgs_neo4j.ingest.embed.texts import entity_text
-from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting, text_batches
+from pgs_neo4j.ingest.embed.waiting import TextsEmbedded, embed_waiting
 from pgs_neo4j.ingest.order import Embedding, IngestTools
 from pgs_neo4j.ingest.writer import Writer
-from pgs_neo4j.text.tokens import estimate
 from tests.fakes.database import FakeDatabase, Row
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
@@ -82,17 +81,6 @@ async def test_pages_and_calls_are_bounded_and_equal_texts_embedded_once(
     assert {sent["most"] for sent in graph.database.params("read_unembedded_nodes")} == {5}
 
 
-async def test_without_an_embedder_missing_vectors_are_only_counted() -> None:
-    graph = WaitingTexts("one", "two")
-    tools = replace(graph.tools(ScriptedEmbedder()), embedding=None)
-    assert await embed_waiting(tools, WRITER, stopped="") == TextsEmbedded()
-    graph.models["n0001"] = "old"
-    assert await embed_waiting(tools, WRITER, stopped="") == TextsEmbedded(waiting=1)
-    assert [name for name, _ in graph.database.sent] == [
-        "read_vector_models", "read_vector_models", "count_unembedded",
-    ]  # fmt: skip
-
-
 class Picky(ScriptedEmbedder):
     """Fails on some texts."""
 
@@ -107,21 +95,20 @@ class Picky(ScriptedEmbedder):
         return await super().embed(texts)
 
 
-async def test_a_text_that_the_embedder_fails_on_leaves_the_others() -> None:
-    said = [f"text {n}" for n in range(100)]
-    graph, embedder = WaitingTexts(*said), Picky("text 0", "text 57")
+@pytest.mark.parametrize(
+    ("count", "refused", "waits", "given_up"),
+    [(100, [0, 57], 2, False), (1000, range(1000), 1000, True)],
+)
+async def test_a_text_that_the_embedder_fails_on_leaves_the_others_until_it_is_given_up(
+    count: int, refused: Sequence[int], waits: int, given_up: bool
+) -> None:
+    said = [f"text {n}" for n in range(count)]
+    graph, embedder = WaitingTexts(*said), Picky(*(said[n] for n in refused))
     done = await graph.embed(embedder)
-    assert (done.texts, done.waiting, done.why) == (98, 2, "no finite vector")
-    assert {*said} - {*embedder.texts} == {"text 0", "text 57"}
-    assert embedder.tries < 40
-
-
-async def test_an_embedder_that_fails_on_everything_is_given_up() -> None:
-    said = [f"text {n}" for n in range(1000)]
-    graph, embedder = WaitingTexts(*said), Picky(*said)
-    done = await graph.embed(embedder)
-    assert (done.texts, done.waiting, done.error) == (0, 1000, "no finite vector")
-    assert done.refused == waiting.MOST_REFUSED
+    assert (done.texts, done.waiting, done.why) == (count - waits, waits, "no finite vector")
+    assert done.refused == (waiting.MOST_REFUSED if given_up else waits)
+    assert bool(done.error) is given_up
+    assert {*said} - {*embedder.texts} == {said[n] for n in refused}
     assert embedder.tries < 40
 
 
@@ -131,26 +118,16 @@ async def test_a_text_without_a_vector_is_not_asked_for_again() -> None:
             return super().vectors(texts) * 0
 
     graph, embedder = WaitingTexts("the"), Blank()
-    assert (await graph.embed(embedder)).texts == 1
-    assert [
-        row for sent in graph.database.params("write_node_vectors") for row in sent["rows"]
-    ] == []
-    await graph.embed(embedder)
+    for _ in range(2):
+        await graph.embed(embedder)
     assert embedder.texts == ["the"]
+    assert not any(sent["rows"] for sent in graph.database.params("write_node_vectors"))
 
 
 async def test_a_writer_whose_right_is_lost_writes_nothing_more() -> None:
     graph = WaitingTexts("one", held=False)
     with pytest.raises(LeaseLostError, match="graph docs"):
         await graph.embed(ScriptedEmbedder())
-
-
-@pytest.mark.parametrize("most", [1, 10, 1000])
-def test_batches_hold_all_texts_in_order_within_their_tokens(most: int) -> None:
-    said = ["x" * (n * 7 % 50) for n in range(40)]
-    made = [*text_batches(said, most)]
-    assert [text for batch in made for text in batch] == said
-    assert all(len(one) == 1 or sum(map(estimate, one)) <= most for one in made)
 
 
 def test_an_entity_stands_for_itself_by_name_and_description() -> None:

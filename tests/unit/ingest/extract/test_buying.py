@@ -34,11 +34,6 @@ def test_a_large_chunk_is_alone_wherever_it_stands() -> None:
         assert groups == [[LARGE], SMALL]
 
 
-def test_an_extractor_that_shares_nothing_has_each_chunk_alone() -> None:
-    groups = prompt_groups(documents([SMALL[0], LARGE]), (), WordExtractor())
-    assert groups == [[SMALL[0]], [LARGE]]
-
-
 def test_what_is_known_and_what_is_repeated_is_not_extracted() -> None:
     missing = [*SMALL, SMALL[1], LARGE]
     groups = prompt_groups(documents(missing), {SMALL[0].extraction_key}, WordExtractor())

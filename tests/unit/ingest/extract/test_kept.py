@@ -8,25 +8,11 @@ from typing import Any
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseError
-from pgs_neo4j.ingest.extract.kept import Keeper, read_kept
-from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
-from tests.documents import relation_of
+from pgs_neo4j.ingest.extract.kept import Keeper
+from pgs_neo4j.model.documents import GroundedExtraction
 from tests.fakes.database import FakeDatabase, Row
 
-ZOE = GroundedEntity(name="Zoë", type="Person", spans=((0, 3), (9, 12)), sentences=(1, 2))
-PARIS = GroundedEntity(name="Paris", type="Location")
-LIVES = relation_of(ZOE, PARIS, fact="Zoë lives in Paris.", keywords=("lives in",), weight=0.3)
-SAID = GroundedExtraction((ZOE,), (LIVES,), {"not in the text": 2})
-
-
-async def test_what_is_kept_is_read_back_as_it_was() -> None:
-    db: Any = FakeDatabase()
-    await Keeper(db, "docs").keep({"k1": SAID})
-    (params,) = db.params("keep_extractions")
-    assert (params["graph"], [row["key"] for row in params["rows"]]) == ("docs", ["k1"])
-    db.answers["read_extractions"] = params["rows"]
-    assert await read_kept(db, "docs", {"k2", "k1"}) == {"k1": SAID}
-    assert db.params("read_extractions") == [{"graph": "docs", "keys": ["k1", "k2"]}]
+SAID = GroundedExtraction()
 
 
 class SlowDatabase(FakeDatabase):
@@ -58,16 +44,12 @@ async def test_an_extraction_that_cannot_be_kept_is_told_to_all_that_wait() -> N
     assert {row["key"] for row in db.params("keep_extractions")[-1]["rows"]} == {"k1", "k2", "k3"}
 
 
-async def test_replies_are_found_by_the_next_process_and_forgotten_apart() -> None:
+async def test_replies_are_found_by_the_next_process() -> None:
     db: Any = FakeDatabase()
     await Keeper(db, "docs").keep_text("k1", "entity")
-    (params,) = db.params("keep_extractions")
-    assert params["rows"] == [{"key": "reply:k1", "data": "entity"}]
+    db.answers["read_extractions"] = db.params("keep_extractions")[0]["rows"]
     db.answers["read_reply_keys"] = [{"key": "reply:k1"}]
-    db.answers["read_extractions"] = params["rows"]
     later = Keeper(db, "docs")
     assert [await later.find(key) for key in ("k1", "k2", "k1")] == ["entity", None, "entity"]
     assert len(db.params("read_reply_keys")) == 1
     assert len(db.params("read_extractions")) == 2
-    await later.forget_replies()
-    assert db.params("delete_replies") == [{"graph": "docs", "prefix": "reply:"}]

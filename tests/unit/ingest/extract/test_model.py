@@ -61,21 +61,17 @@ class Kept:
         self.texts[key] = text
 
 
-async def test_a_forecast_is_the_call_that_is_then_made() -> None:
-    made = extractor(lambda prompt: "<|COMPLETE|>")
-    planned = (await made.forecast([chunk_of()])).calls
-    await made.extract([chunk_of()])
-    (prompt,) = prompts(made)
-    assert (planned.calls, planned.input_tokens) == (1, estimated_tokens(prompt))
-    assert planned.output_tokens < planned.output_most == ROOMS[0][1]
-
-
 @pytest.mark.parametrize(("gleaning", "rounds"), [("0", 0), ("2", 2), ("auto", AUTO_ROUNDS)])
-async def test_a_forecast_bounds_what_gleaning_adds(gleaning: Gleaning, rounds: int) -> None:
+async def test_a_forecast_is_the_call_that_is_then_made_and_bounds_what_gleaning_adds(
+    gleaning: Gleaning, rounds: int
+) -> None:
     made = extractor(lambda prompt: "<|COMPLETE|>", gleaning=gleaning)
     forecast = await made.forecast([chunk_of()])
-    assert (forecast.calls.calls, forecast.gleaning.calls) == (1, rounds)
-    assert forecast.gleaning.output_most == rounds * ROOMS[0][1]
+    await made.extract([chunk_of()])
+    planned, more = forecast.calls, forecast.gleaning
+    assert (planned.calls, planned.input_tokens) == (1, estimated_tokens(prompts(made)[0]))
+    assert planned.output_tokens < planned.output_most == ROOMS[0][1]
+    assert (more.calls, more.output_most) == (rounds, rounds * ROOMS[0][1])
 
 
 async def test_a_forecast_knows_a_reply_that_is_kept() -> None:
@@ -120,43 +116,47 @@ async def test_a_cut_reply_gets_more_room_and_then_the_halves_are_asked_for(
     assert len(llm.prompts) == DOUBLINGS + 3
 
 
-async def test_one_sentence_that_is_always_cut_off_is_an_error_and_never_called_whole() -> None:
+@pytest.mark.parametrize(
+    ("reply", "text", "parts"),
+    [(cut_off, "Tea grows in Assam.", 1)]
+    + [(lambda prompt, cut=cut: cut, TEXT, 3) for cut in (CUT_SHORT, CUT_JSON)],
+)
+async def test_a_model_that_never_ends_a_reply_is_given_up_after_few_calls(
+    reply: Callable[[Prompt], Reply], text: str, parts: int
+) -> None:
+    """Of four sentences, it is asked for all, for two, and for one."""
+    made = extractor(reply)
     with pytest.raises(ModelOutputError, match="cut off"):
-        await extractor(cut_off).extract([chunk_of("Tea grows in Assam.")])
-
-
-@pytest.mark.parametrize("reply", [CUT_SHORT, CUT_JSON])
-async def test_a_model_that_never_ends_a_reply_is_given_up_after_few_calls(reply: str) -> None:
-    made = extractor(lambda prompt: reply)
-    with pytest.raises(ModelOutputError, match="cut off"):
-        await made.extract([chunk_of()])
-    assert len(prompts(made)) == 3 * (DOUBLINGS + 1)  # of four sentences, of two, and of one
+        await made.extract([chunk_of(text)])
+    assert len(prompts(made)) == parts * (DOUBLINGS + 1)
 
 
 async def test_a_model_that_leaves_out_the_mark_is_asked_once_more_and_believed() -> None:
-    def unmarked(prompt: Prompt) -> str:
-        return records(prompt).replace("\n<|COMPLETE|>\n", "")
-
-    made = extractor(unmarked)
+    made = extractor(lambda prompt: records(prompt).replace("\n<|COMPLETE|>\n", ""))
     (found,) = await made.extract([chunk_of()])
     assert [one.sentences for one in found.entities] == [(1,), (2,), (3,), (4,)]
     assert found.dropped == {}
     assert len(prompts(made)) == 2
 
 
-@pytest.mark.parametrize("fuller", [0, 1])
-async def test_of_two_replies_without_the_mark_the_one_that_says_more_counts(fuller: int) -> None:
-    said = ["entity<|#|>Tea<|#|>Product<|#|>It grows.<|#|>1\n"] * 2
-    said[fuller] += "entity<|#|>Assam<|#|>Location<|#|>It has tea.<|#|>1"
+TEA = "entity<|#|>Tea<|#|>Product<|#|>It grows.<|#|>1\n"
+BOTH = f"{TEA}entity<|#|>Assam<|#|>Location<|#|>It has tea.<|#|>1"
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ((TEA, BOTH), ["Tea", "Assam"]),
+        ((BOTH, TEA), ["Tea", "Assam"]),
+        ((BOTH, "<|COMPLETE|>"), []),  # one with the mark counts
+    ],
+)
+async def test_of_two_replies_without_the_mark_the_one_that_says_more_counts(
+    said: tuple[str, str], names: list[str]
+) -> None:
     replies = iter(said)
     (found,) = await extractor(lambda prompt: next(replies)).extract([chunk_of()])
-    assert [one.name for one in found.entities] == ["Tea", "Assam"]
-
-
-async def test_a_reply_with_the_mark_counts_whatever_came_before() -> None:
-    replies = iter(["entity<|#|>Tea<|#|>Product<|#|>It grows.<|#|>1\n" * 2, "<|COMPLETE|>"])
-    (found,) = await extractor(lambda prompt: next(replies)).extract([chunk_of()])
-    assert found.entities == ()
+    assert [one.name for one in found.entities] == names
 
 
 async def test_a_small_context_is_asked_again_with_the_room_it_has() -> None:
@@ -188,8 +188,7 @@ async def test_a_reply_without_records_is_asked_for_twice() -> None:
     made = extractor(lambda prompt: "I cannot do that.")
     with pytest.raises(ModelOutputError, match="did not write records"):
         await made.extract([chunk_of()])
-    assert isinstance(made.llm, ScriptedLLM)
-    assert len(made.llm.prompts) == 2
+    assert len(prompts(made)) == 2
 
 
 def test_nothing_in_a_document_leaves_its_place_in_the_prompt() -> None:
@@ -238,14 +237,11 @@ async def test_auto_asks_again_where_the_text_has_more_names() -> None:
     assert (first.task, second.task) == ("extraction", "gleaning")
     assert second.user.startswith(first.user)
     assert "Listed already: Ann Lee\n" in second.user
-    for name in ALL[1:4]:
-        assert name in second.user.split("may be missing:")[1]
-
-
-async def test_auto_asks_once_if_hardly_a_name_is_missing() -> None:
-    made = extractor(lambda prompt: names(prompt, *ALL[:3]), gleaning="auto")
-    await made.extract([chunk_of(CREW)])
-    assert len(prompts(made)) == 1
+    missing = second.user.split("may be missing:")[1]
+    assert all(name in missing for name in ALL[1:4])
+    enough = extractor(lambda prompt: names(prompt, *ALL[:3]), gleaning="auto")
+    await enough.extract([chunk_of(CREW)])
+    assert len(prompts(enough)) == 1
 
 
 @pytest.mark.parametrize(("gleaning", "calls"), [("0", 1), ("1", 2), ("2", 3), ("3", 4)])
@@ -280,29 +276,16 @@ async def test_replies_before_the_last_are_kept_and_not_bought_again() -> None:
     def fails(prompt: Prompt) -> Reply:
         if prompt.task == "gleaning":
             return ModelUnavailableError("it is gone")
-        return names(prompt, "Ann Lee")
+        return names(prompt, "Ann Lee") + "\ud800"  # half a character, which cannot be kept
 
     with pytest.raises(ModelUnavailableError):
         await extractor(fails, gleaning="1", replies=kept).extract([chunk_of(CREW)])
-    assert len(kept.texts) == 1
+    (text,) = kept.texts.values()
+    assert "<|COMPLETE|>\\n?" in text
     made = extractor(lambda prompt: names(prompt, "Bob Day"), gleaning="1", replies=kept)
     (found,) = await made.extract([chunk_of(CREW)])
     assert [one.name for one in found.entities] == ["Ann Lee", "Bob Day"]
     assert [prompt.task for prompt in prompts(made)] == ["gleaning"]
-
-
-async def test_half_a_character_in_a_reply_is_replaced_so_that_it_can_be_kept() -> None:
-    kept = Kept()
-
-    def half(prompt: Prompt) -> Reply:
-        if prompt.task == "gleaning":
-            return ModelUnavailableError("it is gone")
-        return names(prompt, "Ann Lee").replace("Ann", "Ann\ud800")
-
-    with pytest.raises(ModelUnavailableError):
-        await extractor(half, gleaning="1", replies=kept).extract([chunk_of(CREW)])
-    (text,) = kept.texts.values()
-    assert "Ann? Lee" in text
 
 
 async def test_a_reply_that_was_cut_off_is_not_bought_again_either() -> None:
@@ -322,10 +305,10 @@ async def test_a_reply_that_was_cut_off_is_not_bought_again_either() -> None:
 async def test_small_documents_share_a_prompt_and_have_their_own_replies() -> None:
     made = extractor(lambda prompt: names(prompt, "Ann Lee", "Bob Day"))
     texts = ("Ann Lee sails.", "Nobody sails. Bob Day rows.", "Then Ann Lee rows.")
-    first, second, third = await made.extract([chunk_of(text) for text in texts])
-    assert [(one.name, one.sentences) for one in first.entities] == [("Ann Lee", (1,))]
-    assert [(one.name, one.sentences) for one in second.entities] == [("Bob Day", (2,))]
-    assert [(one.name, one.sentences) for one in third.entities] == [("Ann Lee", (1,))]
+    found = await made.extract([chunk_of(text) for text in texts])
+    assert [[(entity.name, entity.sentences) for entity in one.entities] for one in found] == [
+        [("Ann Lee", (1,))], [("Bob Day", (2,))], [("Ann Lee", (1,))],
+    ]  # fmt: skip
     (prompt,) = prompts(made)
     assert prompt.user.count("<passage>") == 3
     assert "[4] Then Ann Lee rows." in prompt.user

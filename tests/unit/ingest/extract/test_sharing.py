@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgs_neo4j.ingest.extract.sharing import (
-    MOST_SHARED,
-    SHARED_TOKENS,
-    SMALL_TOKENS,
-    separate,
-    share_prompts,
-)
+from pgs_neo4j.ingest.extract.sharing import MOST_SHARED, SHARED_TOKENS, separate, share_prompts
 from pgs_neo4j.model.documents import (
     Chunk,
     DocumentText,
@@ -38,7 +32,6 @@ def sizes(*chunks: Chunk) -> list[int]:
 
 
 def test_only_small_documents_share_a_prompt() -> None:
-    assert estimate(LARGE.text) > SMALL_TOKENS
     assert sizes(SMALL, SMALL, LARGE, SMALL) == [1, 3]
     assert sizes(LARGE, LARGE) == [1, 1]
     for alone in (
@@ -59,13 +52,9 @@ def entity(name: str, about: str, *sentences: int) -> ExtractedEntity:
     return ExtractedEntity(name=name, type="Person", description=about, sentences=sentences)
 
 
-def test_one_passage_has_the_whole_reply() -> None:
-    said = Extraction((entity("Ann", "She sails.", 9),))
-    assert separate(said, PASSAGES[:1]) == [said]
-
-
 def test_a_description_of_several_passages_belongs_to_none() -> None:
     said = Extraction((entity("Bob", "He rows and swims.", 2, 3), entity("Ann", "Sails.", 1)))
+    assert separate(said, PASSAGES[:1]) == [said]
     first, second, third = separate(said, PASSAGES)
     assert first.entities == (entity("Bob", "", 2), entity("Ann", "Sails.", 1))
     assert second.entities == (entity("Bob", "", 1),)
@@ -90,9 +79,7 @@ def test_sentences_that_no_passage_has_count_as_none() -> None:
 
 
 def test_a_relation_is_cited_in_the_numbers_of_its_passage() -> None:
-    relation = ExtractedRelation(
-        source="Bob", target="Ann", description="They meet.", sentences=(3, 4)
-    )
-    _, second, third = separate(Extraction((), (relation,)), PASSAGES)
-    assert [one.sentences for one in (*second.relations, *third.relations)] == [(1,), (1,)]
-    assert [one.description for one in (*second.relations, *third.relations)] == ["", ""]
+    both = ExtractedRelation(source="Bob", target="Ann", description="They meet.", sentences=(3, 4))
+    _, *parts = separate(Extraction((), (both,)), PASSAGES)
+    cited = replace(both, description="", sentences=(1,))
+    assert [one.relations for one in parts] == [(cited,), (cited,)]

@@ -34,6 +34,9 @@ def told(*mentions: EntityMention, entity: str, ruled: Ruled | None = None) -> d
     }
 
 
+CNN = "Convolutional Neural Network"
+
+
 @pytest.mark.parametrize(
     ("short", "full", "kind", "how"),
     [
@@ -42,21 +45,14 @@ def told(*mentions: EntityMention, entity: str, ruled: Ruled | None = None) -> d
         ("Marie Cruie", "Marie Curie", "Person", "typing error"),
         ("NATO", "North Atlantic Treaty Organization", "Organization", "acronym"),
         ("Acme", "Acme Inc.", "Organization", "company form"),
+        ("CNN", CNN, "Concept", "definition"),
     ],
 )
 def test_a_variant_is_told_by_its_kind(short: str, full: str, kind: str, how: str) -> None:
-    found = told(mention(full, kind), mention(short, kind), entity=full)
+    defined = replace(mention(full, kind), short=short if full == CNN else "")
+    found = told(defined, mention(short, kind), entity=full)
     key = normalize_name(full)
     assert found == {f"{key} {kind}": "leads", f"{normalize_name(short)} {kind}": f"{how} {key}"}
-
-
-def test_a_name_by_definition_is_told() -> None:
-    full = "Convolutional Neural Network"
-    short = "CNN"
-    defined = replace(mention(full, "Concept"), short=short)
-    found = told(defined, mention(short, "Concept"), entity=full)
-    key = normalize_name(full)
-    assert found == {f"{key} Concept": "leads", "CNN Concept": f"definition {key}"}
 
 
 SHORT, MARIE, MARIA = ((key, "Person") for key in ("M._CURIE", "MARIE_CURIE", "MARIA_SKŁODOWSKA"))

@@ -56,11 +56,10 @@ def test_taking_back_a_merge_leaves_what_came_along_together() -> None:
     before = merged((A, B))
     assert take_back_merge(merge_names(before, B, C), A) == before
     assert take_back_merge(before, A) == {}
-
-
-def test_only_the_latest_merge_of_a_name_is_taken_back() -> None:
-    ruled = merged((A, B), (D, C), (B, C))
+    ruled = merged((A, B), (D, C), (B, C))  # only the latest one is taken back
     assert rulings_in_force(take_back_merge(ruled, A)) == {A: B, D: C}
+    for nothing in ({}, part_name({}, A), merged((B, A))):
+        assert take_back_merge(nothing, A) == nothing
 
 
 def test_a_name_that_stood_apart_does_so_again() -> None:
@@ -69,17 +68,9 @@ def test_a_name_that_stood_apart_does_so_again() -> None:
     joined = merge_names(apart, A, B)
     assert rulings_in_force(joined) == {A: B}
     assert take_back_merge(joined, A) == apart
-
-
-def test_parting_a_merged_name_waits_for_the_end_of_the_merge() -> None:
-    ruled = part_name(merged((A, B)), A)
-    assert rulings_in_force(ruled) == {A: B}
-    assert rulings_in_force(take_back_merge(ruled, A)) == {A: A}
-
-
-def test_nothing_is_taken_back_of_a_name_that_was_not_merged() -> None:
-    for ruled in ({}, part_name({}, A), merged((B, A))):
-        assert take_back_merge(ruled, A) == ruled
+    waiting = part_name(merged((A, B)), A)  # until the merge ends
+    assert rulings_in_force(waiting) == {A: B}
+    assert rulings_in_force(take_back_merge(waiting, A)) == {A: A}
 
 
 def test_direct_merges_are_told() -> None:
