@@ -8,11 +8,9 @@ import pytest
 
 from pgs_neo4j import catalog
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.config import PGSConfig, load
-from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.searching import Searcher
-from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping
+from tests.unit.engine.test_embedder_choice import core
 
 SERVED = {"llm_provider": "openai", "llm_base_url": "http://127.0.0.1:9/v1"}
 FREE: dict[str, Any] = {"llm_provider": "extractive", "embedder": "hashing"}
@@ -39,6 +37,4 @@ async def test_a_search_may_cost_what_its_services_charge(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(catalog, "get", graph)
-    model, database = ScriptedLLM(lambda _: ""), None
-    core = Core(database, load(settings).settings, PGSConfig(), model, model)  # type: ignore[arg-type]
-    assert await Searcher(core).may_cost("papers", rerank) == costs
+    assert await Searcher(core(**settings)).may_cost("papers", rerank) == costs

@@ -80,8 +80,15 @@ async def test_a_name_of_many_chunks_is_likely_to_be_described(
     """Of too many names, those of several chunks are kept."""
     monkeypatch.setattr(describe_plan, "MOST_NAMES", most_names)
     write(tmp_path, *(f"It is day {n}, and Marie Curie met Otto Hahn{n}." for n in range(8)))
-    told = await forecast(tmp_path)
+    asked: list[str] = []
+
+    def count(sent: Row) -> list[Row]:
+        asked.extend(sent["keys"])
+        return []
+
+    told = await forecast(tmp_path, {"count_mentions": count})
     assert (told.calls.calls, told.more.calls, told.more.output_most) == (0, 1, ROOMS[0])
+    assert (asked == ["MARIE_CURIE"]) is (most_names == 5)
     (tmp_path / "00.md").unlink()
     assert await forecast(tmp_path) == DescriptionForecast()
 

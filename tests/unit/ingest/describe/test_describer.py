@@ -53,9 +53,9 @@ def test_a_description_cannot_end_its_passage() -> None:
 
 
 async def test_a_reply_that_is_cut_off_gets_more_room() -> None:
-    made = describer(
-        lambda prompt: "Paris has bridges." if len(prompts(made)) > 1 else cut_off(prompt)
-    )
+    first = cut_off(description_prompt("Paris", "Location", FRAGMENTS))
+    replies = iter([first, "Paris has bridges."])
+    made = describer(lambda prompt: next(replies))
     assert await made.describe("Paris", "Location", FRAGMENTS) == "Paris has bridges."
     assert made.llm.max_tokens == [*ROOMS[:2]]  # type: ignore[attr-defined]
 

@@ -118,8 +118,11 @@ async def test_a_cut_reply_gets_more_room_and_then_the_halves_are_asked_for(
 
 @pytest.mark.parametrize(
     ("reply", "text", "parts"),
-    [(cut_off, "Tea grows in Assam.", 1)]
-    + [(lambda prompt, cut=cut: cut, TEXT, 3) for cut in (CUT_SHORT, CUT_JSON)],
+    [
+        (cut_off, "Tea grows in Assam.", 1),
+        (lambda prompt: CUT_SHORT, TEXT, 3),
+        (lambda prompt: CUT_JSON, TEXT, 3),
+    ],
 )
 async def test_a_model_that_never_ends_a_reply_is_given_up_after_few_calls(
     reply: Callable[[Prompt], Reply], text: str, parts: int
