@@ -73,25 +73,18 @@ def test_at_most_so_many_nodes_passages_and_relationships() -> None:
     assert [*context.nodes] == [f"n{i}" for i in range(1, MOST_NODES + 1)]
     assert context.text.count("\n| Text") == MOST_PASSAGES
     assert [*context.facts] == [f"t{i}" for i in range(1, 21)]
-
-
-def test_relationships_have_a_bound_of_their_own() -> None:
-    wide = found(facts=tuple(fact(i, "T" * 90) for i in range(1, 21)))
-    context = build_context(wide, 12_000)
-    shown = [line for line in context.text.splitlines() if line.startswith("[t")]
-    assert 0 < len(shown) == len(context.facts) < 20
+    wide = build_context(found(facts=tuple(fact(i, "T" * 90) for i in range(1, 21))), 12_000)
+    shown = [line for line in wide.text.splitlines() if line.startswith("[t")]
+    assert 0 < len(shown) == len(wide.facts) < 20
     assert estimate("\n".join(shown)) <= FACT_TOKENS
 
 
-def test_what_does_not_fit_is_left_out_and_the_next_is_tried() -> None:
+def test_what_does_not_fit_is_left_out_or_gives_its_best_sentences_and_says_so() -> None:
     long = "One sentence without any end " * 60
     context = build_context(found(node(1, long), node(2, "Short.")), 300)
     assert "| Short." in context.text
     assert "without any end" not in context.text
     assert [*context.nodes] == ["n1", "n2"]  # the first one is still named
-
-
-def test_a_long_passage_gives_its_best_sentences_and_says_so() -> None:
     dull = [f"Sentence {i} is about nothing at all." for i in range(200)]
     text = " ".join([*dull[:100], "Ada trades tea.", *dull[100:], "Nobody trades salt."])
     context = build_context(found(node(1, text)), 1000)

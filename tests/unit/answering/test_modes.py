@@ -51,23 +51,25 @@ async def searched(mode: SearchMode, view: View) -> tuple[dict[str, float], Sear
     return await MODES[mode](cast("SearchView", view), trace), trace
 
 
-async def test_naive_compares_words_only_where_no_embeddings_are() -> None:
+async def test_naive_and_hybrid_add_words_embeddings_and_neighbors() -> None:
     view = View(vector={"a": 0.9, "b": 0.1}, text={"c": 1.0})
     assert (await searched("naive", view))[0] == {"a": 1.0, "b": 0.0}
     view.vector = None
     view.answers = {"text": {"c": 1.0}}
     assert (await searched("naive", view))[0] == {"c": 1.0}
+    view = View(text={"a": 3.0, "b": 1.0}, vector={"b": 0.9, "c": 0.3}, hops={"c": 8.0})
+    scores, _ = await searched("hybrid", view)
+    assert scores == pytest.approx({"a": 0.7, "c": 0.4, "b": 0.3})
+    assert ("units", "question") in view.walked
+    assert ("findings", "question") in view.walked
 
 
-async def test_local_asks_for_names() -> None:
+async def test_local_asks_for_names_and_global_for_themes() -> None:
     view = View(text={"a": 4.0, "b": 2.0}, titles={"c": 1.0}, hops={"d": 2.0, "a": 1.0})
     scores, trace = await searched("local", view)
     assert view.walked[:2] == [("text", "names"), ("titles",)]
     assert scores == pytest.approx({"a": 0.9, "d": 0.4, "c": 0.3, "b": 0.0})
     assert [report.name for report in trace.reports] == ["text", "titles", "hops", "facts"]
-
-
-async def test_global_asks_for_themes_and_compares_no_embedding_of_a_node() -> None:
     view = View(text={"a": 4.0}, facts={"a": 0.4, "b": 0.2})
     scores, _ = await searched("global", view)
     assert view.walked == [
@@ -77,14 +79,6 @@ async def test_global_asks_for_themes_and_compares_no_embedding_of_a_node() -> N
         ("facts", {"a": 4.0}, ("embedded", False)),
     ]
     assert scores == pytest.approx({"a": 1.0, "b": 0.0})
-
-
-async def test_hybrid_adds_words_embeddings_and_neighbors() -> None:
-    view = View(text={"a": 3.0, "b": 1.0}, vector={"b": 0.9, "c": 0.3}, hops={"c": 8.0})
-    scores, _ = await searched("hybrid", view)
-    assert scores == pytest.approx({"a": 0.7, "c": 0.4, "b": 0.3})
-    assert ("units", "question") in view.walked
-    assert ("findings", "question") in view.walked
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "multipath"])
@@ -112,15 +106,12 @@ async def test_mix_weighs_its_parts_and_keeps_each_relationship_once() -> None:
     assert (await searched("mix", view))[0] == pytest.approx({"b": 1.0, "a": 0.0})
 
 
-async def test_multipath_and_triplets_walk_two_hops() -> None:
+async def test_multipath_and_triplets_walk_two_hops_or_fall_back_to_the_entries() -> None:
     view = View(text={"a": 1.0}, facts={"x": 0.6, "y": 0.3})
     assert (await searched("triplets", view))[0] == {"x": 0.6, "y": 0.3}
     assert view.walked[-1] == ("facts", {"a": 1.0}, 2)
     scores, _ = await searched("multipath", view)
     assert scores == pytest.approx({"a": 1.0, "x": 0.4, "y": 0.2})
-
-
-async def test_triplets_fall_back_to_the_entries_where_nothing_is_related() -> None:
     assert (await searched("triplets", View(text={"a": 1.0})))[0] == {"a": 1.0}
 
 

@@ -1,4 +1,4 @@
-"""Replies to the context of a search, and the gate before what was not found."""
+"""Replies to the context of a search, their aliases, and the gate before what was not found."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pgs_neo4j.answering.aliases import (
+    defuse_relationships,
+    relationship_aliases,
+    separate_citations,
+)
 from pgs_neo4j.answering.context import build_context
 from pgs_neo4j.answering.reading import SectionGate, read_reply_text, shown_citations
 from tests.unit.answering.test_context import fact, found, node
@@ -15,7 +20,7 @@ CONTEXT = build_context(
 )
 
 
-def test_sections_claims_and_quotations_are_read() -> None:
+def test_sections_claims_and_quotations_are_read_or_else_all_is_the_answer() -> None:
     reading = read_reply_text(
         "<think>Hm.</think>## Answer\nIt was early [n1].\n\n## Findings\n"
         "- “Tea was traded early” it says [n1, t1].\n- Nobody knows [n9].\n\n"
@@ -28,14 +33,8 @@ def test_sections_claims_and_quotations_are_read() -> None:
     assert [quote.found for quote in first.quotes] == [True]
     assert not second.supported
     assert reading.missing == ("the price of salt",)
-
-
-def test_a_reply_without_sections_is_the_answer() -> None:
     reading = read_reply_text("Early [n1].\nLate.", CONTEXT)
     assert (reading.answer, reading.findings, reading.missing) == ("Early [n1].\nLate.", (), ())
-
-
-def test_a_quotation_of_a_relationship_counts() -> None:
     reading = read_reply_text("## Findings\n- “Tea SHIPS Port 1” [t1]", CONTEXT)
     assert [quote.found for quote in reading.findings[0].quotes] == [True]
 
@@ -66,3 +65,35 @@ def test_the_gate_passes_the_same_whatever_the_pieces(text: str, cuts: list[int]
     )
     assert passed + pieces.end() == expected
     assert text.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "aliases"),
+    [
+        ("It ships [t1].", ["t1"]),
+        ("[T2, t1; t2]", ["t2", "t1"]),
+        ("(n1, t03)", ["t3"]),
+        ("[n1] and [n2]", []),
+        ("【relationship t4 and t5】", ["t4", "t5"]),
+        ("[t1 and more]", []),
+        ("[t1x] t1 [t]", []),
+    ],
+)
+def test_relationships_are_found_in_their_brackets(text: str, aliases: list[str]) -> None:
+    assert list(relationship_aliases(text)) == aliases
+
+
+def test_citations_of_both_kinds_are_written_apart() -> None:
+    assert separate_citations("So [n1, t2, n3] [n4] [t5].") == "So [n1, n3] [t2] [n4] [t5]."
+
+
+@given(st.text(st.sampled_from("[]()tn123, ;and【】x"), max_size=60))
+def test_no_text_of_a_graph_cites_a_relationship(text: str) -> None:
+    assert list(relationship_aliases(defuse_relationships(text))) == []
+
+
+@given(st.text(st.sampled_from("[]()tn123, ;and【】x"), max_size=60))
+def test_writing_apart_loses_no_alias(text: str) -> None:
+    apart = separate_citations(text)
+    assert list(relationship_aliases(apart)) == list(relationship_aliases(text))
+    assert separate_citations(apart) == apart

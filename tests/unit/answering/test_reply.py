@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.answering.context import LEAST_TOKENS, build_context
+from pgs_neo4j.answering.context import build_context
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.prompt import ANSWER, BYPASS
 from pgs_neo4j.answering.reading import read_reply_text
@@ -51,15 +51,6 @@ def fitted(wanted: AnswerOrder, llm: Any = None) -> tuple[Any, Any]:
     return asyncio.run(fit())
 
 
-@settings(max_examples=tries(15, 60))
-@given(st.integers(LEAST_TOKENS, 20_000))
-def test_the_context_keeps_its_length(tokens: int) -> None:
-    context, prompt = fitted(order(tokens=tokens))
-    assert context.tokens <= tokens
-    assert context.text in prompt.user
-    assert {one.alias for one in prompt.nodes} == set(context.nodes)
-
-
 @settings(max_examples=tries(25, 60))
 @given(st.integers(1, 40_000))
 def test_a_budget_is_kept_or_the_call_is_refused(most: int) -> None:
@@ -81,13 +72,16 @@ def test_the_text_of_each_node_is_what_the_prompt_shows_of_it() -> None:
     assert all(line in prompt.user for one in shown for line in one.text.splitlines())
 
 
-def test_bypass_shows_nothing_and_needs_a_model() -> None:
+def test_only_a_search_that_found_nothing_is_empty_and_bypass_needs_a_model() -> None:
     bypass = found(mode="bypass")
     context, prompt = fitted(order(bypass))
     assert (context.text, context.tokens, prompt.user) == ("", 0, bypass.question)
     assert prompt.system == BYPASS
     with pytest.raises(UsageError, match="needs a language model"):
         fitted(order(bypass), ExtractiveLLM())
+    assert is_empty(order(found()))
+    assert not is_empty(order(found(mode="bypass")))
+    assert not is_empty(order(found(facts=(fact(1, "Tea"),))))
 
 
 def test_a_limit_on_the_cost_needs_the_price_of_the_one_model_that_answers() -> None:
@@ -101,12 +95,6 @@ def test_a_limit_on_the_cost_needs_the_price_of_the_one_model_that_answers() -> 
     asyncio.run(check("large"))
     with pytest.raises(ConfigError, match="needs the price of small"):
         asyncio.run(check("small"))
-
-
-def test_only_a_search_that_found_nothing_is_empty() -> None:
-    assert is_empty(order(found()))
-    assert not is_empty(order(found(mode="bypass")))
-    assert not is_empty(order(found(facts=(fact(1, "Tea"),))))
 
 
 @settings(max_examples=tries(50, 200))

@@ -85,7 +85,7 @@ async def test_absences_without_words_start_nothing(told):
 
 
 @timeless
-async def test_what_is_unfinished_in_time_stays_unchecked_and_is_ended(told):
+async def test_what_is_unfinished_in_time_or_at_an_error_is_ended(told):
     graph = Graph()
     lookups = Lookups(graph.look, told.append)
     lookups.begin(report("iron"))
@@ -93,6 +93,14 @@ async def test_what_is_unfinished_in_time_stays_unchecked_and_is_ended(told):
     assert tasks() == []
     assert graph.running == 0
     await lookups.close()
+    graph = Graph()
+    with pytest.raises(RuntimeError, match="elsewhere"):
+        async with Lookups(graph.look, told.append) as lookups:
+            lookups.begin(report("iron"))
+            await asyncio.sleep(0)
+            raise RuntimeError("elsewhere")
+    assert tasks() == []
+    assert graph.running == 0
 
 
 @timeless
@@ -119,15 +127,3 @@ async def test_a_fault_of_ours_is_not_kept_quiet(told):
         await lookups.finish(5)
     await lookups.close()
     assert tasks() == []
-
-
-@timeless
-async def test_leaving_in_an_error_ends_the_task(told):
-    graph = Graph()
-    with pytest.raises(RuntimeError, match="elsewhere"):
-        async with Lookups(graph.look, told.append) as lookups:
-            lookups.begin(report("iron"))
-            await asyncio.sleep(0)
-            raise RuntimeError("elsewhere")
-    assert tasks() == []
-    assert graph.running == 0

@@ -69,12 +69,6 @@ async def synthesized(count, answer=contract_reply, ending=False, **knobs):
     return made, llm.prompts, warnings, sweeps
 
 
-async def test_what_fits_is_not_condensed():
-    made, prompts, warnings, _ = await synthesized(5)
-    assert [p.task for p in prompts] == ["synthesis"]
-    assert (made.reductions, warnings) == (0, [])
-
-
 async def test_six_hundred_reports_become_one_answer_without_losing_what_was_checked():
     made, prompts, warnings, sweeps = await synthesized(600, max_pass_characters=150_000)
     last = prompts[-1]
@@ -141,7 +135,7 @@ def test_invented_citations_of_a_condensed_report_are_not_citable():
         parse_condensed("Sorry, I cannot.", sections)
 
 
-async def test_reductions_leave_what_is_held_back_for_the_answer():
+async def test_what_is_held_back_for_the_answer_is_left_by_reductions_and_enough():
     made, prompts, warnings, _ = await synthesized(
         40, ending=True, max_calls=4, max_pass_tokens=4000
     )
@@ -149,9 +143,6 @@ async def test_reductions_leave_what_is_held_back_for_the_answer():
     assert [prompt.task for prompt in prompts].count("synthesis") == 1
     assert len(prompts) <= 4
     assert "for which no call succeeded" in warnings[0]
-
-
-async def test_what_was_held_back_is_enough_for_reports_that_fit():
     made, prompts, warnings, _ = await synthesized(20, ending=True, max_tokens=64_000)
     assert [prompt.task for prompt in prompts] == ["synthesis"]
     assert (made.reductions, warnings) == (0, [])

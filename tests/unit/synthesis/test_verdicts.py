@@ -86,12 +86,9 @@ def test_other_text_is_passed_on_at_once() -> None:
     assert verdicts.pass_on("t-minded people") == "Absent-minded people"
 
 
-def test_an_answer_without_sections_stays_as_it_is() -> None:
+def test_neither_none_nor_an_answer_without_sections_is_judged() -> None:
     plain = Synthesis(text="Nothing on walruses, as far as I see.")
     assert judged(plain, ABSENCES).text == plain.text
-
-
-def test_none_is_not_judged() -> None:
     text = "## Absences\n- None\n- missing here:\n  - walruses"
     verdict = " (checked: confirmed, in none of 160 nodes)"
     assert judged(Synthesis(text=text), ABSENCES).text == text + verdict

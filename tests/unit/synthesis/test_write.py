@@ -38,11 +38,6 @@ async def synthesized(reply, *sweeps, known=None, **knobs):
     return result, warnings, llm.prompts[0]
 
 
-async def test_what_fits_warns_of_nothing():
-    result, warnings, _ = await synthesized("## Thesis\nx", sweep(1), sweep(2))
-    assert (result.thesis, warnings) == ("x", [])
-
-
 async def test_what_was_left_out_is_said_in_one_sentence():
     _, warnings, prompt = await synthesized(
         "x", sweep(1, 900), sweep(2, 2), known="known " * 9000, max_pass_tokens=2500
