@@ -46,7 +46,7 @@ ORDER BY doi IS NULL, place
 CLAIMS = """
 MATCH (f:PgsFinding)-[:PGS_FROM]->(:PgsRun {id: $run})
 RETURN f.text AS text, f.supported AS supported, f.misquoted AS misquoted,
-       [(f)-[:PGS_CITES]->(n) | n.doi] AS cited
+       [(f)-[c:PGS_CITES]->(n) | [c.alias, n.doi]] AS cited
 ORDER BY f.place
 """
 REPLY = """\
@@ -132,8 +132,8 @@ async def test_an_answer_cites_and_keeps_what_its_prompt_showed_and_nothing_else
     assert len(rows) - len(nodes) == len(shown(answer).relationships)
     claims = await fetch(db, CLAIMS, run=answer.run)
     assert [(row["supported"], row["misquoted"], row["cited"]) for row in claims] == [
-        (True, 0, ["doi/101"]),
-        (True, 1, ["doi/101"]),
+        (True, 0, [["n1", "doi/101"]]),
+        (True, 1, [["n1", "doi/101"]]),
         (False, 0, []),
         (True, 0, []),
     ]

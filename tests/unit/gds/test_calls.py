@@ -1,14 +1,16 @@
-"""Work with the client in a worker thread, and which errors come out of it."""
+"""Work with the client in a worker thread: its statements, and which errors come out of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from graphdatascience.query_runner.query_mode import QueryMode
 
 from pgs_neo4j.errors import GDSError, GDSMemoryError, QueryError
 from pgs_neo4j.gds import Owner
 from pgs_neo4j.gds.calls import MEMORY_SIGNS, current_call, run_supervised
+from pgs_neo4j.gds.runner import DatabaseRunner
 from tests.fakes.database import FakeDatabase
 
 
@@ -48,3 +50,27 @@ def _raising(error: Exception) -> Any:
         raise error
 
     return work
+
+
+def answering(rows: list[dict[str, Any]]) -> tuple[Any, DatabaseRunner]:
+    db: Any = FakeDatabase()
+    db.text_answer = lambda text, params: rows
+    return db, DatabaseRunner(db)
+
+
+async def test_the_version_is_asked_for_once() -> None:
+    db, runner = answering([{"value": "2.13.4"}])
+    versions = await run_supervised(db, lambda: [runner.server_version() for _ in range(3)])
+    assert [(v.major, v.minor, v.patch) for v in versions] == [(2, 13, 4)] * 3
+    assert len(db.sent) == 1
+
+
+@pytest.mark.parametrize("mode", [QueryMode.READ, QueryMode.WRITE, None])
+async def test_a_retryable_statement_is_sent_once(mode: QueryMode | None) -> None:
+    db, runner = answering([])
+    kind: Any = None
+    frame = await run_supervised(
+        db, lambda: runner.run_retryable_cypher("RETURN 1", kind, {"x": 1}, mode=mode)
+    )
+    assert db.sent == [("CYPHER 5\nRETURN 1", {"x": 1})]
+    assert frame.empty

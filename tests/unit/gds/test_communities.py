@@ -1,4 +1,4 @@
-"""Which algorithms run on a projection, in which order, with which options."""
+"""Which algorithms run on a projection, in which order, and which of their results counts."""
 
 from __future__ import annotations
 
@@ -7,63 +7,49 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.config import Algorithm
 from pgs_neo4j.gds import Projection, detect_communities
 from tests.unit.gds.conftest import MakeGDS
 
-COMMON = {"concurrency": 2, "relationship_types": ["*"], "relationship_weight_property": "weight"}
-LEIDEN = ("leiden", "community", COMMON | {"random_seed": 7})
-COMPONENTS = ("wcc", "community", {"concurrency": 2})
-
-
-def louvain(target: str, seeds: str | None, **more: Any) -> Any:
-    return ("louvain", target, COMMON | {"seed_property": seeds} | more)
-
 
 @pytest.mark.parametrize(
-    ("algorithm", "view", "runs"),
+    ("view", "edges", "runs"),
     [
-        ("leiden", {}, [LEIDEN]),
-        ("louvain", {}, [louvain("community", None)]),
         (
-            "louvain",
-            {"weight": None},
-            [louvain("community", None, relationship_weight_property=None)],
-        ),
-        ("leiden-louvain", {}, [LEIDEN, louvain("community_polished", "community")]),
-        (
-            "leiden-louvain",
-            {"types": ("TIES",), "seeded": True},
+            {},
+            4,
             [
-                ("wcc", "seed", {"concurrency": 2, "relationship_types": ["PGS_IN"]}),
-                louvain("community", "seed", relationship_types=["TIES"]),
+                ("leiden", "community", ("*",), None),
+                ("louvain", "community_polished", ("*",), "community"),
             ],
         ),
+        (
+            {"types": ("TIES",), "seeded": True},
+            4,
+            [("wcc", "seed", ("PGS_IN",), None), ("louvain", "community", ("TIES",), "seed")],
+        ),
         # Without relationships each component is a community.
-        ("leiden", {"edges": 0}, [COMPONENTS]),
-        ("louvain", {"edges": 0}, [COMPONENTS]),
-        ("leiden-louvain", {"edges": 0}, [COMPONENTS]),
+        ({}, 0, [("wcc", "community", (), None)]),
     ],
 )
 async def test_the_last_algorithm_decides_communities_and_modularity(
-    make_gds: MakeGDS, algorithm: Algorithm, view: dict[str, Any], runs: list[Any]
+    make_gds: MakeGDS, view: dict[str, Any], edges: int, runs: list[tuple[Any, ...]]
 ) -> None:
-    ran: list[Any] = []
+    ran: list[tuple[Any, ...]] = []
 
     def client(name: str) -> Any:
         def mutate(graph: object, target: str, **options: Any) -> object:
-            ran.append((name, target, options))
+            types = tuple(options.get("relationship_types", ()))
+            ran.append((name, target, types, options.get("seed_property")))
+            assert options.get("random_seed", 7) == 7
             return SimpleNamespace(modularity=len(ran) / 10)
 
         return SimpleNamespace(mutate=mutate)
 
     algorithms = SimpleNamespace(**{name: client(name) for name in ("leiden", "louvain", "wcc")})
     gds = make_gds(algorithms, read_labels=[{"ids": [9, 2, 5], "communities": [1, 0, 1]}])
-    parts = dict(view)
-    edges = parts.pop("edges", 4)
     graph: Any = SimpleNamespace(relationship_count=lambda: edges, name=lambda: "pgs_1")
     found = await detect_communities(
-        gds, Projection(graph, **parts), algorithm, seed=7, concurrency=2
+        gds, Projection(graph, **view), "leiden-louvain", seed=7, concurrency=2
     )
     assert ran == runs
     assert found.modularity == pytest.approx(len(runs) / 10 if edges else 0.0)

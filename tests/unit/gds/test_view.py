@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.errors import GDSError, GDSMemoryError
-from pgs_neo4j.gds import GDS, Projection, Seeds, project_view, seed_label
+from pgs_neo4j.gds import GDS, Projection, project_view
 from pgs_neo4j.model import GraphMapping
 from tests.unit.gds.conftest import MakeGDS
 
@@ -59,27 +59,10 @@ async def test_a_clean_view_is_read_directly(make_gds: MakeGDS) -> None:
     }
     assert relationships == {"HAS": weighted, "TIES": weighted}
     assert (view.types, view.weight, view.seeded) == (("*",), "weight", False)
+    await view_of(gds_on(make_gds, server), GraphMapping(), direct=True)
+    labels, relationships, _ = server.native[1]
+    assert (labels, list(relationships)) == (["Other", "Thing"], ["HAS", "TIES"])
     assert not server.by_statement
-
-
-@pytest.mark.parametrize("mapping", [MAPPING, GraphMapping(labels=("Thing",))])
-async def test_uniform_or_unmapped_weights_are_not_projected(
-    make_gds: MakeGDS, mapping: GraphMapping
-) -> None:
-    server = Server()
-    view = await view_of(gds_on(make_gds, server), mapping, direct=True, uniform=True)
-    assert server.native[0][1]["TIES"] == {"orientation": "UNDIRECTED"}
-    assert view.weight is None
-
-
-async def test_seeds_are_projected_along_and_leave_the_types_named(make_gds: MakeGDS) -> None:
-    server = Server(count=5)
-    seeds = Seeds(seed_label("papers"), 2)
-    view = await view_of(gds_on(make_gds, server), direct=True, seeds=seeds)
-    labels, relationships, _ = server.native[0]
-    assert labels == ["Thing", seeds.label]
-    assert relationships["PGS_IN"] == {"orientation": "NATURAL"}
-    assert (view.types, view.seeded) == (("HAS", "TIES"), True)
 
 
 @pytest.mark.parametrize(
@@ -100,22 +83,3 @@ async def test_a_lack_of_memory_does_not_fall_back(make_gds: MakeGDS) -> None:
     with pytest.raises(GDSMemoryError):
         await view_of(gds_on(make_gds, server), direct=True)
     assert not server.by_statement
-
-
-@pytest.mark.parametrize(
-    "names", [{"labels": [], "types": ["TIES"]}, {"labels": ["Thing"], "types": []}]
-)
-async def test_names_not_in_use_cannot_be_read_directly(
-    make_gds: MakeGDS, names: dict[str, list[str]]
-) -> None:
-    server = Server()
-    await view_of(gds_on(make_gds, server, [names]), direct=True)
-    assert not server.native
-    assert len(server.by_statement) == 1
-
-
-async def test_a_mapping_without_names_takes_all_in_use(make_gds: MakeGDS) -> None:
-    server = Server()
-    await view_of(gds_on(make_gds, server), GraphMapping(), direct=True)
-    assert server.native[0][0] == ["Other", "Thing"]
-    assert list(server.native[0][1]) == ["HAS", "TIES"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pgs_neo4j.model.documents import GroundedEntity
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
@@ -19,17 +17,6 @@ def ingested(*states: DocumentState, stopped: str = "") -> Ingested:
         DocumentOutcome(id=f"{place}.md", state=state) for place, state in enumerate(states)
     )
     return Ingested(graph="notes", label="Notes", outcomes=outcomes, stopped=stopped)
-
-
-@given(st.lists(st.sampled_from(STATES)))
-def test_every_document_is_counted_once_and_states_are_counted_together(
-    states: list[DocumentState],
-) -> None:
-    done = ingested(*states)
-    assert sum(done.count(state) for state in STATES) == len(states)
-    assert done.count(*STATES) == len(states)
-    assert done.count() == 0
-    assert done.count("added", "failed") == states.count("added") + states.count("failed")
 
 
 @pytest.mark.parametrize("state", STATES)

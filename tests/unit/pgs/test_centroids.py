@@ -56,16 +56,6 @@ async def test_centroids_that_decide_are_read_of_the_candidates(db: Any) -> None
     assert db.params("read_centroids") == [{"uids": ["g1:2", "g1:3"]}]
 
 
-async def test_routes_are_those_of_partitions_with_centroids(db: Any) -> None:
-    whole = [
-        partition(n, centroid=None if of is None else np.array(of, dtype=np.float32))
-        for n, of in CENTROIDS.items()
-    ]
-    expected = await routed(db, whole)
-    assert db.sent == []
-    assert await routed(db, [partition(n) for n in CENTROIDS]) == expected == [2]
-
-
 @pytest.mark.parametrize(
     "options",
     [

@@ -41,14 +41,11 @@ def check(
     check_matched(order, tools, routing, PARTS, Read({1: read}))
 
 
-def test_more_than_the_limit_is_refused() -> None:
+def test_more_than_the_limit_is_refused_and_what_was_read_before_is_not_bought_again() -> None:
     with pytest.raises(UnmatchedQuestionError) as refused:
         check()
     assert "1 partition anyway would buy about 900 tokens" in str(refused.value)
     assert "--max-unmatched-tokens" in str(refused.value)
-
-
-def test_what_was_read_before_is_not_bought_again() -> None:
     check(read=frozenset(range(5)))
     with pytest.raises(UnmatchedQuestionError, match="about 540 tokens"):
         check(read=frozenset(range(4)))

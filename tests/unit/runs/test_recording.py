@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.calls.ledger import Ledger
-from pgs_neo4j.errors import BudgetError, DeadlineError, ModelError, QueryError, RunLostError
+from pgs_neo4j.errors import BudgetError, DeadlineError, ModelError, QueryError
 from pgs_neo4j.runs import recording, runs
 from pgs_neo4j.runs.recording import Recording, hold
 from pgs_neo4j.runs.runs import Handle
@@ -71,17 +71,6 @@ def ignore(run: str) -> None:
     assert run == "r1"
 
 
-async def test_an_answer_ends_the_record_once_unless_the_run_was_taken_over(ends: Ends) -> None:
-    record = made()
-    await record.finish({"status": "complete"}, ["s1"])
-    await record.fail(ModelError("too late"))
-    assert [(one["status"], one["sweeps"]) for one in ends.written] == [("complete", ["s1"])]
-    ends.taken, record = True, made()
-    with pytest.raises(RunLostError):
-        await record.finish({"status": "complete"})
-    assert not record.ended
-
-
 @pytest.mark.parametrize(
     ("error", "refuses", "status", "said"),
     [
@@ -127,7 +116,9 @@ async def test_a_run_that_is_late_or_canceled_is_closed_before_its_caller_goes_o
     assert [one["status"] for one in ends.written] == ["interrupted" if canceled else "stopped"]
 
 
-async def test_a_run_that_never_began_leaves_nothing(ends: Ends) -> None:
+async def test_neither_a_run_that_never_began_nor_a_lost_database_hides_the_error(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def refused() -> Held:
         raise ModelError("no")
 
@@ -135,11 +126,6 @@ async def test_a_run_that_never_began_leaves_nothing(ends: Ends) -> None:
         async with hold(refused, None, ignore):
             raise AssertionError
     assert ends.written == []
-
-
-async def test_a_database_that_is_gone_hides_no_error(
-    ends: Ends, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(recording, "CLOSE_TIMEOUT_S", 0.01)
     ends.slow = 5.0
     with pytest.raises(BudgetError):
