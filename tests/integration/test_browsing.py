@@ -17,7 +17,8 @@ from tests.engines import engine_on_papers
 # A secret of another graph beside a paper, and all kinds of properties.
 NEIGHBORS = """
 MATCH (p:Paper {doi: 'doi/0'})
-SET p.born = date('2026-11-23'), p.place = point({x: 1, y: 2}), p.many = range(1, 40),
+SET p.title = null, p.score = 'heavy',
+    p.born = date('2026-11-23'), p.place = point({x: 1, y: 2}), p.many = range(1, 40),
     p.few = [1, 2], p.vector = [0.5, 0.25], p.long = reduce(s = '', i IN range(1, 200) | s + 'long')
 CREATE (p)-[:CITES]->(:Secret {title: 'CANARY', abstract: 'CANARY'}),
        (p)<-[:HIDES {fact: 'CANARY'}]-(:Secret:Paper {title: 'shared', doi: 'shared'}),
@@ -65,7 +66,8 @@ async def test_a_node_its_neighbors_its_findings_and_its_partition(pgs: PGS, db:
     assert {(one.run, one.session, one.partition) for one in findings} == {
         (answer.run, "s", node.partition)
     }
-    assert await pgs.browse.findings_on_node("papers", paper, sessions=["another"]) == ()
+    for sessions in (["another"], []):
+        assert await pgs.browse.findings_on_node("papers", paper, sessions=sessions) == ()
     assert await pgs.browse.findings_on_node("papers", paper, sessions=["s"]) == findings
     with pytest.raises(UsageError, match="no partition 99"):
         await pgs.browse.members("papers", 99)
@@ -82,6 +84,7 @@ async def test_properties_without_vectors_and_neighbors_without_other_graphs(
     assert len(node.properties["long"]) == 501
     assert node.properties["place"] == "CartesianPoint(1.0, 2.0)"
     assert not {"many", "abstract", "title"} & set(node.properties)
+    assert (node.title, node.weight) == (node.text, None)  # the first line of its text
     assert node.partition is None  # not partitioned yet
 
     page = await pgs.browse.neighbors("papers", paper, limit=3)
@@ -91,6 +94,7 @@ async def test_properties_without_vectors_and_neighbors_without_other_graphs(
     seen = list(page.neighbors)
     while page.after is not None:
         page = await pgs.browse.neighbors("papers", paper, after=page.after, limit=3)
+        assert page.counts == ()
         seen += page.neighbors
     assert len(seen) == 8
     assert page.complete
@@ -104,15 +108,17 @@ async def test_properties_without_vectors_and_neighbors_without_other_graphs(
     assert (await pgs.browse.node("secrets", secret)).text == "CANARY"
     await pgs.add_graph("all", GraphMapping(text=("abstract",)))
     for graph, element_id in (
-        ("papers", secret), ("papers", "garbage"), ("all", stored["id"])
+        ("papers", secret), ("papers", "garbage" * 700), ("all", stored["id"])
     ):  # fmt: skip
         for reading in (
             pgs.browse.node(graph, element_id),
             pgs.browse.neighbors(graph, element_id),
+            pgs.browse.neighbors(graph, element_id, after="7"),
             pgs.browse.findings_on_node(graph, element_id),
         ):
             with pytest.raises(UnknownNodeError) as raised:
                 await reading
             assert "CANARY" not in str(raised.value)
+            assert len(str(raised.value)) < 400
     with pytest.raises(UsageError, match="not partitioned yet"):
         await pgs.browse.members("papers", 1)

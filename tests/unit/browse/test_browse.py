@@ -1,18 +1,20 @@
-"""What is asked of the database about a node, and what becomes of its rows."""
+"""What is asked of the database about nodes and costs, and what becomes of its rows."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from pgs_neo4j.browse import neighbors, nodes
+from pgs_neo4j.browse.costs import DayCost, read_costs
 from pgs_neo4j.browse.findings import read_findings
 from pgs_neo4j.browse.members import LARGEST, read_members
 from pgs_neo4j.browse.neighbors import read_neighbors
 from pgs_neo4j.browse.nodes import read_node
 from pgs_neo4j.browse.view import GraphView
-from pgs_neo4j.errors import UnknownNodeError, UsageError
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import GraphMapping
 from tests.fakes.database import FakeDatabase, Row
 
@@ -47,13 +49,6 @@ def round_row(*places: int, tried: int = 3) -> Row:
     return {"complete": True, "tried": tried, "last": 9, "neighbors": found}
 
 
-async def test_a_node_that_came_later_has_no_place_and_no_weight_by_chance() -> None:
-    db = FakeDatabase(node_by_id=[node_row(place=None, weight="heavy", title=None, text=[None])])
-    node = await read_node(db, VIEW, "4:a:1")
-    assert (node.partition, node.rank, node.weight) == (None, None, None)
-    assert (node.title, node.text) == ("doi/1", "")
-
-
 async def test_properties_are_bounded_json_data() -> None:
     long = "x" * (nodes.CHARACTERS + 1)
     pairs = [["a", long], ["b", [1, long, b"x"]], ["c", b"bytes"], ["d", float("nan")], ["e", True]]
@@ -62,30 +57,6 @@ async def test_properties_are_bounded_json_data() -> None:
     cut = "x" * nodes.CHARACTERS + "…"
     assert node.properties == {"a": cut, "b": [1, cut, "b'x'"], "d": None, "e": True}
     assert node.properties_left_out == 3
-
-
-@pytest.mark.parametrize("element_id", ["", "4:a:1", "x" * 5000])
-async def test_a_node_outside_the_view_is_unknown(element_id: str) -> None:
-    db = FakeDatabase()
-    for reading in (
-        read_node(db, VIEW, element_id),
-        read_neighbors(db, VIEW, element_id),
-        read_neighbors(db, VIEW, element_id, after="7"),
-        read_findings(db, VIEW, element_id),
-    ):
-        with pytest.raises(UnknownNodeError, match="graph papers has no node") as raised:
-            await reading
-        assert len(str(raised.value)) < 400
-
-
-async def test_a_later_page_is_not_counted_and_the_last_leads_nowhere() -> None:
-    row = round_row() | {"complete": False, "neighbors": [neighbor_row(9, title=None, labels=[])]}
-    db = FakeDatabase(read_neighbors=[row])
-    page = await read_neighbors(db, VIEW, "4:a:1", relationship_type="CITES", after="7", limit=1)
-    assert (page.counts, page.after, page.complete) == ((), None, False)
-    assert page.neighbors[0].title == "node 4:a:9"
-    (sent,) = db.params("read_neighbors")
-    assert (sent["after"], sent["type"], db.params("count_neighbors")) == (7, "CITES", [])
 
 
 async def test_relationships_out_of_the_view_take_further_rounds() -> None:
@@ -134,16 +105,25 @@ async def test_a_finding_tells_what_it_quotes_from_the_node() -> None:
     assert (sent["every"], sent["sessions"]) == (False, ["s"])
 
 
-async def test_without_sessions_all_count_and_with_no_session_none() -> None:
-    row = {name: node_row()[name] for name in ("element_id", "labels", "text", "title", "key")}
-    db = FakeDatabase(read_findings=[row | {"findings": []}])
-    assert await read_findings(db, VIEW, "4:a:1") == ()
-    assert await read_findings(db, VIEW, "4:a:1", sessions=()) == ()
-    assert [sent["every"] for sent in db.params("read_findings")] == [True, False]
-
-
 async def test_numbers_that_no_partition_has_are_bounded() -> None:
     db = FakeDatabase()
     assert await read_members(db, VIEW, 10**30, after=-(10**30)) is None
     (sent,) = db.params("read_members")
     assert (sent["partition"], sent["after"]) == (LARGEST, -1)
+
+
+ROW: dict[str, Any] = {
+    "day": "2026-01-01", "graph": "papers", "session": "s", "model": "m", "runs": 1, "calls": 2,
+    "cached": 3, "input_tokens": 4, "output_tokens": 5, "cost": 0.5, "unpriced": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("days", [1, 7, 30])
+async def test_days_begin_at_midnight_and_include_today(days: int) -> None:
+    db: Any = FakeDatabase(read_costs=[ROW])
+    assert await read_costs(db, days) == [DayCost(**ROW)]
+    (params,) = db.params("read_costs")
+    since = datetime.fromisoformat(params["since"])
+    assert (since.hour, since.minute, since.utcoffset()) == (0, 0, timedelta(0))
+    age = datetime.now(UTC) - since
+    assert timedelta(days=days - 1) <= age <= timedelta(days=days)

@@ -1,4 +1,4 @@
-"""What stands on the map of a generation."""
+"""What stands on the map of a generation, and its positions, which are kept as bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 
 from pgs_neo4j.browse import maps
 from pgs_neo4j.browse.maps import draw_map
-from pgs_neo4j.model import Adjacent, Partition, Unit
+from pgs_neo4j.browse.positions import pack, unpack
+from pgs_neo4j.model import Adjacent, MapPlace, Partition, Unit
 
 
 def part(id_: int, size: int = 10, parent: int | None = None, **near: float) -> Partition:
@@ -31,16 +32,13 @@ UNITS = (
 )
 
 
-def test_partitions_stand_by_size_and_links_count_once() -> None:
+def test_partitions_stand_by_size_and_fill_the_frame_and_links_count_once() -> None:
     drawn = draw_map("g1", FOUR, UNITS)
     assert (drawn.generation, drawn.level) == ("g1", 0)
     assert [place.id for place in drawn.places] == [2, 4, 3, 1]
     assert [place.partitions for place in drawn.places] == [(2,), (4,), (3,), (1,)]
     # By position: 2 and 1, 4 and 3, 3 and 1.
     assert drawn.links == ((0, 3, 3.0), (1, 2, 2.0), (2, 3, 1.0))
-
-
-def test_areas_are_proportional_to_nodes_and_fill_the_frame() -> None:
     places = draw_map("g1", FOUR).places
     sizes = {place.id: place.area[2] * place.area[3] for place in places}
     assert sum(sizes.values()) == pytest.approx(1.6, abs=1e-3)
@@ -70,3 +68,26 @@ def test_without_a_hierarchy_the_largest_are_shown(monkeypatch: pytest.MonkeyPat
     flat = [part(id_, size) for id_, size in ((1, 5), (2, 9), (3, 7))]
     drawn = draw_map("g1", flat)
     assert (drawn.level, [one.id for one in drawn.places]) == (0, [2, 3])
+
+
+PARTS = tuple(
+    Partition(
+        id=id_, size=100 - id_, tokens=1, adjacent=(Adjacent(id=id_ % 40 + 1, edges=1, weight=1.0),)
+    )
+    for id_ in range(1, 41)
+)
+
+
+@pytest.mark.parametrize("kept", [b"", b"\0" * 4, b"\0" * 161, b"\0" * 400])
+def test_positions_of_other_places_are_computed(kept: bytes) -> None:
+    assert draw_map("g1", PARTS, positions=kept) == draw_map("g1", PARTS)
+
+
+def test_the_corners_of_a_map_are_kept_exactly() -> None:
+    ends = (0.0, 1.0, 0.5, 0.1234, 0.9999)
+    places = [
+        MapPlace(id=1, label="", nodes=1, partitions=(1,), x=x, y=y) for x in ends for y in ends
+    ]
+    positions = unpack(pack(places), len(places))
+    assert positions is not None
+    assert [(float(x), float(y)) for x, y in positions] == [(one.x, one.y) for one in places]
