@@ -1,4 +1,4 @@
-"""Scores of nodes by the text index, and the votes of partitions."""
+"""Scores of nodes and places of words by the text index, and the votes of partitions."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from pgs_neo4j.retrieval.evidence import (
 from pgs_neo4j.retrieval.paths.own_index import score_nodes
 from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.retrieval.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
+from pgs_neo4j.retrieval.word_search import answerable, find_places, index_terms
+from pgs_neo4j.text.matching import SearchTerms
 from pgs_neo4j.text.terms.postings import FULL, K1, B, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
@@ -87,23 +89,11 @@ def test_nodes_are_found_in_all_segments_best_first(segments: Stored) -> None:
     assert scored(segments, "ice", [2]) == {}
 
 
-def test_the_score_is_bm25(segments: Stored) -> None:
+def test_the_score_is_bm25_among_the_texts_of_this_generation(segments: Stored) -> None:
     (score,) = scored(segments, "melting", [1, 2, 3]).values()
     norm = K1 * (1 - B + B * len(FIRST[0]) / TYPICAL)
     rarity = math.log(1 + (6 - 1 + 0.5) / 1.5)
     assert score == pytest.approx(rarity / (1 + norm), abs=rarity / FULL)
-
-
-def test_a_long_text_with_every_word_outweighs_a_short_one_with_some() -> None:
-    long = "granite lantern of Oslo " + "and other words of all sorts " * 400
-    short = "granite lantern"
-    rest = ["Oslo is a city", *["nothing at all"] * 50]
-    row, cells = stored("a", [long, short, *rest], [(1, 0, 53)])
-    found = scored(([row], cells), "granite lantern of Oslo", [1])
-    assert next(iter(found)) == (1, 0)
-
-
-def test_texts_of_another_generation_count_for_nothing() -> None:
     row, cells = stored("a", FIRST, [(7, 2, 2)])
     index = index_of(([row], cells), "ice in courts")
     assert index.size == 2
@@ -146,7 +136,9 @@ def test_a_question_is_as_many_words_as_the_index_can_hold(
     assert list_words(question) == listed
 
 
-async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> None:
+async def test_only_cells_of_the_terms_are_read_of_a_whole_index(
+    segments: Stored,
+) -> None:
     db = database(segments)
     found = await find_evidence(db, order("ice or zymurgy?", 2, 2, 2))
     assert found is not None
@@ -154,34 +146,10 @@ async def test_only_cells_of_the_questions_terms_are_read(segments: Stored) -> N
     assert (found.unknown, found.word_count) == (("zymurgy",), 2)
     assert (found.best_cosine, found.method) == (None, "text index")
     assert db.params("read_postings") == [{"uids": ["a:0", "b:0"]}]
-
-
-async def test_a_partition_without_an_index_leaves_no_evidence(segments: Stored) -> None:
     assert await find_evidence(database(segments), order("ice?", 2, 2, 2, 2)) is None
 
 
 MERGED = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
-
-
-@pytest.mark.parametrize("losses", [1, REREADS])
-async def test_an_index_that_is_merged_while_it_is_read_is_read_again(
-    segments: Stored, losses: int
-) -> None:
-    row, cells = MERGED
-    old, old_cells = segments
-    rows = [*[old] * losses, [row]]
-    db = database(
-        (old, cells | {uid: data for uid, data in old_cells.items() if uid.startswith("a")}),
-        read_segments=lambda params: rows.pop(0),
-        count_segments=[{"in_use": 1}],
-    )
-    found = await find_evidence(db, order("courts?", 2, 2, 2))
-    assert found is not None
-    assert [node.place for node in found.nodes] == [(2, 0), (3, 0)]
-    assert db.params("count_segments") == [{"segments": ["a", "b"]}] * losses + [
-        {"segments": ["merged"]}
-    ]
-    assert not rows
 
 
 async def test_the_places_of_texts_are_read_once(segments: Stored) -> None:
@@ -216,7 +184,7 @@ async def test_an_index_that_is_merged_at_every_reading_is_none(segments: Stored
 VECTOR = np.array([1.0, 0.0], dtype=np.float32)
 
 
-async def test_embeddings_count_beside_words(segments: Stored) -> None:
+async def test_embeddings_count_beside_words_and_where_no_word_does(segments: Stored) -> None:
     near = [{"partition": 2, "rank": 1, "score": 0.9}, {"partition": 1, "rank": 0, "score": 0.3}]
     db = database(segments, nearest_members=near)
     found = await find_evidence(db, order("melting", 2, 2, 2, vector=VECTOR))
@@ -226,9 +194,6 @@ async def test_embeddings_count_beside_words(segments: Stored) -> None:
     assert found.best_cosine == 0.9
     assert found.method == "text index and every stored embedding"
     assert db.params("nearest_members")[0]["partitions"] == ["g:1", "g:2", "g:3"]
-
-
-async def test_embeddings_speak_where_no_word_does(segments: Stored) -> None:
     db = database(segments, nearest_members=[{"partition": 2, "rank": 1, "score": 0.5}])
     found = await find_evidence(db, order("zymurgy", 2, 2, 2, vector=VECTOR))
     assert found is not None
@@ -243,7 +208,27 @@ def test_one_node_that_answers_outweighs_many_that_share_a_word() -> None:
     assert votes[2] == pytest.approx(0.36 / (1 - FURTHER))
 
 
-def test_of_two_equal_nodes_the_partition_with_more_wins() -> None:
-    nodes = (EvidenceNode(1, 0, 4.0), EvidenceNode(2, 0, 4.0), EvidenceNode(2, 1, 2.0))
-    assert list(vote(Evidence(nodes))) == [2, 1]
-    assert vote(Evidence(())) == {}
+TEXTS = ["ice melts", "ice", "courts", "ice in courts", "melting ice"]
+PARTITIONS = [(7, 0, 2), (3, 2, 2), (5, 4, 1)]
+
+
+def places(search: SearchTerms, order: dict[int, int], most: int = 9) -> tuple[list[Place], int]:
+    """The places of a search among ``TEXTS``."""
+    row, cells = stored("a", TEXTS, PARTITIONS)
+    sought = answerable([search])
+    index = TextIndex.of(TextTable.of([row]), cells, sorted(index_terms(sought)))
+    return find_places(index, search, sought[search], order, most)
+
+
+@pytest.mark.parametrize("most", [1, 2, 4, 9])
+def test_only_the_first_places_are_returned_and_all_are_counted(most: int) -> None:
+    first = [Place(5, 0), Place(3, 1), Place(7, 0), Place(7, 1)]
+    search = SearchTerms(("ice",), 1)
+    assert places(search, {5: 0, 3: 1, 7: 2}, most) == (first[:most], 4)
+
+
+def test_partitions_that_are_not_in_the_order_are_left_out() -> None:
+    search = SearchTerms(("ice",), 1)
+    assert places(search, {7: 0}) == ([Place(7, 0), Place(7, 1)], 2)
+    assert places(search, {90: 0}) == ([], 0)
+    assert places(search, {}) == ([], 0)

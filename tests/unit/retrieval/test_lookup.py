@@ -1,8 +1,7 @@
-"""An order of a lookup is data: what it searches first, how far, and that it travels."""
+"""An order of a lookup is data: what it searches first, and how far."""
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -22,10 +21,6 @@ ORDER = LookupOrder(
     ),
     first=frozenset({3}),
 )
-
-
-def test_an_order_is_read_back_equal_from_a_pickle() -> None:
-    assert pickle.loads(pickle.dumps(ORDER)) == ORDER
 
 
 def test_a_property_that_is_text_and_title_is_searched_once() -> None:

@@ -48,11 +48,13 @@ def test_each_label_needs_an_index_on_all_texts() -> None:
     assert compare(TEXT, [first, filling]).serving == (first, filling)
 
 
-def test_a_failed_index_on_the_same_schema_is_in_the_way() -> None:
+def test_what_has_the_same_schema_but_does_not_serve_is_in_the_way() -> None:
     failed = text(TEXT.name, "B A", "y x", state="FAILED", failure="disk\nfull")
     standing = compare(TEXT, [failed])
     assert "failed (disk full); 'pgs index drop' drops it, then" in standing.obstacle
     assert "failed; drop it, then" in compare(VECTOR, [vector(state="FAILED")]).obstacle
+    assert compare(VECTOR, [vector(entity="relationship")]) == compare(VECTOR, [])
+    assert compare(VECTOR, [vector()]).serving == (vector(),)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,6 @@ def test_a_failed_index_on_the_same_schema_is_in_the_way() -> None:
     [
         (vector(dimensions=4), "4 dimensions by cosine"),
         (vector(dimensions=None), "any length by cosine"),
-        (vector(similarity="EUCLIDEAN"), "3 dimensions by euclidean"),
     ],
 )
 def test_a_vector_index_of_another_kind_is_in_the_way(index: SearchIndex, words: str) -> None:
@@ -69,29 +70,11 @@ def test_a_vector_index_of_another_kind_is_in_the_way(index: SearchIndex, words:
     assert standing.obstacle.endswith("drop it, then run 'pgs index create' again")
 
 
-def test_an_index_on_relationships_is_no_obstacle_to_one_on_nodes() -> None:
-    assert compare(VECTOR, [vector(entity="relationship")]) == compare(VECTOR, [])
-    assert compare(VECTOR, [vector()]).serving == (vector(),)
-
-
-def test_a_taken_name_is_in_the_way() -> None:
-    other = text(TEXT.name, "C", "z")
-    assert f"the name {TEXT.name} belongs to" in compare(TEXT, [other]).obstacle
-
-
 def test_facts_are_indexed_by_type_in_the_most_frequent_length() -> None:
     mapping = GraphMapping(relationship_embedding="v")
     sizes = {("CITES", 3): 5, ("KNOWS", 3): 1, ("ODD", 4): 5}
     wanted = want_facts(mapping, sizes)
     assert [(one.labels, one.dimensions) for one in wanted] == [(("CITES",), 3), (("KNOWS",), 3)]
-
-
-def test_only_names_that_pgs_gives_are_its_own() -> None:
-    assert text(TEXT.name, "A", "x").own
-    assert vector(VECTOR.name).own
-    assert not text(VECTOR.name, "A", "x").own
-    assert not text("pgs_text_mine", "A", "x").own
-    assert not replace(text(TEXT.name, "A", "x"), entity="relationship").own
 
 
 class Filling:

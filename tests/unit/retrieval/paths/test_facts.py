@@ -62,6 +62,7 @@ CITES = "A --[CITES]--> B"
     [
         ({}, CITES, score(0.1, 0.3 + 0.15)),
         ({"far": None}, CITES, score(0.1, 1.0)),  # as far as can be
+        ({"forward": False}, "B --[CITES]--> A", score(0.1, 0.45)),
         ({"feedback": 0.0}, CITES, score(0.1, 0.45, feedback=0.0)),
         ({"feedback": 1.0}, CITES, score(0.1, 0.45, feedback=1.0)),
         (
@@ -83,12 +84,9 @@ async def test_a_relationship_is_told_and_scored_by_distances_and_feedback(
     assert lines(await facts_of(db, {"a": 1.0})) == [(line, 1, expected)]
 
 
-async def test_a_far_end_that_the_search_found_has_no_penalty() -> None:
+async def test_a_found_far_end_has_no_penalty_and_weights_rank() -> None:
     db = graph_of(link("a", "b", near=0.9, far=0.7), link("b", "a", id="a-b", near=0.7, far=0.9))
     assert lines(await facts_of(db, {"a": 1.0, "b": 0.5})) == [(CITES, 1, score(0.1, 0.3))]
-
-
-async def test_weights_rank_relationships() -> None:
     weights = {"b": 3, "c": 1.5, "d": "heavy"}
     db = graph_of(
         *(link("a", end, near=0.9, far=0.7, weight=weight) for end, weight in weights.items())
@@ -100,14 +98,6 @@ async def test_weights_rank_relationships() -> None:
     ]
 
 
-async def test_an_arrow_points_as_its_relationship_does() -> None:
-    hits = await facts_of(graph_of(link("a", "b", near=0.9, far=0.7, forward=False)), {"a": 1.0})
-    (fact,) = hits.things
-    assert isinstance(fact, FoundFact)
-    assert (fact.source, fact.target) == ("b", "a")
-    assert fact.line == "B --[CITES]--> A"
-
-
 async def test_each_hop_adds_to_the_distance() -> None:
     db = graph_of(link("a", "b", near=0.9, far=0.7), link("b", "c", near=0.7, far=0.8))
     assert lines(await facts_of(db, {"a": 1.0}, hops=2)) == [
@@ -117,12 +107,15 @@ async def test_each_hop_adds_to_the_distance() -> None:
     assert len(db.sent) == 2
 
 
-async def test_parallel_relationships_are_several_facts() -> None:
+async def test_parallel_relationships_are_several_facts_and_no_entries_none() -> None:
     both = (link("a", "b"), link("a", "b", id="other", type="QUOTES"))
     assert {line for line, _, _ in lines(await facts_of(graph_of(*both), {"a": 1.0}))} == {
         "A --[CITES]--> B",
         "A --[QUOTES]--> B",
     }
+    db = graph_of()
+    hits = await facts_of(db, {})
+    assert (hits.method, hits.things, db.sent) == ("no nodes to walk from", (), [])
 
 
 async def test_without_embeddings_the_scores_of_the_entries_decide() -> None:
@@ -169,9 +162,3 @@ async def test_the_nearest_facts_are_kept(cosines: list[float], count: int) -> N
     assert len(hits.things) == count
     assert lines(hits)[0] == ("A0 --[CITES]--> B0", 0, score(0.9, 1.0, 1 - cosines[0]))
     assert (hits.method, len(hits.scores)) == ("vector index f", 2 * count)
-
-
-async def test_without_entries_nothing_is_read() -> None:
-    db = graph_of()
-    hits = await facts_of(db, {})
-    assert (hits.method, hits.things, db.sent) == ("no nodes to walk from", (), [])

@@ -49,12 +49,3 @@ async def test_only_the_best_nodes_are_walked_from() -> None:
     many = {f"n{i:02}": 1 - i / 100 for i in range(40)}
     _, db = await passages_of(scores=many)
     assert db.params("find_passages")[0]["nodes"] == [*many][:NEAR_NODES]
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"mapping": GraphMapping()}, {"scores": {}}, {"mapping": GraphMapping(chunk_labels=("C",))}],
-)
-async def test_nothing_is_read_where_nothing_is_mentioned(changed: dict[str, Any]) -> None:
-    hits, db = await passages_of(**changed)
-    assert (hits.scores, db.sent) == ({}, [])

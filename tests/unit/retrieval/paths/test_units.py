@@ -42,7 +42,7 @@ def own(monkeypatch: pytest.MonkeyPatch) -> OwnIndex:
     return OwnIndex(generation_of_sizes(40, 30, 20), PARTITIONS)
 
 
-async def units_of(db: FakeDatabase, own: OwnIndex | None, k: int = 5) -> Hits:
+async def units_of(db: FakeDatabase, own: OwnIndex, k: int = 5) -> Hits:
     return await find_units(cast("Database", db), own, "tea", k)
 
 
@@ -51,12 +51,21 @@ def listed(hits: Hits) -> list[tuple[int, int, Any]]:
     return [(unit.level, unit.id, pytest.approx(unit.score)) for unit in units]
 
 
-async def test_scores_are_relative_to_the_partition_with_most_evidence(own: OwnIndex) -> None:
+async def test_scores_are_relative_and_add_up_in_the_units_above(
+    own: OwnIndex,
+) -> None:
     db = FakeDatabase(read_unit_states=[state(3), state(1), state(2)])
     hits = await units_of(db, own)
     best = 1 + 0.6 * 0.25
     assert listed(hits) == [(0, 1, 1.0), (0, 2, 0.25 / best), (0, 3, 0.0625 / best)]
     assert hits.scores == {}
+    rows = [state(1, TRADE, WORLD), state(2, TRADE, WORLD), state(3)]
+    hits = await units_of(FakeDatabase(read_unit_states=rows), own)
+    beneath = 1 + 0.25 / 1.15
+    assert listed(hits)[3:] == [(1, 1, beneath), (2, 1, beneath)]
+    above = hits.things[-1]
+    assert isinstance(above, FoundUnit)
+    assert (above.label, above.titles, above.size) == ("", (), 90)
 
 
 async def test_a_partition_is_described_and_carries_its_last_report(own: OwnIndex) -> None:
@@ -73,25 +82,11 @@ async def test_a_partition_is_described_and_carries_its_last_report(own: OwnInde
     assert listed(gone)[0][:2] == (0, 2)
 
 
-async def test_a_unit_has_the_evidence_of_what_was_found_beneath_it(own: OwnIndex) -> None:
-    rows = [state(1, TRADE, WORLD), state(2, TRADE, WORLD), state(3)]
-    hits = await units_of(FakeDatabase(read_unit_states=rows), own)
-    beneath = 1 + 0.25 / 1.15
-    assert listed(hits)[3:] == [(1, 1, beneath), (2, 1, beneath)]
-    above = hits.things[-1]
-    assert isinstance(above, FoundUnit)
-    assert (above.label, above.titles, above.size) == ("", (), 90)
-
-
-async def test_what_is_missing_is_told(own: OwnIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    db = FakeDatabase()
-    assert (await units_of(db, None)).method == "no partitions to compare"
-    monkeypatch.setattr(module, "score_nodes", lambda *asked: {})
-    assert (await units_of(db, own)).things == ()
-
+async def test_without_a_text_index_nothing_is_compared(
+    own: OwnIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def nothing(*asked: object) -> None:
         return None
 
     monkeypatch.setattr(module, "read_index", nothing)
-    assert (await units_of(db, own)).method == "no text index of the partitions"
-    assert db.sent == []
+    assert (await units_of(FakeDatabase(), own)).method == "no text index of the partitions"

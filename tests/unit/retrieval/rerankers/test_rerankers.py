@@ -46,13 +46,10 @@ async def reranked(name: RerankerName, db: FakeDatabase, **changed: Any) -> Rera
     return await RERANKERS[name](RerankOrder(db=cast("Database", db), **(given | changed)))
 
 
-async def test_cosines_decide_whatever_the_length_of_a_vector() -> None:
+async def test_cosines_or_unlikeness_decide_whatever_the_length_of_a_vector() -> None:
     done = await reranked("cosine", stored(VECTORS))
     assert done.scores == pytest.approx({"c": 0.6, "b": 0.2 / np.hypot(0.2, 0.98), "a": 0.0})
     assert ([*done.scores], done.warning) == (["c", "b", "a"], "")
-
-
-async def test_a_node_unlike_those_before_it_moves_up() -> None:
     done = await reranked("mmr", stored({**VECTORS, "c": [1.0, 0.0]}))
     assert [*done.scores] == ["a", "c", "b"]
     assert [*done.scores.values()] == [0.9, 0.8, 0.5]  # as every reader expects
