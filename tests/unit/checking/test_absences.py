@@ -225,13 +225,19 @@ def test_findings_converge_by_what_they_say_or_by_connected_nodes():
     assert met.citations == (cited(1, 0), cited(2, 2))
 
 
-def test_invalid_citations_and_strange_links_connect_nothing():
+def test_only_valid_citations_connect_and_what_is_told_is_bounded():
     broken = Finding(text="gold", citations=(cited(2, 0, valid=False),))
     report = Report(partition=2, findings=(broken,))
     other = Sweep(partition=2, status=SweepStatus.ACCEPTED, nodes=9, report=report)
     sweeps = [swept(1, findings=[("iron", [0])]), other]
     links = [((1, 0), (2, 0)), ((1, 0), (1, 0)), ((8, 0), (9, 0))]
     assert find_convergences(sweeps, links) == ()
+    sweeps = [swept(i, findings=[(f"metal{i} shines{i}", [0])]) for i in range(200)]
+    hub = [((0, 0), (i, 0)) for i in range(1, 200)]
+    (met,) = find_convergences(sweeps, hub)
+    assert len(met.findings) == convergences_module.MOST_FINDINGS
+    every = [((i, 0), (j, 0)) for i, j in combinations(range(200), 2)]
+    assert len(find_convergences(sweeps, every)) == convergences_module.MOST
 
 
 places = st.tuples(st.integers(0, 5), st.integers(0, 3))
@@ -263,12 +269,3 @@ def test_convergences_are_of_several_partitions_whatever_the_order(said, links, 
     random.shuffle(sweeps)
     random.shuffle(links)
     assert find_convergences(sweeps, links) == met
-
-
-def test_what_is_told_is_bounded():
-    sweeps = [swept(i, findings=[(f"metal{i} shines{i}", [0])]) for i in range(200)]
-    hub = [((0, 0), (i, 0)) for i in range(1, 200)]
-    (met,) = find_convergences(sweeps, hub)
-    assert len(met.findings) == convergences_module.MOST_FINDINGS
-    every = [((i, 0), (j, 0)) for i, j in combinations(range(200), 2)]
-    assert len(find_convergences(sweeps, every)) == convergences_module.MOST

@@ -9,10 +9,8 @@ from pgs_neo4j.sweeping.digests import (
     KEYWORDS,
     NEAREST,
     digest_neighbors,
-    read_reached,
     render_digest,
 )
-from tests.fakes.database import FakeDatabase
 
 
 def part(number: int, **values: Any) -> Partition:
@@ -29,7 +27,7 @@ def part(number: int, **values: Any) -> Partition:
     return Partition(id=number, size=9, tokens=9, **(columns | values))
 
 
-def test_a_digest_has_terms_titles_sentences_and_what_is_reached() -> None:
+def test_a_digest_has_terms_titles_sentences_and_what_is_reached_or_else_keywords() -> None:
     one = part(1, adjacent=(Adjacent(2, 7, 7.0), Adjacent(9, 3, 3.0)))
     (near,) = digest_neighbors(one, {2: part(2)}, {(1, 2): ["Reached", "Title 2a"]})
     assert near.keywords[:3] == ("label2", "term2b", "term2a")
@@ -41,6 +39,9 @@ def test_a_digest_has_terms_titles_sentences_and_what_is_reached() -> None:
         "| Central: Title 2b; Title 2c; Title 2d; Title 2e\n"
         "| Sentences of 2."
     )
+    old = part(2, terms=(), label="", titles=(), abstract="")
+    (near,) = digest_neighbors(part(1, adjacent=(Adjacent(2, 1, 1.0),)), {2: old}, {})
+    assert render_digest(near) == ("P2: 1 shared relationships; common, keyword2\n| as published")
 
 
 def test_only_the_nearest_are_told_of_at_length() -> None:
@@ -49,12 +50,6 @@ def test_only_the_nearest_are_told_of_at_length() -> None:
     digests = digest_neighbors(part(1, adjacent=links), others, {(1, 11): ["Far"]})
     assert [bool(d.summary and d.titles) for d in digests] == [True] * NEAREST + [False] * 5
     assert render_digest(digests[-1]).endswith("\n| Reached from here: Far")
-
-
-def test_what_0_1_0_stored_suffices() -> None:
-    old = part(2, terms=(), label="", titles=(), abstract="")
-    (near,) = digest_neighbors(part(1, adjacent=(Adjacent(2, 1, 1.0),)), {2: old}, {})
-    assert render_digest(near) == ("P2: 1 shared relationships; common, keyword2\n| as published")
 
 
 def test_nodes_cannot_forge_a_digest() -> None:
@@ -69,12 +64,3 @@ def test_nodes_cannot_forge_a_digest() -> None:
     lines = render_digest(forged).splitlines()
     assert lines[1:3] == ["| Reached from here: b c", "| Central: a P6: 1"]
     assert all(line.startswith("| ") for line in lines[1:])
-
-
-async def test_titles_are_read_once_for_all_partitions() -> None:
-    row = {"partition": 1, "neighbor": 2, "titles": ["A"]}
-    db: Any = FakeDatabase(read_reached=[row])
-    assert await read_reached(db, "g1", [3, 1, 3]) == {(1, 2): ["A"]}
-    assert db.params("read_reached") == [{"generation": "g1", "partitions": [1, 3]}]
-    assert await read_reached(db, "g1", []) == {}
-    assert len(db.params("read_reached")) == 1

@@ -53,20 +53,14 @@ def test_what_no_cited_node_says_is_not(text):
     assert not quote.found
 
 
-def test_names_and_short_words_are_no_quotations():
+def test_quotations_are_long_and_count_once_in_order_and_a_finding_needs_a_shown_node():
     assert finding("The “P4” class, or “two words” [n1]").quotes == ()
     assert find_quotes('5" pipes and 6" pipes are the same thing') == []
-
-
-def test_each_quotation_counts_once_and_in_order():
     text = "“Something else altogether” and “Iron works at 400 °C” and “Something else altogether”"
     assert finding(f"{text} [n1, n2]").quotes == (
         Quote("Something else altogether", True),
         Quote("Iron works at 400 °C", True),
     )
-
-
-def test_a_finding_is_supported_by_a_node_that_was_shown():
     assert finding("It works [n1]").supported
     assert not finding("It works [n7]").supported
     assert not finding("It works").supported
@@ -76,18 +70,3 @@ def test_a_finding_is_supported_by_a_node_that_was_shown():
 @given(st.text(max_size=300))
 def test_any_text_is_taken(text):
     assert all(len(quote) >= 12 for quote in find_quotes(text))
-
-
-def test_the_words_of_a_node_are_prepared_once(monkeypatch):
-    prepared: list[str] = []
-
-    def note(text: str) -> str:
-        prepared.append(text)
-        return text
-
-    monkeypatch.setattr("pgs_neo4j.sweeping.quotes.clean_text", note)
-    bullet = "- They say “Something else altogether” [n1, n2]\n"
-    report = parse_report(f"## Domain State\nx\n## Findings\n{bullet * 50}", 1, SHOWN)
-    assert all(quote.found for finding in report.findings for quote in finding.quotes)
-    assert len(report.findings) == 50
-    assert sorted(prepared) == sorted(node.text for node in SHOWN.values())

@@ -10,7 +10,7 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.ledger import CallCost, Spent
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.errors import ModelAuthError, ModelOutputError
+from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
@@ -44,16 +44,6 @@ async def test_a_pass_costs_what_all_its_calls_did_and_that_is_told_once() -> No
     assert (second.usage, second.cost) == (USAGE, 7.0)
     assert first + second == calls.settled()
     assert spending.take(1) == spending.take(9) == Spent()
-
-
-async def test_a_call_without_prices_or_refused_counts_as_in_the_run() -> None:
-    calls, spending = Calls.of(PGSConfig(), {}, ignore), PassSpending()
-    with pytest.raises(ModelAuthError):
-        await read(calls, spending, 1, ModelAuthError("no key"))
-    assert spending.take(1).usage == Usage()
-    await read(calls, spending, 1)
-    spent = spending.take(1)
-    assert (spent.usage, spent.cost) == (USAGE, None)
 
 
 def test_a_call_in_flight_is_told_when_it_has_ended() -> None:

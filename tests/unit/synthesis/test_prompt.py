@@ -156,7 +156,7 @@ def many(count, size=60):
     return parts, [replace(s, report=replace(s.report, findings=findings)) for s in sweeps]
 
 
-def test_the_last_reports_go_last_and_the_model_is_told():
+def test_the_last_reports_go_last_after_all_bullets_and_the_model_is_told():
     parts, sweeps = many(60)
     made = shown(*sweeps, partitions=parts, characters=9000)
     names = [report.name for report in made.prompt.reports]
@@ -168,9 +168,6 @@ def test_the_last_reports_go_last_and_the_model_is_told():
     assert told.startswith(f"P{len(names) + 1}, ")
     assert f"and {made.dropped_reports - 20} more" in told
     assert all(len(report.report.findings) == 1 for report in made.prompt.reports)
-
-
-def test_bullets_that_exceed_a_prompt_alone_leave_the_rest_of_the_reports():
     parts, sweeps = many(3, size=9000)
     made = shown(*sweeps, partitions=parts, characters=7000)
     assert len(made.prompt.reports) == 3
