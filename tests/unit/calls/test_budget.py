@@ -10,13 +10,6 @@ from pgs_neo4j.model import Usage
 PRICES = {"m": ModelEntry(input_price=1.0, output_price=10.0)}
 
 
-def test_without_bounds_everything_goes_through():
-    budget = Budget(SpendingLimits(), {})
-    budget.reserve(budget.most("m", 10**9, 10**6))
-    assert budget.left("m") is None
-    assert not budget.bounds.any
-
-
 def test_a_call_that_could_cross_the_bound_is_not_begun():
     budget = Budget(SpendingLimits(tokens=30_000), {})
     amount = budget.most("m", 1000, 500)
@@ -47,7 +40,7 @@ def test_the_costliest_prompt_so_far_decides_what_is_set_aside():
     assert budget.most("other", 1000, 0).tokens >= 3500
 
 
-def test_calls_and_cost_are_bounds_as_well():
+def test_calls_and_cost_are_bounds_and_what_the_end_takes_is_held_back():
     budget = Budget(SpendingLimits(calls=1), {})
     budget.reserve(Amount(1, 10))
     with pytest.raises(BudgetError, match=r"1 call \(max_calls\)"):
@@ -57,9 +50,6 @@ def test_calls_and_cost_are_bounds_as_well():
     assert dear.cost > 0.01
     with pytest.raises(BudgetError, match=r"a cost of 0.01 \(max_cost\)"):
         budget.reserve(dear)
-
-
-def test_what_the_end_takes_is_held_back_from_all_but_the_end():
     budget = Budget(SpendingLimits(calls=2), {}, ending=Amount(1, 0))
     budget.reserve(Amount(1, 0))
     with pytest.raises(BudgetError):
@@ -67,7 +57,7 @@ def test_what_the_end_takes_is_held_back_from_all_but_the_end():
     budget.reserve(Amount(1, 0), "synthesis")
 
 
-def test_the_cost_is_known_only_when_every_model_has_a_price():
+def test_the_cost_is_known_and_can_be_bounded_only_with_every_price():
     budget = Budget(SpendingLimits(), PRICES)
     budget.spend("m", 10, Usage(calls=1, input_tokens=1_000_000, output_tokens=100_000))
     assert budget.cost == pytest.approx(2.0)
@@ -75,9 +65,6 @@ def test_the_cost_is_known_only_when_every_model_has_a_price():
     assert budget.cost == pytest.approx(2.0)
     budget.spend("other", 10, Usage(calls=1, input_tokens=5))
     assert budget.cost is None
-
-
-def test_a_bound_on_cost_needs_prices():
     Budget(SpendingLimits(cost=1.0), PRICES).check({"m": False, "extractive": True})
     with pytest.raises(ConfigError, match=r"needs the price of other; .*\[models\.'other'\]"):
         Budget(SpendingLimits(cost=1.0), PRICES).check({"m": False, "other": False})

@@ -40,7 +40,7 @@ async def embedded(
 
 
 @timeless
-async def test_a_call_counts_what_its_endpoint_counted_and_what_that_costs() -> None:
+async def test_a_call_counts_what_its_endpoint_counted_or_else_an_estimate() -> None:
     calls, embedder = of(max_cost=100.0), MeteredEmbedder()
     assert np.allclose(
         await embedded(calls, embedder, "one", "three"), embedder.vectors(["one", "three"])
@@ -48,27 +48,19 @@ async def test_a_call_counts_what_its_endpoint_counted_and_what_that_costs() -> 
     assert calls.usage == Usage(calls=1, input_tokens=8)
     assert calls.budget.cost == 8.0
     assert priced_model(embedder).name == "m"
-
-
-@timeless
-async def test_an_embedder_that_does_not_count_is_estimated() -> None:
-    calls, embedder = of(), ScriptedEmbedder()
-    await embedded(calls, embedder, "one", "three")
+    calls = of()
+    await embedded(calls, ScriptedEmbedder(), "one", "three")
     assert calls.usage == Usage(calls=1, input_tokens=3, estimated=True)
     assert calls.budget.cost is None
 
 
 @timeless
-async def test_a_free_embedder_makes_no_call_and_knows_no_limit() -> None:
+async def test_a_free_embedder_knows_no_limit_and_another_stops_before_it() -> None:
     calls = of(max_calls=1)
     for _ in range(3):
         assert (await embedded(calls, HashingEmbedder(16), "one")).shape == (1, 16)
     assert calls.usage == Usage()
     assert priced_model(HashingEmbedder(16)).free
-
-
-@timeless
-async def test_a_limit_refuses_the_call_that_could_cross_it_and_all_after_it() -> None:
     calls, embedder = of(max_calls=2), MeteredEmbedder()
     for text in ("one", "two"):
         await embedded(calls, embedder, text)

@@ -102,7 +102,7 @@ async def test_never_more_than_the_limit_and_a_free_slot_is_refilled_at_once():
 
 
 @timeless
-async def test_the_limit_grows_while_calls_wait_and_all_is_well():
+async def test_the_limit_grows_while_calls_wait_and_the_first_failure_frees_all_slots():
     running, most = 0, 0
 
     async def work():
@@ -115,9 +115,6 @@ async def test_the_limit_grows_while_calls_wait_and_all_is_well():
     await together(*calls(scheduler(2, 8), [work] * 40, [1] * 40))
     assert most == 8
 
-
-@timeless
-async def test_the_first_failure_ends_the_others_and_frees_their_slots():
     async def fail():
         raise ZeroDivisionError
 
@@ -282,22 +279,7 @@ async def test_without_an_idle_slot_or_if_it_has_to_be_alone_nothing_is_asked_tw
 
 
 @timeless
-async def test_waiting_for_the_bucket_is_not_the_time_of_the_model():
-    async def work():
-        return Completion(text="x", usage=Usage(calls=1, input_tokens=60), model="m")
-
-    pace = Pace()
-    pace.allow(6000)  # 100 a second, the first 6000 at once
-    pace.bucket.take(6000, asyncio.get_running_loop().time())
-    found = scheduler(5, timeout_s=0.7)
-    made = await together(
-        *[found.call(work, pace, length=60.0, tokens=60) for _ in range(4)]
-    )  # the last one is let through after 2.4 s
-    assert len(made) == 4
-
-
-@timeless
-async def test_hungry_returns_when_fewer_wait_than_may_run():
+async def test_hungry_returns_when_few_wait_and_canceling_one_leaves_its_turn_to_the_next():
     found, pace = scheduler(1), Pace()
     await asyncio.wait_for(found.wait_until_hungry(), 1)
     gates = [asyncio.Event() for _ in range(3)]
@@ -313,10 +295,6 @@ async def test_hungry_returns_when_fewer_wait_than_may_run():
     await asyncio.wait_for(hungry, 1)
     gates[2].set()
     await asyncio.gather(*tasks)
-
-
-@timeless
-async def test_canceling_one_that_waits_leaves_its_turn_to_the_next():
     found, pace, gate = scheduler(1), Pace(), asyncio.Event()
     first = asyncio.create_task(found.call(gate.wait, pace, length=1.0, tokens=1))
     second, third = (

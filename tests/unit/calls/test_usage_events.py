@@ -47,22 +47,13 @@ async def test_each_call_is_told_once_with_the_total() -> None:
     assert usages(events)[3:] == [(4, 20, 28.0)]
 
 
-async def test_without_prices_the_cost_is_unknown_and_not_zero() -> None:
-    calls, events = calls_with({})
-    await complete(calls)
-    assert usages(events) == [(1, 5, None)]
-
-
-async def test_a_reply_of_the_cache_is_told_and_costs_nothing() -> None:
+async def test_replies_of_the_cache_and_refused_calls_are_told_and_cost_nothing() -> None:
     calls, events = calls_with(PRICES)
     calls.count_cached(Completion(text="so", usage=Usage(cached=1), model="m"))
     assert usages(events) == [(0, 0, 0.0)]
     (told,) = [event for event in events if isinstance(event, UsageCounted)]
     assert told.model is None
     assert told.usage.cached == 1
-
-
-async def test_a_call_that_was_refused_is_told_and_one_that_was_never_made_is_not() -> None:
     calls, events = calls_with(PRICES)
     with pytest.raises(ModelAuthError):
         await complete(calls, ModelAuthError("no key", usage=Usage()))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
-from pgs_neo4j.errors import ConfigError, ModelAuthError
+from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 from pgs_neo4j.llm.openai.chat import OpenAILLM
@@ -40,11 +40,6 @@ def test_vectors_of_a_graph_have_no_embedder_and_none_is_none() -> None:
     assert create_embedder(Settings(), CONFIG, "none") is None
     with pytest.raises(ConfigError, match="vectors of a graph"):
         create_embedder(Settings(), CONFIG, "stored")
-
-
-def test_openai_without_key_or_url_says_what_to_set() -> None:
-    with pytest.raises(ModelAuthError, match="PGS_LLM_API_KEY"):
-        create_llms(Settings(llm_provider="openai"), CONFIG)
 
 
 def test_the_extractive_reader_needs_no_client_library() -> None:

@@ -22,14 +22,11 @@ def test_it_quotes_what_was_shown_and_names_words_in_no_node() -> None:
     assert reading.missing == ("“zeppelins”",)
 
 
-def test_without_a_matching_sentence_it_names_the_nearest_nodes() -> None:
+def test_without_a_matching_sentence_it_names_the_nearest_nodes_if_any() -> None:
     context = build_context(found(node(1, ""), question="Why so?"), 2000)
     text = found_answer(answer_prompt("Why so?", "hybrid", context), 5)
     assert "[n1]" in text
     assert text.endswith("## Not found\nNone.")
-
-
-def test_without_nodes_it_says_nothing_of_any() -> None:
     context = build_context(found(question="Why so?"), 2000)
     reading = read_reply_text(found_answer(answer_prompt("Why so?", "hybrid", context), 5), context)
     assert (reading.findings, reading.missing, reading.citations) == ((), (), ())

@@ -12,25 +12,27 @@ from pgs_neo4j.model import Left
 from tests.timeless import timeless
 
 
-def test_the_bucket_is_full_at_first_and_refills_evenly():
+def test_the_bucket_refills_evenly_takes_back_what_was_not_used_and_forgets_no_debt():
     bucket = Bucket(60)
     assert bucket.take(60, now=100.0) == 0.0
     assert bucket.take(30, now=100.0) == pytest.approx(30.0)
     assert bucket.take(10, now=130.0) == pytest.approx(10.0)
-
-
-def test_more_than_a_minute_holds_is_let_through_late_and_not_never():
-    bucket = Bucket(60)
-    assert bucket.take(120, now=0.0) == pytest.approx(60.0)
-
-
-def test_what_was_not_used_is_given_back_and_never_more_than_full():
     bucket = Bucket(60)
     bucket.take(60, now=0.0)
     bucket.give_back(50)
     assert bucket.take(50, now=0.0) == 0.0
     bucket.give_back(1000)
     assert bucket.level == 60.0
+    # More than a minute holds is let through late, and not never.
+    assert bucket.take(120, now=0.0) == pytest.approx(60.0)
+    pace = Pace()
+    pace.allow(60)
+    pace.bucket.take(100, now=0.0)
+    pace.allow(600)
+    pace.allow(60)
+    assert pace.bucket.take(0, now=0.0) == pytest.approx(40.0)
+    pace.allow(None)
+    assert pace.bucket.per_minute == 60
 
 
 @timeless
@@ -52,17 +54,6 @@ async def test_two_that_share_a_pace_wait_for_each_other():
 
     await another()
     assert asyncio.get_running_loop().time() - began >= 0.15
-
-
-def test_another_rate_for_the_same_endpoint_forgets_no_debt():
-    pace = Pace()
-    pace.allow(60)
-    pace.bucket.take(100, now=0.0)
-    pace.allow(600)
-    pace.allow(60)
-    assert pace.bucket.take(0, now=0.0) == pytest.approx(40.0)
-    pace.allow(None)
-    assert pace.bucket.per_minute == 60
 
 
 @timeless
@@ -117,7 +108,7 @@ def test_durations_are_read_as_endpoints_write_them(value, seconds):
     assert found == Left(tokens=7, tokens_reset_s=seconds)
 
 
-def test_only_limits_that_are_used_up_count_as_a_wait():
+def test_only_limits_that_are_used_up_count_as_a_wait_and_odd_headers_tell_nothing():
     headers = {
         "x-ratelimit-remaining-requests": "0",
         "x-ratelimit-reset-requests": "2s",
@@ -126,9 +117,6 @@ def test_only_limits_that_are_used_up_count_as_a_wait():
     }
     assert reset_s(parse_rate_limits(headers)) == 2.0
     assert reset_s(None) is None
-
-
-def test_without_such_headers_nothing_is_known():
     assert parse_rate_limits({}) is None
     assert parse_rate_limits({"x-ratelimit-remaining-requests": "many"}) is None
 

@@ -1,4 +1,4 @@
-"""Vectors by arrays are those of one word after the other."""
+"""Vectors of hashed words, by arrays or of one word after the other."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.embedders import bags
 from pgs_neo4j.llm.embedders.bags import TextHasher
 from pgs_neo4j.llm.embedders.features import CJK_GRAM, GRAM, GRAM_NORM
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.text.matching import UNSPACED
 from pgs_neo4j.text.terms.spans import split_words
 from pgs_neo4j.text.terms.vocabulary import Vocabulary
@@ -81,3 +84,28 @@ def test_a_vocabulary_that_is_replaced_makes_no_difference(
     monkeypatch.setattr("pgs_neo4j.text.terms.vocabulary.MOST_WORDS", 1)
     hasher = TextHasher(SIZE)
     assert np.array_equal(np.concatenate([hasher.rows([text]) for text in texts]), whole)
+
+
+async def test_rows_are_unit_float32_and_zero_without_content() -> None:
+    embedder = HashingEmbedder()
+    assert isinstance(embedder, Embedder)
+    rows = await embedder.embed(["sockets and events", "the of and", "", "events"])
+    assert rows.shape == (4, 2048)
+    assert rows.dtype == np.float32
+    assert np.allclose(np.linalg.norm(rows, axis=1), [1, 0, 0, 1])
+
+
+async def test_values_are_the_same_everywhere_and_nearer_for_shared_words() -> None:
+    [row] = await HashingEmbedder(8).embed(["socket"])
+    expected = [0.0, 0.0, -0.9325, 0.2085, 0.0, 0.2085, -0.2085, 0.0]
+    assert np.allclose(row, expected, atol=1e-3)
+    texts = ["parsing of XML documents", "The XML parser reads a document.", "A mutex for threads"]
+    rows = await HashingEmbedder().embed(texts)
+    near, far = float(rows[0] @ rows[1]), float(rows[0] @ rows[2])
+    assert near > 0.5
+    assert abs(far) < 0.15
+
+
+def test_too_few_dimensions_are_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="PGS_EMBEDDING_DIMENSIONS"):
+        HashingEmbedder(4)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-import json
 from typing import Any
 
 import pytest
@@ -9,9 +7,8 @@ import pytest
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.extractive.search import LEAD
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, Prompt, PromptNode
+from pgs_neo4j.model import Prompt, PromptNode
 from pgs_neo4j.text.tokens import estimate
-from tests.standins import Brain
 
 NODES = tuple(
     PromptNode(f"n{i}", f"module{i}", f"Module {i} handles sockets in way number {'x' * i}.")
@@ -41,13 +38,6 @@ async def test_the_reply_fits_the_room_it_has(max_tokens: int) -> None:
     assert "## Absences" in text
 
 
-async def test_streams_pieces_then_the_completion() -> None:
-    stream = ExtractiveLLM().stream(prompt("synthesis"), max_tokens=900)
-    *texts, last = [item async for item in stream]
-    assert isinstance(last, Completion)
-    assert "".join(map(str, texts)) == last.text
-
-
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
@@ -63,19 +53,3 @@ async def test_a_search_is_answered_with_cited_quotes_or_names_the_nearest(
     assert text.startswith(LEAD)
     assert said in text
     assert len(nodes) > 1 or text.endswith(said)
-
-
-async def test_a_whole_graph_is_read_sensibly(brain: Brain) -> None:
-    document = json.loads(gzip.decompress(brain.path.read_bytes()))
-    nodes = tuple(
-        PromptNode(f"n{i}", "", node["concept"], (node["tag"],))
-        for i, node in enumerate(document["nodes"], start=1)
-    )
-    question = "How precise is the 3D Ising island, and was it tested with neutron scattering?"
-    asked = Prompt(task="sweep", system="", user="", question=question, nodes=nodes)
-    text = (await ExtractiveLLM().complete(asked, max_tokens=6000)).text
-    findings = text.split("## Findings\n")[1].split("\n\n")[0].splitlines()
-    assert len(findings) == 8
-    assert sum("Ising" in line or "island" in line for line in findings) >= 5
-    assert all("{" not in line[:3] and "[AGENT" not in line for line in findings)
-    assert f"“neutron”: no mention in the {brain.nodes} nodes read here." in text

@@ -42,7 +42,7 @@ def test_prose_of_a_docstring_without_its_code() -> None:
     ]
 
 
-def test_markdown_headings_labels_and_links_do_not_stand_in_the_way() -> None:
+def test_headings_labels_and_links_do_not_stand_in_the_way() -> None:
     text = (
         "# A heading of five words\n**Key insight:** The [bound](http://x.y/z) is **sharp**.\n"
         "See Fig. 3 by J. Smith et al. for more. Then stop here now."
@@ -52,9 +52,6 @@ def test_markdown_headings_labels_and_links_do_not_stand_in_the_way() -> None:
         "See Fig. 3 by J. Smith et al. for more.",
         "Then stop here now.",
     ]
-
-
-def test_headings_glued_to_text_are_passed_over_where_more_is_said() -> None:
     glued = "[CONSOLIDATED] ## The Core Revelation The theory is unique. It sits at a kink."
     assert sentences(glued) == ["It sits at a kink."]
     alone = "[CONSOLIDATED] ## Consolidated Insight The theory is unique."
@@ -100,12 +97,9 @@ def test_quotes_cannot_forge_structure(hostile: str, harmless: str) -> None:
     assert quote(hostile) == harmless
 
 
-def test_citations_are_taken_off() -> None:
+def test_citations_are_taken_off_and_leaning_sentences_known() -> None:
     assert without_citations("It holds [n3, n7].  So [P2:n1] there x[0].") == (
         "It holds. So there x[0]."
     )
-
-
-def test_a_sentence_that_leans_on_another_is_known() -> None:
     assert leans("This approach works.")
     assert not leans("Thistles grow.")

@@ -1,13 +1,17 @@
-"""Which endpoints are accepted, and what is said about the others."""
+"""Which endpoints are accepted, what is said about the others, and what refusals teach."""
 
 from __future__ import annotations
 
+import httpx2 as httpx
+import openai
 import pytest
 from pydantic import SecretStr
 
 from pgs_neo4j.errors import ConfigError, ModelAuthError
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.llm.openai.wire import Dialect
+from pgs_neo4j.model import Prompt
 
 KEY = SecretStr("sk-1")
 
@@ -38,7 +42,7 @@ def test_what_is_no_address_is_refused_by_the_name_of_its_setting(url: str) -> N
         Endpoint(url, KEY)
 
 
-def test_the_public_endpoint_needs_a_key_that_can_be_one() -> None:
+def test_the_public_endpoint_needs_a_key_that_can_be_one_and_is_not_shown() -> None:
     for missing in (None, SecretStr("  ")):
         with pytest.raises(ModelAuthError, match=r"PGS_LLM_API_KEY \(or OPENAI_API_KEY\)"):
             Endpoint(api_key=missing)
@@ -47,9 +51,6 @@ def test_the_public_endpoint_needs_a_key_that_can_be_one() -> None:
             Endpoint(api_key=SecretStr(key))
         assert key not in str(caught.value)
     assert Endpoint(api_key=KEY).official
-
-
-def test_a_model_is_named_by_host_and_port_and_without_its_key() -> None:
     llm = OpenAILLM("m", Endpoint("http://127.0.0.1:1/v1", KEY))
     assert repr(llm) == "OpenAILLM('m' at '127.0.0.1:1')"
     assert KEY.get_secret_value() not in repr(llm._endpoint)
@@ -59,12 +60,10 @@ def test_a_model_is_named_by_host_and_port_and_without_its_key() -> None:
     ("one", "another"),
     [
         ("https://host/ok/v1", "https://host/x/v1"),
-        ("https://host/v1", "https://host/x/v1"),
         ("https://host/v1", "http://host/v1"),
         ("https://host/v1", "https://host"),
         ("https://host/v1", "https://host:8443/v1"),
         ("https://host/v1", "https://other/v1"),
-        ("http://host/a", "https://host/a"),
         ("https://host/A", "https://host/a"),
     ],
 )
@@ -80,3 +79,25 @@ def test_replies_cached_before_stay_usable_at_the_usual_root() -> None:
         assert OpenAILLM("m", Endpoint(url)).signature == "127.0.0.1:11434 m None"
     slashed = OpenAILLM("m", Endpoint("https://host/x/v1/", KEY)).signature
     assert slashed == OpenAILLM("m", Endpoint("https://HOST/x/v1", KEY)).signature
+
+
+PROMPT = Prompt(task="sweep", system="s", user="u", question="q")
+
+
+def body_of(dialect: Dialect, *, stream: bool = False) -> dict[str, object]:
+    return dialect.body("m", PROMPT, max_tokens=9, effort="low", temperature=0.5, stream=stream)
+
+
+def refusal(message: str, status: int = 400, param: str | None = None) -> openai.APIStatusError:
+    request = httpx.Request("POST", "http://127.0.0.1/v1/chat/completions")
+    response = httpx.Response(status, request=request)
+    return openai.APIStatusError(
+        message, response=response, body={"message": message, "param": param}
+    )
+
+
+@pytest.mark.parametrize("status", [401, 404, 429, 500])
+def test_other_errors_teach_nothing(status: int) -> None:
+    dialect = Dialect("max_tokens")
+    assert not dialect.learn(body_of(dialect), refusal("temperature", status))
+    assert not dialect.dropped
