@@ -145,10 +145,6 @@ async def test_parameters_are_those_of_the_header(database, parameters):
         await database.read(parse("read", "a,b"), **parameters)
 
 
-def test_the_address_is_that_of_the_uri(database):
-    assert (database.address().host, database.address().port) == ("db.example.org", 7688)
-
-
 async def test_an_address_is_named_without_its_query():
     with pytest.raises(DatabaseUnavailableError) as caught:
         async with connect("neo4j://127.0.0.1:1?region=hidden", "neo4j", "secret"):
@@ -183,13 +179,6 @@ async def test_a_certificate_authority_is_trusted_where_it_is_named(scheme, tmp_
         async with connect(host, "neo4j", "secret", ca=authority):
             pytest.fail("the certificate is for another host")
     assert server.heard == []
-
-
-async def test_a_server_without_tls_is_not_reached():
-    with tls_server(tls=False) as server, pytest.raises(DatabaseUnavailableError) as caught:
-        async with connect(f"bolt+s://127.0.0.1:{server.port}", "neo4j", "secret"):
-            pytest.fail("it connected")
-    assert not isinstance(caught.value, DatabaseCertificateError)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Each error of the driver becomes one error of this package that says what to do."""
 
+import re
+
 import pytest
 from neo4j import exceptions as driver_errors
 
@@ -39,19 +41,14 @@ def translated(error: BaseException) -> Exception:
         (driver_errors.SessionExpired("x"), DatabaseUnavailableError, "cannot be reached"),
         (driver_errors.ConfigurationError("bad"), ConfigError, "are wrong: bad"),
         (driver_errors.ResultError(None, "x"), DatabaseError, "driver failed at .* ResultError"),
-        ("a\ud800".encode, QueryError, "lone surrogate"),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogate"), QueryError, "lone surrogate"),
         (OverflowError("Python int too large"), QueryError, "does not fit into the 64 bits"),
     ],
 )
 def test_an_error_of_the_driver_itself(error, expected, message):
-    if callable(error):
-        with pytest.raises(expected, match=message), translate_errors(URI, 12.4):
-            error()
-        return
     result = translated(error)
     assert type(result) is expected
-    with pytest.raises(expected, match=message):
-        raise result
+    assert re.search(message, str(result))
 
 
 @pytest.mark.parametrize(
@@ -96,13 +93,10 @@ def test_a_database_that_stopped_says_so_and_what_to_do(code, message):
     )
 
 
-def test_a_long_message_of_the_server_is_cut_to_one_line():
+def test_a_message_of_the_server_is_one_short_line_and_names_the_setting():
     message = "x" * 2000 + "\nsecond line"
     text = str(translated(server_error("Neo.ClientError.Statement.SyntaxError", message)))
     assert len(text) < 700
     assert "second line" not in text
-
-
-def test_a_missing_database_names_the_setting():
     error = server_error("Neo.ClientError.Database.DatabaseNotFound", "No database a.")
     assert str(translated(error)) == "No database a. Set PGS_NEO4J_DATABASE to one that exists."

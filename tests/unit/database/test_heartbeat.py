@@ -21,7 +21,7 @@ async def refuse() -> float:
     raise RunLostError("taken over")
 
 
-async def test_it_beats_until_the_body_ends() -> None:
+async def test_it_beats_until_the_body_ends_if_that_lasts() -> None:
     beats: list[float] = []
     enough = asyncio.Event()
 
@@ -36,9 +36,6 @@ async def test_it_beats_until_the_body_ends() -> None:
     count = len(beats)
     await asyncio.sleep(0.02)
     assert len(beats) == count
-
-
-async def test_a_short_body_ends_before_the_first_beat() -> None:
     reached = False
     async with keep_beating(refuse, first_s=PATIENCE_S, close_s=1):
         reached = True
@@ -64,7 +61,7 @@ async def test_a_refused_beat_cancels_the_body_and_is_raised() -> None:
     assert task.cancelling() == 0
 
 
-async def test_errors_of_the_body_come_out_as_they_are() -> None:
+async def test_a_body_ends_with_its_own_error_or_well_despite_a_refusal() -> None:
     with pytest.raises(TimeoutError):
         async with keep_beating(beat_often, first_s=0.001, close_s=1), asyncio.timeout(0.01):
             await asyncio.sleep(PATIENCE_S)
@@ -74,9 +71,6 @@ async def test_errors_of_the_body_come_out_as_they_are() -> None:
                 await asyncio.sleep(PATIENCE_S)
             except asyncio.CancelledError:
                 raise ZeroDivisionError from None
-
-
-async def test_a_body_that_ends_well_despite_a_refusal_has_ended_well() -> None:
     async with keep_beating(refuse, first_s=0.001, close_s=1):
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(PATIENCE_S)

@@ -40,11 +40,16 @@ def test_any_other_text_is_no_holder(text: str) -> None:
     assert Holder.parse(text) is None
 
 
-def test_each_unique_holder_is_another_one_of_this_process() -> None:
+def test_a_unique_holder_is_this_process_if_it_says_where_it_is() -> None:
     one, other = Holder.unique(), Holder.unique()
     assert one != other
     assert (one.machine, one.pid) == (this_machine(), os.getpid())
     assert Holder.parse(str(one)) == one
+    here = Holder.unique()
+    assert here.is_this_process() == bool(this_place())
+    assert not replace(here, place="").is_this_process()
+    assert not replace(here, pid=here.pid + 1).is_this_process()
+    assert not replace(here, machine="elsewhere").is_this_process()
 
 
 def test_only_a_process_of_this_machine_is_known_to_have_ended() -> None:
@@ -54,14 +59,6 @@ def test_only_a_process_of_this_machine_is_known_to_have_ended() -> None:
     assert not Holder.of_this_process().has_ended()
     assert not Holder("elsewhere", ended, place=place).has_ended()
     assert not Holder(this_machine(), 10**9 * 9, place=place).has_ended()
-
-
-def test_only_a_holder_of_a_known_place_is_this_process() -> None:
-    here = Holder.unique()
-    assert here.is_this_process() == bool(this_place())
-    assert not replace(here, place="").is_this_process()
-    assert not replace(here, pid=here.pid + 1).is_this_process()
-    assert not replace(here, machine="elsewhere").is_this_process()
 
 
 def test_a_process_of_another_container_or_boot_is_not_taken_for_dead(
@@ -86,11 +83,6 @@ def test_a_process_of_another_container_or_boot_is_not_taken_for_dead(
     if here:  # this system says where its processes are
         assert len(elsewhere - {here}) == 3
         assert not Holder(this_machine(), ended).has_ended()  # of a place that did not say
-
-
-def test_a_system_that_does_not_say_where_it_is_judges_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(holder, "PLACE", (tmp_path / "none", tmp_path / "none"))
     this_place.cache_clear()
     try:

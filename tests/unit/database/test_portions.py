@@ -6,24 +6,17 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.database.portions import in_order, portions
-from pgs_neo4j.database.tasks import together
 
 
-def test_portions_cover_everything_once_and_keep_both_bounds() -> None:
+def test_portions_cover_everything_once_and_keep_both_bounds_if_an_entry_does() -> None:
     sizes = np.random.default_rng(1).integers(0, 900, 5000)
     slices = list(portions(sizes, most_nodes=70, most_size=10_000))
     places = np.concatenate([np.arange(part.start, part.stop) for part in slices])
     assert places.tolist() == list(range(5000))
     assert all(part.stop - part.start <= 70 for part in slices)
     assert all(sizes[part].sum() <= 10_000 for part in slices)
-
-
-def test_what_is_too_large_alone_is_a_portion_of_its_own() -> None:
     slices = list(portions(np.array([5, 5000, 5, 5]), most_nodes=10, most_size=100))
     assert [(part.start, part.stop) for part in slices] == [(0, 1), (1, 2), (2, 4)]
-
-
-def test_nothing_has_no_portions() -> None:
     assert list(portions(np.zeros(0, dtype=np.int64))) == []
 
 
@@ -65,25 +58,3 @@ async def test_the_first_failure_ends_the_others() -> None:
     with pytest.raises(ValueError, match="one"):
         await in_order((read(number) for number in range(9)), use, ahead=3)
     assert cancelled == [2]
-
-
-async def test_two_side_by_side_give_both_or_the_error_itself() -> None:
-    ended = asyncio.Event()
-
-    async def value(number: int) -> int:
-        return number
-
-    async def fail() -> int:
-        raise ValueError("no")
-
-    async def wait() -> int:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-        return 0
-
-    assert await together(value(1), value(2)) == (1, 2)
-    with pytest.raises(ValueError, match="no"):
-        await together(wait(), fail())
-    assert ended.is_set()

