@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.analogies.buying import SkeletonBuyer, group_texts, missing_texts
+from pgs_neo4j.analogies.buying import SkeletonBuyer, group_texts
 from pgs_neo4j.analogies.order import AnalogyOrder
 from pgs_neo4j.analogies.skeletons import TEXTS_PER_CALL, skeleton_prompt
 from pgs_neo4j.analogies.texts import GraphText
@@ -62,12 +62,6 @@ def test_short_texts_go_out_twenty_at_a_time_and_a_large_one_alone() -> None:
     assert [len(group) for group in grouped(order(100_000), texts)] == [20, 20, 5]
     texts[1:] = [graph_text(1, "long " * 2_000), graph_text(2, "short")]
     assert [len(group) for group in grouped(order(6_000), texts)] == [1, 1, 1]
-
-
-def test_each_content_is_asked_for_once() -> None:
-    one, same, other = graph_text(1, "a"), graph_text(1, "a"), graph_text(2, "b")
-    assert [found.key for found in missing_texts([one, same, other], [])] == ["key 1", "key 2"]
-    assert missing_texts([one, same, other], {"key 1": "", "key 2": "known"}) == []
 
 
 def plain(prompt: Prompt) -> str:

@@ -19,24 +19,20 @@ from tests.unit.analogies.conftest import analogy_tools
 PRICES = {"scripted": ModelEntry(input_price=1.0, output_price=4.0)}  # per million tokens
 
 
-async def plan(models: dict[str, ModelEntry], kept: int = 0, **knobs: Any) -> AnalogyPlan:
-    """The plan for fifty texts, some of which have a skeleton."""
+async def plan(models: dict[str, ModelEntry], **knobs: Any) -> AnalogyPlan:
+    """The plan for fifty texts without a skeleton."""
     db = FakeDatabase(
         read_texts=[
             {"element_id": f"n{i}", "text": [f"body {i:02}"], "title": "t", "key": None}
             for i in range(50)
-        ],
-        read_skeletons=lambda params: [
-            {"key": key, "text": "known", "model": "m", "known": True}
-            for key in params["keys"][:kept]
-        ],
+        ]
     )
     config = PGSConfig(**knobs)
     order = AnalogyOrder("g", GraphMapping(text=("b",)), config)
     return await plan_analogies(order, analogy_tools(Calls.of(config, models), db=db))
 
 
-async def test_the_cost_lies_between_two_bounds() -> None:
+async def test_the_cost_lies_between_two_bounds_if_the_model_has_a_price() -> None:
     made = await plan(PRICES)
     assert (made.calls, made.output_tokens) == (3, 50 * LINE_TOKENS)
     assert made.low is not None
@@ -44,16 +40,6 @@ async def test_the_cost_lies_between_two_bounds() -> None:
     usual = (made.input_tokens + 4 * made.output_tokens) / 1e6
     assert made.low < usual < made.high
     assert made.high == pytest.approx((1.5 * made.input_tokens + 4 * made.output_most) / 1e6)
-
-
-async def test_what_is_stored_costs_nothing() -> None:
-    part = await plan(PRICES, kept=40)
-    assert (part.kept, part.calls) == (40, 1)
-    whole = await plan({}, kept=50)
-    assert (whole.calls, whole.low, whole.high) == (0, 0.0, 0.0)
-
-
-async def test_a_model_without_a_price_has_no_cost() -> None:
     made = await plan({})
     assert (made.low, made.high) == (None, None)
     with pytest.raises(ConfigError, match="max_cost needs the price"):

@@ -76,15 +76,12 @@ async def test_stored_vectors_are_used_if_the_same_embedder_made_them(
     assert embedder.embedded == [f"text {i}" for i in embedded]
 
 
-async def test_nothing_is_read_without_embeddings_or_texts() -> None:
+async def test_without_stored_vectors_lines_are_embedded_in_portions_that_are_told() -> None:
     embedder = Embedder()
     tools = analogy_tools(None, embedder=embedder)
     assert (await embed_texts(order(None), tools, texts(3))).shape == (3, DIMENSIONS)
     assert len(await embed_texts(order(), tools, [])) == 0
     assert embedder.embedded == ["text 0", "text 1", "text 2"]
-
-
-async def test_many_lines_are_embedded_in_portions_that_are_told() -> None:
     events: list[Event] = []
     own = analogy_tools(None, embedder=Embedder(), on_event=events.append)
     lines = [f"text {i}" for i in range(BATCH + 1)]

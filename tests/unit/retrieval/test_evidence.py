@@ -152,19 +152,16 @@ async def test_only_cells_of_the_terms_are_read_of_a_whole_index(
 MERGED = stored("merged", FIRST + SECOND, [(1, 0, 2), (2, 2, 2), (3, 4, 2)])
 
 
-async def test_the_places_of_texts_are_read_once(segments: Stored) -> None:
+async def test_the_places_of_texts_are_read_once_unless_their_segments_are_gone(
+    segments: Stored,
+) -> None:
     db = database(segments)
     known: KnownTexts = Recent(1)
     first = await find_evidence(db, order("ice?", 2, 2, 2), known)
     assert first == await find_evidence(db, order("ice?", 2, 2, 2), known)
     assert len(db.params("read_segments")) == 1
     assert len(db.params("count_segments")) == 2
-
-
-async def test_known_places_of_segments_that_are_gone_are_read_again(segments: Stored) -> None:
     row, cells = MERGED
-    known: KnownTexts = Recent(1)
-    known.keep("g1", TextTable.of(segments[0]))
     in_use = [0, 1]
     db = database(([row], cells), count_segments=lambda params: [{"in_use": in_use.pop(0)}])
     found = await find_evidence(db, order("courts?", 2, 2, 2), known)
