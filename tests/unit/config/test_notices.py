@@ -31,7 +31,7 @@ def test_nothing_is_told_without_a_reason(here):
     assert told() == []
 
 
-def test_a_file_of_the_working_directory_is_told_with_its_hosts(here):
+def test_a_file_of_the_working_directory_is_told_with_its_hosts_and_readers(here):
     path = write(here, "max_calls = 3\n", 0o644)
     head = f"{path} is in force, because it is in the working directory"
     assert told() == [head]
@@ -44,9 +44,6 @@ def test_a_file_of_the_working_directory_is_told_with_its_hosts(here):
     write(here, 'rerank_base_url = "https://u:hidden@ranks.org/v1"\n', 0o644)
     assert told() == [f"{head}; the reranker http sends text of the graph to ranks.org"]
     assert told(rerank_base_url="https://mine.org/v1") == [head]
-
-
-def test_a_file_that_only_turns_a_reader_on_tells_who_reads(here):
     write(here, 'embedder = "openai"\n', 0o644)
     assert told()[0].endswith("; text of the graph goes to api.openai.com")
     write(here, 'llm_api_key = "theirs"\n')
@@ -84,16 +81,13 @@ def test_a_file_with_secrets_that_others_may_open_is_told(here, mode, warned):
         assert said[0].endswith(f"run: chmod 600 {path}")
 
 
-def test_an_unknown_variable_is_told_with_the_nearest(monkeypatch):
+def test_an_unknown_variable_is_told_with_the_nearest_and_those_of_others_are_not(monkeypatch):
     monkeypatch.setenv("PGS_MAX_CALL", "3")
     monkeypatch.setenv("PGS_ZEBRA", "3")
     assert told() == [
         "PGS_MAX_CALL is set, but there is no such setting; did you mean PGS_MAX_CALLS?",
         "PGS_ZEBRA is set, but there is no such setting; 'pgs config show' lists all settings",
     ]
-
-
-def test_variables_that_are_read_or_of_others_are_not_told():
     quiet = [f"PGS_{name}" for name in OTHER_VARIABLES]
     quiet += ["PGS_TEST_NEO4J_URI", "PGS_SERVICE_HOST", "PGS_PORT_80_TCP_ADDR", "PGS_PORT"]
     quiet += ["PGS_SERVICE_PORT_HTTP", "HOME", "_PGS_COMPLETE", "pgs_lower"]

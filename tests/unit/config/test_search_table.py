@@ -11,13 +11,6 @@ from pgs_neo4j.config import SEARCH_KEYS, SearchDefaults
 from pgs_neo4j.errors import ConfigError
 
 
-def test_without_a_table_a_search_is_as_documented() -> None:
-    assert config.load().settings.search == SearchDefaults(
-        mode="hybrid", top_k=10, weights=(1.0, 1.0, 1.0), rerank=None, max_context_tokens=None
-    )
-    assert {config.load().provenance.source(key) for key in SEARCH_KEYS} == {"default"}
-
-
 def test_each_key_comes_from_the_strongest_source_that_sets_it(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -39,14 +32,11 @@ def test_each_key_comes_from_the_strongest_source_that_sets_it(
     assert loaded.origins["search.mode"] == "file"
 
 
-def test_an_object_replaces_every_key(here: Path) -> None:
+def test_an_object_replaces_every_key_and_a_call_those_that_it_gives(here: Path) -> None:
     (here / "pgs.toml").write_text('[search]\nmode = "local"\n')
     loaded = config.load({"search": SearchDefaults(top_k=7)})
     assert loaded.settings.search == SearchDefaults(top_k=7)
     assert {loaded.provenance.source(key) for key in SEARCH_KEYS} == {"call"}
-
-
-def test_a_call_wins_and_none_leaves_a_default() -> None:
     configured = SearchDefaults(mode="local", top_k=4)
     assert configured.chosen(mode=None, top_k=9) == SearchDefaults(mode="local", top_k=9)
     assert configured.chosen(top_k=0).top_k == 0  # refused where it is used

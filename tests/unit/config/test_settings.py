@@ -3,19 +3,8 @@
 import pytest
 
 from pgs_neo4j import config
+from pgs_neo4j.database.lease import LONGEST_S
 from pgs_neo4j.errors import ConfigError
-
-PUBLISHED = {
-    "max_concurrent_sweeps": 5,
-    "min_community_size": 30,
-    "target_partition_max": 1800,
-    "max_sweep_partitions": 15,
-    "min_sweep_partitions": 0,
-    "partition_relevance_threshold": 0.25,
-    "sweep_max_tokens": 6000,
-    "synthesis_max_tokens": 16000,
-    "sweep_fraction": None,
-}
 
 
 @pytest.fixture
@@ -24,11 +13,6 @@ def toml(here):
         (here / "pgs.toml").write_text(text, encoding="utf-8")
 
     return write
-
-
-def test_the_published_defaults():
-    knobs = config.load().config
-    assert {name: getattr(knobs, name) for name in PUBLISHED} == PUBLISHED
 
 
 def test_default_then_file_then_environment_then_call(toml, monkeypatch):
@@ -45,16 +29,11 @@ def test_default_then_file_then_environment_then_call(toml, monkeypatch):
     assert value_and_origin(max_sweep_partitions=5) == (5, "call")
 
 
-def test_per_call_knobs_override_and_keep_the_rest(monkeypatch):
-    monkeypatch.setenv("PGS_RANDOM_SEED", "7")
-    knobs = config.with_overrides(config.load().config, {"max_sweep_partitions": 2})
-    assert knobs.max_sweep_partitions == 2
-    assert knobs.random_seed == 7
-    assert "partition_relevance_threshold" not in knobs.model_fields_set
-
-
-def test_numbers_of_64_bits_are_taken_and_prices_are_bounded():
+def test_numbers_of_64_bits_are_taken_and_leases_and_prices_are_bounded():
     assert config.load({"random_seed": 2**63 - 1}).config.random_seed == 2**63 - 1
+    config.load({"lease_s": LONGEST_S})
+    with pytest.raises(ConfigError, match="PGS_LEASE_S"):
+        config.load({"lease_s": LONGEST_S + 1})
     with pytest.raises(ConfigError, match=r"models\.m\.input_price"):
         config.load({"models": {"m": {"input_price": 1e300}}})
     with pytest.raises(ConfigError, match=r"models\.m\.context"):
@@ -86,15 +65,12 @@ def test_values_out_of_range_are_refused_by_name(name, value):
         config.load({name: value})
 
 
-def test_an_unknown_name_is_refused_with_the_nearest(toml):
+def test_an_unknown_name_and_a_broken_file_are_refused_by_name(toml, monkeypatch):
     with pytest.raises(ConfigError, match="did you mean max_sweep_partitions"):
         config.load({"max_sweep_partition": 3})
     toml("sweep_fractoin = 0.5")
     with pytest.raises(ConfigError, match=r"pgs\.toml sets sweep_fractoin.*sweep_fraction"):
         config.load()
-
-
-def test_a_broken_file_is_named(toml, monkeypatch):
     toml("max_sweep_partitions = = 3")
     with pytest.raises(ConfigError, match=r"pgs\.toml cannot be read"):
         config.load()
@@ -121,15 +97,6 @@ def test_what_may_be_none_can_be_said_to_be(name, toml, monkeypatch):
     monkeypatch.setenv(f"PGS_{name.upper()}", "none")
     assert value(config.load()) is None
     assert value(config.load({name: "none"})) is None
-
-
-def test_a_default_can_be_lifted_for_one_call():
-    knobs = config.load().config
-    assert knobs.synthesis_effort == "high"
-    assert config.with_overrides(knobs, {"synthesis_effort": "none"}).synthesis_effort is None
-    assert config.restored(config.stored(knobs), {"synthesis_effort": "none"}).synthesis_effort is (
-        None
-    )
 
 
 def test_every_description_that_says_none_is_true():
@@ -173,7 +140,10 @@ def test_secrets_are_masked_everywhere_and_an_invalid_one_is_not_quoted(toml, mo
     assert "hunter2" not in str(caught.value)
 
 
-def test_the_customary_names_stand_in_and_ours_win(monkeypatch):
+def test_a_reader_is_chosen_by_key_and_address_and_ours_win_over_the_customary_names(monkeypatch):
+    assert config.load().settings.provider == "extractive"
+    assert config.load({"llm_base_url": "http://127.0.0.1:1/v1"}).settings.provider == "openai"
+    assert config.load({"llm_provider": "openai"}).settings.provider == "openai"
     monkeypatch.setenv("OPENAI_API_KEY", "sk-customary")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     loaded = config.load()
@@ -183,12 +153,6 @@ def test_the_customary_names_stand_in_and_ours_win(monkeypatch):
     assert loaded.origins["llm_api_key"] == "environment"
     monkeypatch.setenv("PGS_LLM_API_KEY", "sk-ours")
     assert config.load().settings.llm_api_key.get_secret_value() == "sk-ours"
-
-
-def test_without_key_or_address_the_reader_is_extractive():
-    assert config.load().settings.provider == "extractive"
-    assert config.load({"llm_base_url": "http://127.0.0.1:1/v1"}).settings.provider == "openai"
-    assert config.load({"llm_provider": "openai"}).settings.provider == "openai"
 
 
 def test_models_are_a_table_of_prices_in_file_or_environment(toml, monkeypatch):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pgs_neo4j
 from pgs_neo4j import config
 from pgs_neo4j.config import (
-    ServerAccess,
     Settings,
     model_access,
     named_code,
@@ -27,13 +28,12 @@ from pgs_neo4j.llm.embedders.sentence_transformers import MODEL
 from pgs_neo4j.llm.factory import create_embedder, create_llms, create_relevance_model
 from tests.thorough import tries
 
-PLACES = ("call", "environment", "file", "customary")
+PLACES = ("call", "environment", "file", "customary")  # the first one that is set counts
 FILES = ("named", "user", "directory")
 SETS = [frozenset(p for p, wanted in zip(PLACES, w, strict=True) if wanted)
         for w in product((False, True), repeat=4)]  # fmt: skip
 SERVER_SETS = [places for places in SETS if "customary" not in places]
 FEW = [places for places in SETS if len(places) <= tries(2, 4)]
-PRECEDENCE = ("call", "environment", "file", "customary")
 TRUSTED = {"directory": 0, "user": 1, "named": 1, "environment": 1, "call": 1, "default": 2}
 
 
@@ -86,36 +86,54 @@ def spread(**values: tuple[frozenset[str], str]) -> dict[str, dict[str, str]]:
 
 def winner(places: frozenset[str], file: str) -> str:
     """The place whose value is in force, the file by its own place."""
-    place = next((p for p in PRECEDENCE if p in places), "default")
+    place = next((p for p in PLACES if p in places), "default")
     return file if place == "file" else place
 
 
+def mark(place: str) -> str:
+    """The mark of a value that ``spread`` put at a place."""
+    return "file" if place in FILES else place
+
+
 @pytest.mark.parametrize("file", FILES)
-def test_a_password_meets_no_address_that_is_less_trusted(machine, file):
-    """All combinations of where the address, the password, and the certificate come from."""
+@pytest.mark.parametrize(
+    ("names", "form", "uses", "said"),
+    [
+        (("neo4j_uri", "neo4j_password"), "bolt+s://{}.org", ["server"], "PGS_CONFIG=HERE"),
+        (
+            ("rerank_base_url", "rerank_api_key"),
+            "https://{}.org/v1",
+            ["rerank", "relevance"],
+            "PGS_RERANK_BASE_URL yourself",
+        ),
+    ],
+    ids=["server", "reranker"],
+)
+def test_a_secret_meets_no_address_that_is_less_trusted(machine, file, names, form, uses, said):
+    """All combinations of where the address and its secret come from."""
+    machine.patch.setenv("PGS_LLM_API_KEY", "pw-other")  # keys of other models never go there
     met = refused = 0
-    for uris, passwords in product(SERVER_SETS, SERVER_SETS):
-        places = spread(neo4j_uri=(uris, "bolt+s://{}.org"), neo4j_password=(passwords, "pw-{}"))
+    for addresses, secrets in product(SERVER_SETS, SERVER_SETS):
+        places = spread(**{names[0]: (addresses, form), names[1]: (secrets, "pw-{}")})
         settings = machine.load(places, file)
-        address, secret = winner(uris, file), winner(passwords, file)
-        if address == "default":
-            assert server_access(settings) is None  # the local server has a password of its own
-            continue
+        address, secret = winner(addresses, file), winner(secrets, file)
         if secret != "default" and TRUSTED[secret] > TRUSTED[address]:
             refused += 1
-            with pytest.raises(ConfigError, match="is not sent to") as caught:
-                server_access(settings)
-            told = str(caught.value)
-            assert "pw-" not in told
-            assert f"PGS_CONFIG={machine.here / 'pgs.toml'}" in told
+            for use in uses:
+                with pytest.raises(ConfigError, match="is not sent to") as caught:
+                    USES[use](settings)
+                assert "pw-" not in str(caught.value)
+                assert said.replace("HERE", f"{machine.here}/pgs.toml") in str(caught.value)
             continue
-        access = server_access(settings)
-        assert access is not None
-        assert access.uri == f"bolt+s://{'file' if address in FILES else address}.org"
-        sent = access.password.get_secret_value() if access.password else None
-        wanted = "file" if secret in FILES else secret
-        assert sent == (None if secret == "default" else f"pw-{wanted}")
+        access = USES[uses[0]](settings)
+        if address == "default":  # the local server has a password of its own
+            assert access is None
+            continue
         met += 1
+        assert (access.uri if uses == ["server"] else access.base_url) == form.format(mark(address))
+        sent = access.password if uses == ["server"] else access.key
+        expected = None if secret == "default" else f"pw-{mark(secret)}"
+        assert (sent and sent.get_secret_value()) == expected
     assert met > 40
     assert refused == (6 if file == "directory" else 0)
 
@@ -140,60 +158,29 @@ def test_a_key_meets_no_address_that_is_less_trusted(machine, file, host):
         elif allowed:
             key = model_access(settings).key
             assert key is not None
-            assert key.get_secret_value() == f"sk-{'file' if secret in FILES else secret}"
+            assert key.get_secret_value() == f"sk-{mark(secret)}"
         elif secret == "customary" and host == "127.0.0.1":
             withheld += 1
             assert model_access(settings).key is None
         else:
             refused += 1
-            for use in (model_access, use_models, use_embedder):
+            for use in ("model", "models", "embedder"):
                 with pytest.raises(ConfigError, match="is not sent to") as caught:
-                    use(settings)
+                    USES[use](settings)
                 assert "sk-" not in str(caught.value)
                 assert "PGS_LLM_" in str(caught.value)
     assert refused > 0 or file != "directory"
     assert (withheld > 0) == (host == "127.0.0.1")
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_the_key_of_the_reranker_meets_no_address_that_is_less_trusted(machine, file):
-    met = refused = 0
-    for urls, keys in product(SERVER_SETS, SERVER_SETS):
-        places = spread(rerank_base_url=(urls, "https://{}.org/v1"), rerank_api_key=(keys, "sk-{}"))
-        # Keys of other models never go there.
-        places["environment"] |= {"llm_api_key": "sk-other"}
-        settings = machine.load(places, file)
-        address, secret = winner(urls, file), winner(keys, file)
-        if address == "default":
-            assert rerank_access(settings) is None
-            assert create_relevance_model(settings, config.PGSConfig()) is None
-        elif secret != "default" and TRUSTED[secret] > TRUSTED[address]:
-            refused += 1
-            for use in (rerank_access, use_relevance):
-                with pytest.raises(ConfigError, match="is not sent to") as caught:
-                    use(settings)
-                assert "sk-" not in str(caught.value)
-                assert "PGS_RERANK_BASE_URL yourself" in str(caught.value)
-        else:
-            met += 1
-            access = rerank_access(settings)
-            sent = access.key.get_secret_value() if access.key else None
-            wanted = "file" if secret in FILES else secret
-            assert sent == (None if secret == "default" else f"sk-{wanted}")
-    assert met > 40
-    assert refused == (6 if file == "directory" else 0)
-
-
-def use_relevance(settings: Settings) -> object:
-    return create_relevance_model(settings, config.PGSConfig())
-
-
-def use_models(settings: Settings) -> object:
-    return create_llms(settings, config.PGSConfig())
-
-
-def use_embedder(settings: Settings) -> object:
-    return create_embedder(settings, config.PGSConfig(), "openai")
+USES: dict[str, Callable[[Settings], Any]] = {
+    "server": server_access,
+    "rerank": rerank_access,
+    "relevance": lambda settings: create_relevance_model(settings, config.PGSConfig()),
+    "model": model_access,
+    "models": lambda settings: create_llms(settings, config.PGSConfig()),
+    "embedder": lambda settings: create_embedder(settings, config.PGSConfig(), "openai"),
+}
 
 
 @pytest.mark.parametrize(
@@ -204,15 +191,10 @@ def use_embedder(settings: Settings) -> object:
         ("https://eu.api.openai.com/v1", None, True),
         ("https://api.openai.com/v1", "https://proxy.org/v1", False),
         ("https://proxy.org/other", "https://proxy.org/v1", True),
-        ("https://proxy.org:8443/v1", "https://proxy.org/v1", False),
         ("http://proxy.org/v1", "https://proxy.org/v1", False),
         ("http://api.openai.com/v1", None, False),
         ("https://api.openai.com.evil.org/v1", None, False),
-        ("https://evil-api.openai.com.org/v1", None, False),
-        ("https://api.openai.com:8443/v1", None, False),
         ("https://other.org/v1", None, False),
-        ("https://[::1", None, False),
-        ("https://evil.org\\.api.openai.com/v1", None, False),
     ],
 )
 @pytest.mark.parametrize("place", ["call", "environment", "file"])
@@ -232,30 +214,7 @@ def test_the_customary_key_goes_only_where_it_belongs(machine, place, url, home,
         assert "set PGS_LLM_" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "url", ["http://localhost:11434/v1", "http://127.0.0.1:1/v1", "http://[::1]:1/v1"]
-)
-def test_a_server_on_this_machine_is_used_without_the_customary_key(machine, url):
-    places = spread(llm_base_url=(frozenset({"environment"}), url))
-    places["customary"] = {"llm_api_key": "sk-1"}
-    settings = machine.load(places, "user")
-    assert model_access(settings).base_url == url
-    assert model_access(settings).key is None
-    create_llms(settings, config.PGSConfig())
-
-
-def test_naming_the_file_of_the_working_directory_allows_it(machine):
-    places = spread(
-        neo4j_uri=(frozenset({"file"}), "bolt+s://db.org"),
-        neo4j_password=(frozenset({"environment"}), "pw"),
-    )
-    settings = machine.load(places, "directory")
-    with pytest.raises(ConfigError, match=r"PGS_NEO4J_PASSWORD is not sent to db\.org"):
-        server_access(settings)
-    access = server_access(machine.load(places, "named"))
-    assert isinstance(access, ServerAccess)
-    assert access.uri == "bolt+s://db.org"
-    # An address in the file that changes nothing gets the key all the same.
+def test_an_address_in_a_file_that_changes_nothing_gets_the_key(machine):
     places = spread(llm_base_url=(frozenset({"file"}), "https://api.openai.com/v1"))
     places["environment"] = {"llm_api_key": "sk-mine"}
     assert model_access(machine.load(places, "directory")).key is not None
@@ -311,8 +270,8 @@ def test_a_certificate_vouches_for_no_address_that_is_more_trusted(machine, file
         assert access is not None
         beside = {"named": machine.here, "directory": machine.here, "user": machine.home}
         folder = beside.get(certificate, Path())
-        name = "file" if certificate in FILES else certificate
-        assert access.ca == (None if certificate == "default" else folder / f"{name}.pem")
+        path = folder / f"{mark(certificate)}.pem"
+        assert access.ca == (None if certificate == "default" else path)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -322,7 +281,7 @@ def test_a_folder_of_code_is_no_model_unless_the_user_names_it(machine, places, 
     places_of = spread(embedding_model=(places, "{}"))
     settings = machine.load(places_of, file)
     name = winner(places, file)
-    text = {"default": MODEL}.get(name, "file" if name in FILES else name)
+    text = {"default": MODEL}.get(name, mark(name))
     assert name_local_embedder(settings) == f"sentence-transformers/{text}"
     (machine.here / text).mkdir()
     if name in ("default", "directory"):
@@ -343,13 +302,12 @@ def name_local_embedder(settings: Settings) -> str:
 def test_code_runs_only_if_the_user_names_it(machine, places, file):
     settings = machine.load(spread(ingest_loader=(places, "{}:Loader")), file)
     name = winner(places, file)
-    text = "file" if name in FILES else name
     if name == "directory":
         with pytest.raises(ConfigError, match="set PGS_INGEST_LOADER=file:Loader, or PGS_CONFIG="):
             named_code(settings, "ingest_loader")
         return
     named = named_code(settings, "ingest_loader")
-    assert named == (None if name == "default" else f"{text}:Loader")
+    assert named == (None if name == "default" else f"{mark(name)}:Loader")
 
 
 def test_only_one_place_reads_secrets_from_the_settings():
