@@ -8,7 +8,7 @@ from pgs_neo4j import config
 from pgs_neo4j.config import Declaration, Knobs, PGSConfig, Settings, SettingsOverrides
 from pgs_neo4j.config.declaration import Topic
 from tests.tools.knob_types import OWN_PARAMETER
-from tests.tools.settings_page import HEADINGS, KEYS, bounds_text, settings_page
+from tests.tools.settings_page import HEADINGS, KEYS, settings_page
 
 ALL = [*config.declarations(Settings), *config.declarations(PGSConfig)]
 
@@ -23,31 +23,17 @@ def test_every_knob_has_a_type_and_every_setting_but_the_own_parameter():
     assert set(get_type_hints(SettingsOverrides)) == settings
 
 
-def test_every_topic_has_a_heading_and_a_setting():
+def test_topics_descriptions_and_flags_are_in_order():
     assert set(HEADINGS) == set(get_args(Topic)) == {each.about.topic for each in ALL}
-
-
-def test_a_description_is_a_sentence_without_capital_and_period():
     for each in ALL:
         first = each.description.split()[0]
         assert first[0].islower() or first[:3].isupper() or first.startswith("OpenAI"), each.name
         assert not each.description.endswith("."), each.name
         assert len(each.description) <= 120, each.name
-
-
-def test_flags_are_unique():
     flags = [each.flag for each in ALL]
     assert len(flags) == len(set(flags))
     assert declaration("max_calls").flag == "--max-calls"
     assert declaration("partition_relevance_threshold").flag == "--threshold"
-
-
-def test_bounds_in_words():
-    assert bounds_text({"ge": 1, "le": 256}) == "1 to 256"
-    assert bounds_text({"ge": -1.0, "le": 1.0}) == "-1 to 1"
-    assert bounds_text({"gt": 0}) == "> 0"
-    assert bounds_text({"ge": 1000}) == "≥ 1,000"
-    assert bounds_text({}) == ""
 
 
 def test_the_page_has_each_setting_once():
