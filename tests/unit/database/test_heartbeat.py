@@ -38,6 +38,7 @@ async def test_it_beats_until_the_body_ends_if_that_lasts() -> None:
     assert len(beats) == count
     reached = False
     async with keep_beating(refuse, first_s=PATIENCE_S, close_s=1):
+        await asyncio.sleep(0.01)
         reached = True
     assert reached
 

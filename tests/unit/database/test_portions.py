@@ -17,6 +17,8 @@ def test_portions_cover_everything_once_and_keep_both_bounds_if_an_entry_does() 
     assert all(sizes[part].sum() <= 10_000 for part in slices)
     slices = list(portions(np.array([5, 5000, 5, 5]), most_nodes=10, most_size=100))
     assert [(part.start, part.stop) for part in slices] == [(0, 1), (1, 2), (2, 4)]
+    slices = list(portions(np.ones(5, dtype=np.int64), most_nodes=2, most_size=100))
+    assert [(part.start, part.stop) for part in slices] == [(0, 2), (2, 4), (4, 5)]
     assert list(portions(np.zeros(0, dtype=np.int64))) == []
 
 

@@ -113,9 +113,10 @@ def test_flags_come_from_neighbors_that_name_what_is_asked() -> None:
     ]
 
 
-def finding(partition: int, text: str, *aliases: str, valid: bool = True) -> Finding:
-    cited = tuple(Citation(alias=alias, partition=partition, valid=valid) for alias in aliases)
-    return Finding(text=text, citations=cited)
+def finding(partition: int, text: str, *aliases: str) -> Finding:
+    """A finding whose citations are valid but for n999."""
+    cited = (Citation(alias=alias, partition=partition, valid=alias != "n999") for alias in aliases)
+    return Finding(text=text, citations=tuple(cited))
 
 
 def shown(report: Report) -> PromptReport:
@@ -138,9 +139,9 @@ ONE = Report(
 TWO = Report(
     partition=2,
     findings=(
-        finding(2, "Sockets block until the peer answers. [n4, n5]", "n4", "n5", "n4"),
+        finding(2, "Sockets block until the peer answers. [n4, n5]", "n4", "n999", "n5", "n4"),
         finding(2, "A priority queue serves the scheduler. [n6]", "n6"),
-        finding(2, "An invented source says so. [n999]", "n999", valid=False),
+        finding(2, "An invented source says so. [n999]", "n999"),
     ),
     absences=(Absence(text="“unicorns”: no mention."), Absence(text="“deadline”: no mention.")),
 )
