@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from pgs_neo4j.cli import connection, output
-from pgs_neo4j.cli.commands.operations import metrics_file
+from pgs_neo4j.cli.commands.operations import repartition
 from pgs_neo4j.cli.commands.operations.jobs import describe
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
@@ -127,7 +127,7 @@ def test_metrics_that_cannot_be_written_are_refused_before_the_job(
         ("pgs.prom", "pip install 'pgs-neo4j[serve]'"),
     ):
         if name == "pgs.prom":
-            monkeypatch.setattr(metrics_file, "find_spec", lambda name: None)
+            monkeypatch.setattr(repartition, "find_spec", lambda name: None)
         done = pgs("repartition", "--metrics-file", name)
         assert done.exit_code == 2
         (sentence,) = done.stderr.splitlines()

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages import survey_page, tables
-from pgs_neo4j.cli.pages.columns import column_widths, wrap_cell
+from pgs_neo4j.cli.pages.tables import column_widths, wrap_cell
 from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
 from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.survey import propose
