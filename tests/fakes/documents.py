@@ -235,9 +235,9 @@ class DocumentGraph:
         for named in change.unnamed:
             del self.names[named]
         self.names |= {one.name.named: one for one in change.named}
-        self._assert_whole()
+        self.assert_whole()
 
-    def _assert_whole(self) -> None:
+    def assert_whole(self) -> None:
         """Fail unless what stands is what all chunks make at once."""
         wanted = fold(map(self._contribution, self.chunks), self.resolution)
         assert self.entities == wanted.entities

@@ -86,8 +86,8 @@ async def test_flags_are_a_second_wave_or_an_opportunity(pgs):
     assert bounded.usage.calls == 2
     assert "max_calls" in bounded.stopped
 
-    flags = "- P2: the cost of ruthenium catalysts may be there [n1]"
-    answering(pgs, missing("Nothing on the cost of ruthenium catalysts", flags=flags))
+    flag = "- P2: the cost of ruthenium catalysts may be there [n1]"
+    answering(pgs, missing("Nothing on the cost of ruthenium catalysts", flags=flag))
     opportune = await pgs.execute("What then?", full_sweep=True)
     assert {one.target for one in opportune.crosscheck.opportunities} == {2}
     told = pgs.synthesis_llm.prompts[-1].user

@@ -61,8 +61,8 @@ async def test_the_display_stops_before_the_first_text_and_a_search_is_shown_apa
     assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
     heard = Heard()
     stream = answer_stream(heard)
-    for event in (SearchAnswered("near"), PhaseStarted("sweep"), TextStreamed("far")):
-        stream(event)
+    for later in (SearchAnswered("near"), PhaseStarted("sweep"), TextStreamed("far")):
+        stream(later)
     stream.close()
     assert heard.told == ["stop", "start", "PhaseStarted", "stop"]
     assert capsys.readouterr().out == (

@@ -39,7 +39,7 @@ def crossing(graph: DocumentGraph) -> RelationRow:
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> None:
-    """The graph compares itself after each change."""
+    """The graph compares itself after each change, too."""
     random, graph = Random(seed), DocumentGraph()
     for _ in range(12):
         ids = [f"c{id_}" for id_ in random.sample(range(12), random.randint(1, 4))]
@@ -54,6 +54,7 @@ async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> No
             await graph.rule(random_rulings(random, graph.ruled))
         if random.random() < 0.3:
             await graph.judge(*random_judgments(random))
+    graph.assert_whole()
 
 
 async def test_only_the_neighborhood_of_a_change_is_written() -> None:

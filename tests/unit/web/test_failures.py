@@ -11,12 +11,12 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.web.access.callers import ForbiddenError
 from pgs_neo4j.web.failures import code_of, failure_of, status_of
 
-KINDS = [
+KINDS: list[type[PGSError]] = [
     kind
     for _, kind in [*inspect.getmembers(errors, inspect.isclass), ("", ForbiddenError)]
     if issubclass(kind, PGSError) and kind is not errors.AllSweepsFailedError
 ]
-WORDS = {code_of(kind("x")): kind for kind in KINDS}
+WORDS: dict[str, type[PGSError]] = {code_of(kind("x")): kind for kind in KINDS}
 
 
 @pytest.mark.parametrize(
