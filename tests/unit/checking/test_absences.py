@@ -123,6 +123,15 @@ def test_every_absence_is_in_one_group_whatever_the_order_of_sweeps(reports, ran
     assert group_absences(sweeps) == groups
 
 
+@pytest.mark.timeout(60)
+def test_thousands_of_absences_are_grouped_in_reasonable_time():
+    texts = [
+        f"No data on topic{i % 900} of catalyst{i % 70} under heat{i % 7}" for i in range(3000)
+    ]
+    groups = group_absences([swept(p, absences=texts[5 * p : 5 * p + 5]) for p in range(600)])
+    assert sum(len(group.reported) for group in groups) == 3000
+
+
 # Judged
 
 

@@ -18,6 +18,7 @@ from pgs_neo4j.synthesis import prompt
 from pgs_neo4j.text.citations import find_mentions
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.tokens import estimate
+from tests.thorough import tries
 
 
 def node(rank, text, title=None, labels=("Paper",)):
@@ -231,6 +232,17 @@ def test_questions_of_about_the_same_length_leave_the_passes_as_they_are(bounds,
         )
 
     assert made(*alike[0]) == made(*alike[1]) == made(*alike[2]) != made(*more)
+
+
+@pytest.mark.timeout(60)
+def test_a_hub_of_many_types_and_megabytes_in_one_node_are_packed_in_reasonable_time():
+    links = [Relationship(0, i % 2000, f"T{i % 2003}") for i in range(tries(20_000, 100_000))]
+    item = packed([node(i, "x") for i in range(2000)], links, characters=500_000)[0]
+    assert len(item.relationships) + item.omitted == len(set(links))
+    text = "A sentence of the long text. " * (tries(10, 30) * 2**20 // 29)
+    passes = packed([node(0, text)], characters=500_000)
+    assert sum(len(p.node.text) for item in passes for p in item.pieces) == len(text)
+    assert len(passes) < 80
 
 
 def test_read_ranges_are_exact_and_a_node_in_parts_is_read_only_whole():

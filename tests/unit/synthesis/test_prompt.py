@@ -10,6 +10,7 @@ from pgs_neo4j.model import Finding, Partition, SweepStatus
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import cited, swept, synthesis_order
+from tests.thorough import tries
 
 REPLY = """## Thesis
 Iron wins [P1:n1], gold does not [P2:n3].
@@ -192,3 +193,13 @@ def test_the_known_answer_and_the_unread_list_are_bounded():
 def test_a_question_that_leaves_no_room_is_refused(bounds):
     with pytest.raises(ConfigError, match=r"no room for reports.*PGS_MAX_PASS_CHARACTERS"):
         shown(sweep(1), question="w" * 20_000, **bounds)
+
+
+@pytest.mark.timeout(60)
+def test_hundreds_of_long_reports_are_shortened_in_reasonable_time():
+    count = tries(100, 300)
+    parts = [Partition(id=i, size=10, tokens=1) for i in range(1, count + 1)]
+    sweeps = [sweep(i, 200) for i in range(1, count + 1)]
+    made = shown(*sweeps, partitions=parts, characters=300_000)
+    assert made.dropped_bullets > 0
+    assert len(made.prompt.reports) == count

@@ -13,9 +13,10 @@ from pgs_neo4j.web.failures import code_of, failure_of, status_of
 
 KINDS: list[type[PGSError]] = [
     kind
-    for _, kind in [*inspect.getmembers(errors, inspect.isclass), ("", ForbiddenError)]
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
     if issubclass(kind, PGSError) and kind is not errors.AllSweepsFailedError
 ]
+KINDS.append(ForbiddenError)
 WORDS: dict[str, type[PGSError]] = {code_of(kind("x")): kind for kind in KINDS}
 
 
