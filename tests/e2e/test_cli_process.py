@@ -109,6 +109,7 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert (await pgs("sessions", "list", "--json")).document == {"sessions": []}
 
 
+@pytest.mark.thorough
 async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -> None:
     found = (await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json", "-q")).document
     assert len(found["search"]["nodes"]) == 3
@@ -202,6 +203,7 @@ def _all_of(watching: int) -> str:
         pieces.append(piece)
 
 
+@pytest.mark.thorough
 async def test_titles_of_the_graph_cannot_drive_the_terminal(pgs: Shell, stored: Database) -> None:
     await stored.call(
         "MATCH (p:Paper) SET p.title = $title + p.title, p.abstract = p.abstract + $title",
@@ -216,6 +218,7 @@ async def test_titles_of_the_graph_cannot_drive_the_terminal(pgs: Shell, stored:
             assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
 
 
+@pytest.mark.thorough
 async def test_load_is_idempotent_and_refuses_the_malformed(pgs: Shell, db: Database) -> None:
     nodes = [{"id": i, "concept": f"fact {i} about topic {i % 2}", "tag": "t"} for i in range(40)]
     edges = [{"source": i, "target": (i + 2) % 40} for i in range(40)]
@@ -232,6 +235,7 @@ async def test_load_is_idempotent_and_refuses_the_malformed(pgs: Shell, db: Data
     assert await count(db, "(x:LoadedNode)") == 40
 
 
+@pytest.mark.thorough
 async def test_doctor_tells_what_is_well_and_what_is_not(pgs: Shell, stored: Database) -> None:
     well = await pgs("doctor", "--json")
     assert well.code == 0

@@ -42,6 +42,7 @@ def resumable(text: str) -> str:
     return str(run)
 
 
+@pytest.mark.thorough
 async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     pgs: Shell, stored: Database, fake: FakeOpenAI
 ) -> None:
@@ -110,7 +111,9 @@ async def test_a_bound_too_small_for_anything_is_3_and_says_how_to_go_on(
     assert await count(stored, "(x:PgsRun)") == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.thorough), signal.SIGTERM]
+)
 async def test_an_interrupted_run_leaves_nothing_open_and_says_how_to_go_on(
     pgs: Shell, stored: Database, fake: FakeOpenAI, number: signal.Signals
 ) -> None:

@@ -37,7 +37,7 @@ from tests.leftovers import expire, nothing_left, only, whole
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 KEEP = 2  # generations that the engine of conftest keeps
 PATIENCE_S = 400.0
-DATABASE_KILLS = 8
+DATABASE_KILLS = 3
 WRITERS = 8
 DOCUMENTS = 60  # two publications, and a prompt for each document
 Restart = Callable[[], Awaitable[None]]

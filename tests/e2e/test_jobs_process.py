@@ -59,6 +59,7 @@ async def test_a_night_without_and_with_changes(shell: Shell, stored: Database) 
     assert f"generation        {first['generation']}" in shown.out.splitlines()
 
 
+@pytest.mark.thorough
 async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(
     shell: Shell, stored: Database
 ) -> None:
@@ -110,7 +111,9 @@ async def test_the_schedule_once(shell: Shell, stored: Database) -> None:
     assert done.err == f"note: {file} is in force, because it is in the working directory\n"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)]
+)
 async def test_a_signal_ends_the_schedule_well(
     shell: Shell, stored: Database, number: signal.Signals
 ) -> None:

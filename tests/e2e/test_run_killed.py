@@ -21,7 +21,7 @@ from tests.interpreters import PATIENCE_S, interpreting
 from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-KILLS = tries(4, 20)
+KILLS = tries(4, 12)
 CALLS = 9  # of a whole run: eight sweeps and a synthesis
 IN_FLIGHT = 3
 WORK = """

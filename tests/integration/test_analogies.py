@@ -242,6 +242,7 @@ async def test_only_nodes_of_the_view_are_linked(pgs: PGS, db: Database) -> None
     assert not await count(db, "(:Other)-[x:PGS_ISOMORPHIC]-()")
 
 
+@pytest.mark.thorough
 async def test_two_graphs_keep_their_own_links_and_share_skeletons(pgs: PGS, db: Database) -> None:
     before = await checksum(db)
     await pgs.analogies("notes")
@@ -295,6 +296,7 @@ async def test_a_skeleton_that_gives_its_domain_away_makes_no_pair(pgs: PGS, db:
     assert skeleton_of("list 3") == "none"
 
 
+@pytest.mark.thorough
 async def test_the_graph_does_not_drift_by_its_analogies(pgs: PGS, db: Database) -> None:
     open_view = GraphMapping(text=("body",), title="name", key="name")
     await pgs.add_graph("open", open_view)
@@ -310,6 +312,7 @@ async def test_the_graph_does_not_drift_by_its_analogies(pgs: PGS, db: Database)
     assert (await pgs.generation("open")).relationship_count == await count(db, "()-[x:NEAR]->()")
 
 
+@pytest.mark.thorough
 async def test_sweeps_are_told_and_may_flag(pgs: PGS, db: Database) -> None:
     def flagging(prompt: Prompt) -> str:
         if prompt.task == "skeletons":

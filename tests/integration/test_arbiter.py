@@ -50,6 +50,7 @@ def same_bill(one: ShownName, other: ShownName) -> bool:
     return {one.name, other.name} == {"Bill Gates", "William Gates"}
 
 
+@pytest.mark.thorough
 async def test_a_judgment_joins_outlasts_its_chunks_and_is_not_asked_for_again(
     db: Database, graph: str
 ) -> None:

@@ -97,6 +97,7 @@ async def test_continue_sweeps_the_rest_until_the_graph_is_exhausted(engine):
     assert listed["a"].coverage.nodes_read == 80
 
 
+@pytest.mark.thorough
 async def test_a_question_is_compared_with_centroids_and_targeted_takes_the_unread_only(connect):
     async with connect(embedder="hashing", route_by="centroids") as engine:
         made = await engine.partition("papers")
@@ -218,6 +219,7 @@ async def test_members_deleted_after_partitioning_are_not_read(connect, db):
     assert "its nodes are gone" in gone.errors[0]
 
 
+@pytest.mark.thorough
 async def test_a_generation_that_a_run_is_on_is_not_pruned(connect):
     asked, go_on = asyncio.Event(), asyncio.Event()
 
@@ -255,6 +257,7 @@ async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db)
     assert await count(db, "(x:PgsSweep|PgsRun)") == 0
 
 
+@pytest.mark.thorough
 async def test_a_synthesis_that_was_cut_off_makes_a_partial_answer(connect):
 
     def answer(prompt):

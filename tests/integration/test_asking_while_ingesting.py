@@ -57,6 +57,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 async def test_an_answer_stays_true_while_its_documents_change(
     engine: PGS, db: Database, folder: Path, reader: Reader
 ) -> None:

@@ -67,6 +67,7 @@ def failing(kind):
     return reply, charged
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["empty", "drops", "refuses"])
 async def test_calls_that_fail_and_are_charged_for_stay_within_the_budget(endpoint, db, kind):
     with FakeOpenAI() as fake:

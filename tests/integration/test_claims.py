@@ -70,6 +70,7 @@ async def continue_at_once(engine: PGS, questions: list[str], **knobs: Any) -> l
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("questions", "cache"),
     [(["Why?"] * 3, True), (["Why?"] * 3, False), (["Why?", "How?", "When?"], True)],
@@ -87,6 +88,7 @@ async def test_three_that_continue_at_once_read_fifteen_partitions(
     assert (await engine.coverage("papers", "default")).partitions_swept == 13
 
 
+@pytest.mark.thorough
 async def test_a_run_that_finds_nothing_free_waits_and_then_reads_everything_again(
     engine: PGS, db: Database
 ) -> None:
@@ -101,6 +103,7 @@ async def test_a_run_that_finds_nothing_free_waits_and_then_reads_everything_aga
     assert all("read the whole graph" in "".join(answer.warnings) for answer in waited)
 
 
+@pytest.mark.thorough
 async def test_twenty_that_ask_the_same_at_once_buy_each_prompt_once(
     engine: PGS, db: Database
 ) -> None:
@@ -121,6 +124,7 @@ async def test_twenty_that_ask_the_same_at_once_buy_each_prompt_once(
     assert Counter(key for claim in claims for key in claim.own) == dict.fromkeys(keys, 1)
 
 
+@pytest.mark.thorough
 async def test_what_one_run_cannot_buy_another_one_buys(engine: PGS, db: Database) -> None:
     """Its failure frees the purchase, and nobody waits for it until its end."""
     tries: Counter[int | None] = Counter()

@@ -21,7 +21,7 @@ from tests.thorough import tries
 
 CONNECTIONS, TASKS = 5, tries(80, 200)
 WRITERS, KEYS = 8, 12
-CROSSED_S = float(tries(2, 20))
+CROSSED_S = float(tries(2, 15))
 
 
 def reply(key: str, writer: int) -> dict[str, Any]:
@@ -63,6 +63,7 @@ async def test_many_tasks_share_five_connections(
         assert set(again) == {1}
 
 
+@pytest.mark.thorough
 async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> None:
     """The database breaks deadlocks, and the writer that loses is tried again."""
     await ensure_schema(db)

@@ -1,5 +1,7 @@
 """A run looks absences up, chases flags, finds convergences, and writes it all as a graph."""
 
+import pytest
+
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import AbsenceStatus
 from pgs_neo4j.runs.session import delete_session
@@ -153,6 +155,7 @@ async def test_an_answer_is_a_graph_one_can_query(pgs, db):
     assert rows[0]["n"] == 0
 
 
+@pytest.mark.thorough
 async def test_a_node_that_is_deleted_during_a_run_loses_its_element_id_everywhere(pgs, db):
     async def answer(prompt):
         if prompt.task == "synthesis":

@@ -178,6 +178,7 @@ async def test_the_log_of_the_driver_has_no_parameter(db, caplog):
     assert rows == 2 * [{"is": canary, "are": secret}]
 
 
+@pytest.mark.thorough
 async def test_every_name_we_write_is_listed(endpoint, db):
     mapping = await papers(db, topics=30, size=10)
     async with engine_on(endpoint, min_community_size=4, target_partition_max=12) as engine:

@@ -18,6 +18,7 @@ from tests.graphs import MAPPING
 TITLES = replace(MAPPING, text=("title",), key=None)
 
 
+@pytest.mark.thorough
 async def test_another_definition_needs_replace_and_says_what_it_costs(
     db: Database, endpoint: Endpoint
 ) -> None:

@@ -94,6 +94,7 @@ async def test_nothing_holds_the_text_of_a_deleted_document(
     assert (last.documents, last.entities, last.relations, last.proven) == (2, 2, 1, True)
 
 
+@pytest.mark.thorough
 async def test_kept_replies_and_descriptions_go_and_answers_are_told(
     pgs: PGS, db: Database, folder: Path
 ) -> None:

@@ -99,6 +99,7 @@ async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
     assert rows == []
 
 
+@pytest.mark.thorough
 async def test_missing_constraints_come_with_the_statements_that_bring_them_back(
     db: Database, target: ServerAccess
 ) -> None:

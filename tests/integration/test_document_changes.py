@@ -48,9 +48,8 @@ from tests.fakes.arbiters import RuledArbiter
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import WordExtractor
 from tests.fakes.ingestion import Documents, ingestion
-from tests.thorough import tries
 
-HISTORIES = tries(10, 60)
+HISTORIES = 10
 AT_ONCE = 30
 STEPS = 6
 KINDS = ("add", "edit", "rename", "delete", "merge", "split", "kill")
@@ -224,6 +223,7 @@ class History:
         return kind, [live[name]], ""
 
 
+@pytest.mark.thorough
 async def test_any_history_ends_at_what_its_end_makes_at_once(db: Database, writer: Writer) -> None:
     """Some histories side by side, since most of their time is the server's."""
     happened: Counter[str] = Counter()

@@ -290,6 +290,7 @@ async def test_a_large_pool_is_divided_by_likeness(engine, db):
     assert sum(purest.values()) >= 140, rows
 
 
+@pytest.mark.thorough
 async def test_the_hierarchy_is_written_and_nested(engine, db):
     mapping = await papers(db, topics=30, size=20)
     await engine.add_graph("papers", mapping)

@@ -50,6 +50,7 @@ class Run:
 
 
 # The last kind takes its time, but no memory: `python -m tests.bench.ceilings` plays it.
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [name for name in CASES if name != "endless stream without text"])
 def test_no_reply_fills_the_memory_or_outlasts_the_deadline(case: str, fake: FakeOpenAI) -> None:
     stream, fake.default = CASES[case]

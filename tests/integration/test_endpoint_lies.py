@@ -26,6 +26,7 @@ def chats_on(fake, partition):
     return [request for request in sweeps if reads(request, partition)]
 
 
+@pytest.mark.thorough
 async def test_a_long_wait_in_mid_run_leaves_a_partial_answer_that_resumes(endpoint, db, fake):
     fake.refuse = lambda request: (
         Status(429, {"Retry-After": "99999"}) if reads(request, 3) else None

@@ -70,6 +70,7 @@ async def test_a_changed_text_is_found_after_the_refresh(pgs: PGS, db: Database)
     assert await count(db, SEGMENTS) == 2
 
 
+@pytest.mark.thorough
 async def test_segments_go_with_their_last_partition(pgs: PGS, db: Database) -> None:
     for number in range(3):
         await change(db, "doi/1", f"Version {number}.")
@@ -155,6 +156,7 @@ async def test_a_question_that_nothing_matches_is_noted_and_refused(pgs: PGS) ->
     assert prompts(pgs)
 
 
+@pytest.mark.thorough
 async def test_a_search_takes_the_index_or_the_paths_of_the_mode_asked_for(pgs: PGS) -> None:
     question = "What is the meaning of fact47?"
     for mode in (None, "hybrid", "local", "structural"):

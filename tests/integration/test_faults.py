@@ -32,6 +32,7 @@ def connect(endpoint, faulty, **settings):
     return engine_on(address, **KNOBS | settings)
 
 
+@pytest.mark.thorough
 async def test_a_database_that_disappears_in_mid_run(endpoint, db, faulty):
     mapping = await papers(db)
     before = await checksum(db)

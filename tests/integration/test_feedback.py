@@ -134,6 +134,7 @@ async def relationships(db: Database) -> set[tuple[str, str, str]]:
     return {(row["a"], row["t"], row["b"]) for row in rows}
 
 
+@pytest.mark.thorough
 async def test_what_is_cited_together_is_weighted_and_nothing_else_changes(
     pgs: PGS, db: Database, answer: Answer
 ) -> None:
@@ -176,6 +177,7 @@ async def test_what_is_cited_together_is_weighted_and_nothing_else_changes(
     assert await count(db, "()-[x]-() WHERE type(x) STARTS WITH 'PGS_'") == 0
 
 
+@pytest.mark.thorough
 async def test_weights_follow_every_outcome_and_a_replaced_one_in_its_place(
     pgs: PGS, db: Database, answer: Answer
 ) -> None:

@@ -27,6 +27,7 @@ def own_engine(endpoint: Endpoint) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 async def test_langchain_retrieves_findings_and_asks_by_a_tool(
     pgs: PGS, endpoint: Endpoint
 ) -> None:

@@ -68,6 +68,7 @@ async def some_projections(gds, wanted):
     return found
 
 
+@pytest.mark.thorough
 async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkeypatch):
     unheard = []
     loop = asyncio.get_running_loop()
@@ -128,6 +129,7 @@ async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monk
     assert await list_leftovers(gds) == []
 
 
+@pytest.mark.thorough
 async def test_canceling_one_job_leaves_the_other_alone(db, gds):
     jobs = [asyncio.create_task(louvain(gds)) for _ in range(2)]
     await some_projections(gds, 2)

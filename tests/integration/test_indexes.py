@@ -45,6 +45,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
+@pytest.mark.thorough
 async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> None:
     before, graph = await checksum(db), await pgs.graph("papers")
     detail = check_search(graph, await pgs.indexes()).detail
@@ -75,6 +76,7 @@ async def test_all_kinds_are_made_once_and_dropped(pgs: PGS, db: Database) -> No
     assert await checksum(db) == before
 
 
+@pytest.mark.thorough
 async def test_searches_use_the_text_index_at_once_and_find_no_other_label(
     pgs: PGS, db: Database
 ) -> None:
@@ -102,6 +104,7 @@ async def test_searches_use_the_text_index_at_once_and_find_no_other_label(
     assert {label for item in found.items for label in item.labels} == {"Paper"}
 
 
+@pytest.mark.thorough
 async def test_what_stands_in_the_way_is_told_and_nothing_is_created(
     pgs: PGS, db: Database
 ) -> None:
@@ -132,6 +135,7 @@ async def test_what_a_mapping_lacks_is_told(db: Database) -> None:
         want_facts(FACTS, await read_fact_sizes(db, FACTS))
 
 
+@pytest.mark.thorough
 async def test_names_of_all_kinds_are_data(db: Database) -> None:
     create = (
         "UNWIND $labels AS label CREATE (a:$(label))-[r:$($types)]->(b) "

@@ -153,6 +153,7 @@ async def test_what_did_not_change_costs_nothing_until_a_refresh_by_another_mode
     assert (done.count("changed"), done.usage.calls) == (2, 1)
 
 
+@pytest.mark.thorough
 async def test_what_many_chunks_describe_is_described_once_by_the_model(
     pgs: PGS, db: Database, tmp_path: Path
 ) -> None:
@@ -238,6 +239,7 @@ async def test_files_that_are_gone_are_told_and_deleted_on_request(
     assert (await graph_of(db))[0] == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("calls", [["one", "two"], ["two", "one"], ["both"]])
 async def test_a_copy_in_another_folder_stays_whatever_is_read_first(
     pgs: PGS, tmp_path: Path, calls: list[str]
@@ -323,6 +325,7 @@ async def test_a_limit_keeps_what_was_paid_for_and_its_job_is_resumed(
     assert (await pgs.jobs.get(rest.job)).figures["documents"] == {"added": 1, "unchanged": 1}
 
 
+@pytest.mark.thorough
 async def test_a_narrower_schema_costs_no_call_and_is_undone_without_one(
     pgs: PGS, db: Database, folder: Path, tmp_path: Path
 ) -> None:
@@ -368,6 +371,7 @@ async def test_graphs_of_documents_and_of_files_stay_apart(
         await pgs.ingest(tmp_path / "nowhere", "docs")
 
 
+@pytest.mark.thorough
 async def test_types_never_bring_entities_into_the_view_of_another_graph(
     pgs: PGS, db: Database, tmp_path: Path
 ) -> None:
@@ -386,6 +390,7 @@ async def test_types_never_bring_entities_into_the_view_of_another_graph(
     assert again.complete
 
 
+@pytest.mark.thorough
 async def test_records_become_documents_and_their_columns_entities(
     pgs: PGS, db: Database, tmp_path: Path
 ) -> None:

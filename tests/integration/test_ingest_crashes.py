@@ -25,7 +25,7 @@ from tests.killed_ingest import (
 from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-KILLS = tries(4, 20)
+KILLS = tries(4, 12)
 FIRST = (
     *(("keep_extractions", "after"), ("publish", "during"), ("publish", "after")),
     ("write_node_vectors", "after"),
@@ -39,6 +39,7 @@ AT_ONCE = 4
 """Calls in flight."""
 
 
+@pytest.mark.thorough
 async def test_a_killed_ingestion_is_continued_without_duplicates_and_losses(
     endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:
@@ -68,6 +69,7 @@ async def test_a_killed_ingestion_is_continued_without_duplicates_and_losses(
             assert calls.embedded <= landed * AT_ONCE * BATCH_TEXTS, kills
 
 
+@pytest.mark.thorough
 async def test_a_document_killed_within_its_transaction_is_old_or_new(
     endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ def extract(body: Body) -> str:
     return named_records(body["messages"][-1]["content"], dict.fromkeys(NAMES, "Person"))
 
 
+@pytest.mark.thorough
 async def test_faults_that_pass_leave_no_trace(
     endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:
@@ -87,6 +88,7 @@ def refuse(request: Recorded) -> Scripted | None:
     return Answer("", refusal="I cannot help.") if "met a refusal" in str(request.body) else None
 
 
+@pytest.mark.thorough
 async def test_a_refused_key_ends_the_ingestion_and_keeps_what_was_published(
     endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:

@@ -66,6 +66,7 @@ async def change(pgs: PGS, path: Path, graph: str) -> None:
     assert {one.state for one in done.outcomes} <= {"added", "changed", "deleted", "unchanged"}
 
 
+@pytest.mark.thorough
 async def test_a_database_that_goes_at_any_write_loses_and_doubles_nothing(
     pgs: PGS, faults: WriteFaults, db: Database, tmp_path: Path
 ) -> None:
@@ -86,6 +87,7 @@ async def test_a_database_that_goes_at_any_write_loses_and_doubles_nothing(
         assert await graph_without_name(db, "faulty") == undisturbed, (how, write)
 
 
+@pytest.mark.thorough
 async def test_a_disk_that_fills_up_stops_an_ingestion_which_is_resumed_without_a_new_call(
     pgs: PGS, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

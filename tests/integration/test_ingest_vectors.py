@@ -153,6 +153,7 @@ def namer(prompt: Prompt) -> Reply:
     return "\n".join([*found, "<|COMPLETE|>", ""])
 
 
+@pytest.mark.thorough
 async def test_names_that_share_no_word_are_judged_by_their_vectors(
     pgs: PGS, db: Database, embedder: ScriptedEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +177,7 @@ async def test_names_that_share_no_word_are_judged_by_their_vectors(
     assert again.usage.calls == 0
 
 
+@pytest.mark.thorough
 async def test_a_vector_goes_with_the_text_that_it_stands_for(
     pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
 ) -> None:
@@ -235,6 +237,7 @@ async def test_a_limit_ends_embedding_and_the_rest_waits(
         await pgs.ingest(folder, "docs", embed=True, max_cost=1.0)
 
 
+@pytest.mark.thorough
 async def test_another_embedder_makes_all_vectors_again_once_it_answers(
     pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
 ) -> None:

@@ -81,6 +81,7 @@ async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
     assert (await repartition(pgs, "papers")).outcome == "repartitioned"
 
 
+@pytest.mark.thorough
 async def test_all_graphs_by_name_and_a_failure_stops_none_and_keeps_its_sentence(
     pgs: PGS,
 ) -> None:

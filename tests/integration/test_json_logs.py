@@ -23,6 +23,7 @@ def as_json() -> Iterator[None]:
     json_logs.stop()
 
 
+@pytest.mark.thorough
 async def test_runs_at_once_and_the_server_itself_write_records(
     endpoint: Endpoint, db: Database, as_json: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -302,6 +302,7 @@ async def test_unusable_names_and_labels_are_refused_and_hostile_ones_are_only_l
         assert (len(await nodes(db, hostile)), len(await nodes(db, "Shared"))) == (1, 1)
 
 
+@pytest.mark.thorough
 async def test_progress_reaches_the_total(db: Database, brain: Brain) -> None:
     events: list[Event] = []
     links = brain.relationships

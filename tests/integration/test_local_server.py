@@ -69,6 +69,7 @@ def csv(folder: Path, name: str, *lines: str) -> Path:
     return path
 
 
+@pytest.mark.thorough
 async def test_callers_share_one_server_and_a_killed_one_recovers(options):
     *others, server = await asyncio.gather(
         call_from_another_process(options),
@@ -124,6 +125,7 @@ async def test_callers_share_one_server_and_a_killed_one_recovers(options):
     assert not await local.stop(options)
 
 
+@pytest.mark.thorough
 async def test_bulk_import_replaces_only_when_told_and_reset_empties(options, tmp_path):
     nodes = csv(tmp_path, "people.csv", "id:ID|name|tags:string[]", "1|Ann|a;b", "2|Bo|c")
     edges = csv(tmp_path, "knows.csv", ":START_ID|:END_ID", "1|2")

@@ -45,6 +45,7 @@ async def waits_for(db: Database, seconds: float) -> None:
     await until(waiting, PATIENCE_S)
 
 
+@pytest.mark.thorough
 async def test_a_job_that_waits_for_a_lock_keeps_its_lease_and_others_are_told(pgs: PGS) -> None:
     before = await checksum(pgs.db)
     async with asyncio.TaskGroup() as group, locked_papers(pgs.db):

@@ -34,6 +34,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
+@pytest.mark.thorough
 async def test_analogies_link_partitions_and_those_of_no_making_do_not(
     pgs: PGS, db: Database
 ) -> None:

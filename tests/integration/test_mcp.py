@@ -189,6 +189,7 @@ def recipe() -> tuple[list[str], set[str]]:
     return ast.literal_eval(command[2]), {*ast.literal_eval(allowed[1])}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("read_only", [True, False])
 async def test_a_process_speaks_mcp_and_nothing_else_on_stdout(
     pgs: PGS, endpoint: Endpoint, read_only: bool

@@ -61,6 +61,7 @@ async def all_are_found(db: Database) -> bool:
     return True
 
 
+@pytest.mark.thorough
 async def test_many_refreshes_leave_few_segments(pgs: PGS, db: Database) -> None:
     most = 0
     for _ in range(tries(1, 3)):
@@ -76,6 +77,7 @@ async def test_many_refreshes_leave_few_segments(pgs: PGS, db: Database) -> None
     assert await count(db, LOOSE_CELLS) == 0
 
 
+@pytest.mark.thorough
 async def test_a_crash_at_any_write_loses_no_text(
     pgs: PGS, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def of(name: str, **labels: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return name, tuple(sorted(labels.items()))
 
 
+@pytest.mark.thorough
 async def test_totals_are_those_of_the_answers(server: Served, pgs: PGS) -> None:
     async with server.client("pgs_ann") as client:
         runs = [await ask(client, session=f"canary-session-{number}") for number in range(2)]

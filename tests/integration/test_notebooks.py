@@ -57,6 +57,7 @@ async def _settings(
         monkeypatch.setenv(name, value)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_settings")
 async def test_the_notebooks_run_from_top_to_bottom() -> None:
     shown: dict[str, list[str]] = {}

@@ -111,6 +111,7 @@ def ring(first: int, size: int, *steps: int) -> list[tuple[int, int]]:
     return [(first + i, first + (i + step) % size) for i in range(size) for step in steps]
 
 
+@pytest.mark.thorough
 async def test_a_star_of_ten_thousand_leaves(db: Database, ensure: Ensure) -> None:
     await load(db, 10_001, ((0, leaf) for leaf in range(1, 10_001)))
     made = await ensure()
@@ -137,6 +138,7 @@ async def test_a_path_falls_into_stretches(db: Database, ensure: Ensure) -> None
     assert made.generation.modularity > 0.9
 
 
+@pytest.mark.thorough
 async def test_two_giant_components_never_share_a_partition(db: Database, ensure: Ensure) -> None:
     random = Random(3)
     links = [*ring(0, 2_500, 1), *ring(2_500, 2_500, 1)]
@@ -234,6 +236,7 @@ async def test_nodes_that_only_negative_weights_link_tear_nobody_apart(
     assert rows == [{"homes": [1, 1, 1, 1]}]
 
 
+@pytest.mark.thorough
 async def test_many_tiny_components_stay_whole(db: Database, ensure: Ensure) -> None:
     pairs = tries(5_000, 50_000)
     for _ in range(pairs // 5_000):

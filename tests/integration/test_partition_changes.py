@@ -163,6 +163,7 @@ async def test_a_graph_that_vanishes_altogether_keeps_what_there_was(
         await pgs.check("papers")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("moment", MOMENTS[: tries(1, 3)])
 async def test_a_seeded_build_of_a_graph_that_changes_leaves_no_seed(
     pgs: PGS, db: Database, gds: GDS, moment: Any

@@ -35,6 +35,7 @@ ADD_LINKS = (
 )
 
 
+@pytest.mark.thorough
 async def test_reads_during_flips_see_all_old_or_all_new(
     endpoint: Endpoint, pgs: PGS, db: Database, gds: GDS
 ) -> None:
@@ -121,6 +122,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> HeldUp:
     return reached, go
 
 
+@pytest.mark.thorough
 async def test_while_another_engine_builds_a_question_uses_what_there_is(
     endpoint: Endpoint, pgs: PGS, db: Database, gds: GDS, held_up: HeldUp, monkeypatch: Any
 ) -> None:

@@ -284,6 +284,7 @@ async def test_purge_leaves_the_users_graph_as_it_was(db, ensure):
     assert (await purge(db)).nodes == 0
 
 
+@pytest.mark.thorough
 async def test_removing_a_graph_keeps_the_others(db, ensure):
     mapping = await papers(db)
     await ensure(mapping, graph="one")

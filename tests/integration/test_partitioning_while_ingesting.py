@@ -26,6 +26,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
+@pytest.mark.thorough
 async def test_an_ingestion_between_the_steps_of_a_partitioning_loses_nothing(
     pgs: PGS, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

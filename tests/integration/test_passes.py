@@ -109,6 +109,7 @@ async def test_texts_that_all_changed_since_are_read_as_they_are_now(
     assert sorted(len(prompt.nodes) for prompt in prompts) != sorted(map(len, before))
 
 
+@pytest.mark.thorough
 async def test_a_plan_and_the_doctor_say_when_partitions_exceed_a_pass(
     engine: PGS, endpoint: Endpoint, db: Database
 ) -> None:
@@ -173,6 +174,7 @@ async def test_a_budget_below_one_pass_reads_the_best_part_of_it(
         assert not set.union(*again) & set.union(*shown(prompts))
 
 
+@pytest.mark.thorough
 async def test_a_long_reply_does_not_hold_up_the_event_loop(
     engine: PGS, monkeypatch: pytest.MonkeyPatch
 ) -> None:

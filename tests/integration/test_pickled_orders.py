@@ -65,6 +65,7 @@ def leaves(value: Any) -> list[Any]:
     return [value]
 
 
+@pytest.mark.thorough
 async def test_every_order_of_a_run_is_read_back_equal(
     endpoint: Endpoint, db: Database, orders: list[Any]
 ) -> None:

@@ -17,6 +17,7 @@ async def engine(endpoint, db):
         yield opened
 
 
+@pytest.mark.thorough
 async def test_the_passes_and_input_tokens_are_those_of_the_run(engine):
     knobs = {"max_pass_characters": 6000, "max_flag_sweeps": 0}
     plan = await engine.plan("Why?", **knobs)

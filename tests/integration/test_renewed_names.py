@@ -64,6 +64,7 @@ async def test_the_index_has_all_names_with_their_entities_and_leaves_them_alone
     assert len(marked) == len([row for row in written["names"] if row["key"] == "RADIUM"]) > 0
 
 
+@pytest.mark.thorough
 async def test_a_purge_takes_the_index_and_the_next_ingestion_makes_it_again(
     db: Database, written: Mapping[str, Any]
 ) -> None:
@@ -75,6 +76,7 @@ async def test_a_purge_takes_the_index_and_the_next_ingestion_makes_it_again(
     assert len(await pgs_indexes(db)) > 5
 
 
+@pytest.mark.thorough
 async def test_a_deletion_after_a_purge_leaves_what_the_others_make(db: Database) -> None:
     one, *others = DOCUMENTS
     await write(db, *others)
@@ -85,6 +87,7 @@ async def test_a_deletion_after_a_purge_leaves_what_the_others_make(db: Database
     assert await standing(db) == wanted
 
 
+@pytest.mark.thorough
 async def test_names_are_resolved_again_by_another_resolver(
     db: Database, written: Mapping[str, Any]
 ) -> None:
@@ -97,6 +100,7 @@ async def test_names_are_resolved_again_by_another_resolver(
     assert await standing(db) == written
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("faults", [(0,), (1,), (2, 0)])
 async def test_a_renewal_that_breaks_off_is_taken_up_where_it_stands(
     db: Database,

@@ -262,6 +262,7 @@ async def test_an_idempotency_key_gives_the_first_answer_again(pgs, db):
         await pgs.execute("Why?", idempotency_key="\n")
 
 
+@pytest.mark.thorough
 async def test_twenty_at_once_with_one_key_and_odd_names_make_one_run(pgs, db):
     session, key = "tēam/\"x\", 'y' {z} \\ $s `t` 🧪", '1/["a", "b"]\\" OR 1=1 // 语'
     results = await asyncio.gather(

@@ -72,6 +72,7 @@ async def test_a_black_hole_ends_a_run_within_its_deadline(endpoint, db, faulty,
         faulty.mend()
 
 
+@pytest.mark.thorough
 async def test_a_third_of_calls_refused_for_their_rate_costs_time_and_nothing_else(
     endpoint, db, fake
 ):
@@ -93,6 +94,7 @@ async def test_a_third_of_calls_refused_for_their_rate_costs_time_and_nothing_el
     assert len(fake.chats) == 27 + next(waits) - 1
 
 
+@pytest.mark.thorough
 async def test_a_stream_that_stalls_is_never_stored_as_whole(endpoint, db, fake):
     ten = " ".join(f"word{i}" for i in range(60))
 

@@ -95,6 +95,7 @@ async def test_bad_requests_are_refused_in_one_sentence(pgs: PGS) -> None:
         await pgs.search("x", graph="nowhere")
 
 
+@pytest.mark.thorough
 async def test_the_text_index_of_the_partitions_is_asked_until_the_graph_is_redefined(
     endpoint: Endpoint, db: Database
 ) -> None:

@@ -188,6 +188,7 @@ async def test_what_was_not_found_is_looked_for_in_the_whole_graph(pgs: PGS) -> 
     assert streamed.replace("[n1, t1]", "[n1] [t1]") == answer.text
 
 
+@pytest.mark.thorough
 async def test_an_answer_reads_nothing_and_leaves_the_graph_alone(pgs: PGS, db: Database) -> None:
     before, ours = await checksum(db), await count(db, OURS)
     answer = await ask(pgs)
@@ -336,6 +337,7 @@ async def test_without_partitions_absences_stay_unchecked(endpoint: Endpoint, db
         assert await count(db, "(x:PgsGeneration)") == 0
 
 
+@pytest.mark.thorough
 async def test_feedback_moves_all_that_was_shown_and_outlives_the_session(
     pgs: PGS, db: Database
 ) -> None:

@@ -183,6 +183,7 @@ async def test_facts_come_from_their_own_index(embedded: PGS, db: Database) -> N
         assert fact.line == f"{fact.source_title} --[relies on]--> {fact.target_title}: {fact.text}"
 
 
+@pytest.mark.thorough
 async def test_what_is_configured_holds_where_a_call_says_nothing(
     endpoint: Endpoint, db: Database
 ) -> None:

@@ -57,6 +57,7 @@ async def _slowly(prompt: Prompt) -> str:
     return contract_reply(prompt)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) -> None:
     pgs.sweep_llm = ScriptedLLM(_slowly)

@@ -211,6 +211,7 @@ async def check_own(own: httpx2.AsyncClient, name: str, runs: dict[str, list[str
         assert TENANTS[name] not in missing.text
 
 
+@pytest.mark.thorough
 async def test_canaries_of_three_tenants_never_cross(server: Served, pgs: PGS) -> None:
     runs = {name: await ask(server, name) for name in TENANTS}
     for name in TENANTS:

@@ -87,6 +87,7 @@ async def test_a_stream_tells_what_is_done_and_then_the_same_answer(server: Serv
     assert "## Sources" in before[0]
 
 
+@pytest.mark.thorough
 async def test_a_conversation_is_a_session_that_can_be_continued(server: Served) -> None:
     async with client(server, "ann") as ann, server.client("pgs_ann") as own:
         first = await ann.chat.completions.create(model="papers", messages=said())

@@ -56,6 +56,7 @@ async def told_agents(server: Served, runs: list[str]) -> AsyncIterator[str]:
         yield str(await connected.call_tool("ask", {"question": "Why then?", "graph": "papers"}))
 
 
+@pytest.mark.thorough
 async def test_secrets_stand_in_no_answer_event_metric_span_or_log(
     endpoint: Endpoint,
     db: Database,

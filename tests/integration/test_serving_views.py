@@ -115,6 +115,7 @@ async def test_a_partition_is_shown_and_found(server: Served) -> None:
         assert (await eve.get("/api/graphs/other/partitions/1")).status_code == 404
 
 
+@pytest.mark.thorough
 async def test_a_job_makes_a_generation_that_can_be_compared(
     pgs: PGS, db: Database, server: Served
 ) -> None:

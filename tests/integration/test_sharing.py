@@ -80,6 +80,7 @@ async def test_how_partitions_are_bound_belongs_to_a_generation(engine, db):
     assert second.generation.modularity < first.generation.modularity
 
 
+@pytest.mark.thorough
 async def test_old_generations_go_and_leave_what_is_shared(engine, db):
     await begun(engine, db, isolates=40)
     for turn in range(4):
@@ -217,6 +218,7 @@ async def test_a_view_that_gds_cannot_seed_grows_all_the_same(engine, db):
     assert len(same) == 3
 
 
+@pytest.mark.thorough
 async def test_what_grew_and_grew_begins_from_nothing_in_the_end(engine, db):
     await begun(engine, db)
     origins, grown = [], []
@@ -236,6 +238,7 @@ async def test_what_grew_and_grew_begins_from_nothing_in_the_end(engine, db):
     assert grown[3] == 0.0
 
 
+@pytest.mark.thorough
 async def test_what_is_loaded_again_is_a_change(engine, db):
     """Loading goes through our own connection, and is still the user's data."""
 

@@ -259,6 +259,7 @@ async def test_what_was_found_of_an_earlier_report_is_written_beside_its_own_bul
 # Stored replies
 
 
+@pytest.mark.thorough
 async def test_what_a_run_that_may_go_on_has_paid_for_is_not_trimmed(pgs, db):
     answering(pgs, without_synthesis())
     with pytest.raises(ModelUnavailableError):

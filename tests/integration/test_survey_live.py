@@ -49,6 +49,7 @@ async def test_counts_and_properties_are_what_is_stored_apart_from_what_is_ours(
     assert await validate(db, proposed) == await validate(db, mapping) == []
 
 
+@pytest.mark.thorough
 async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
     await alter(
         db,

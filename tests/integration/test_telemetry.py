@@ -37,6 +37,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Traced:
     return trace_with(monkeypatch)
 
 
+@pytest.mark.thorough
 async def test_a_run_is_a_tree_of_spans_without_text(
     pgs: PGS, traced: Traced, endpoint: Endpoint
 ) -> None:

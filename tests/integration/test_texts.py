@@ -66,6 +66,7 @@ async def test_a_graph_without_text_is_refused_unless_its_structure_is_asked(
     assert [row["status"] for row in rows] == ["unchecked"]
 
 
+@pytest.mark.thorough
 async def test_nodes_without_text_among_others_count_for_structure(
     db: Database, endpoint: Endpoint
 ) -> None:
