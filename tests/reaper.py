@@ -50,14 +50,14 @@ def reaping(folder: Path) -> Iterator[None]:
     ) as reaper:
         try:
             yield
+            deadline = time.monotonic() + ENDING_S
+            while left := find_processes(run, folder):
+                if time.monotonic() > deadline:
+                    reap(run, folder)
+                    raise AssertionError(f"tests left processes behind: {left}")
+                time.sleep(POLL_S)
         finally:
-            reaper.terminate()
-    deadline = time.monotonic() + ENDING_S
-    while left := find_processes(run, folder):
-        if time.monotonic() > deadline:
-            reap(run, folder)
-            raise AssertionError(f"tests left processes behind: {left}")
-        time.sleep(POLL_S)
+            reaper.terminate()  # not before: this process may be killed while it waits
 
 
 def find_processes(run: str, folder: Path) -> list[psutil.Process]:

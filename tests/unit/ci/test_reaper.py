@@ -32,10 +32,10 @@ with reaper.reaping(folder):
         env={{}}, start_new_session=True,
     )
     print(json.dumps([command.pid, server.pid]), flush=True)
-    sys.stdin.read()
-    for each in (command, server):
-        each.kill()
-        each.wait()
+    if sys.stdin.read() == "end":
+        for each in (command, server):
+            each.kill()
+            each.wait()
 """
 
 
@@ -72,9 +72,20 @@ def test_a_killed_worker_takes_its_commands_servers_and_databases_along(
     assert stranger.poll() is None
 
 
+def test_a_worker_that_is_killed_while_it_waits_for_them_takes_them_along(tmp_path: Path) -> None:
+    worker, started = start_worker(tmp_path)
+    with pytest.raises(subprocess.TimeoutExpired):
+        worker.communicate("leave", timeout=2)
+    assert all(each.is_running() for each in started)
+    worker.kill()
+    worker.wait()
+    wait_until(lambda: not any(each.is_running() for each in started))
+    worker.communicate()
+
+
 def test_a_worker_that_ends_by_itself_is_not_waited_for(tmp_path: Path) -> None:
     worker, started = start_worker(tmp_path)
-    worker.communicate("")
+    worker.communicate("end")
     assert worker.returncode == 0
     assert not any(each.is_running() for each in started)
 
