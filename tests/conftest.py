@@ -39,6 +39,7 @@ from tests.typed_rows import install
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGES = {"5.26": "neo4j:5.26-community", "2026": "neo4j:2026.08-community"}
 CYPHER = os.environ.get("PGS_TEST_CYPHER")
+START_S = 500.0  # of a server: .ci/run starts one beside everything else, at the lowest priority
 
 # No file is left behind, and a busy machine fails no example. CI tries the same examples each time,
 # so that what one run found by luck does not fail another's work; elsewhere they are new ones.
@@ -248,7 +249,11 @@ async def _local(folder: Path) -> AsyncIterator[Endpoint]:
     from pgs_neo4j.local.options import LocalOptions
 
     options = LocalOptions(
-        data_dir=folder, heap_mb=1536, page_cache_mb=256, release=servers.RELEASE
+        data_dir=folder,
+        heap_mb=1536,
+        page_cache_mb=256,
+        release=servers.RELEASE,
+        start_timeout_s=START_S,
     )
     with pytest.MonkeyPatch.context() as patch:
         servers.tune(patch, lasting=True)
