@@ -93,7 +93,7 @@ async def test_endless_errors_and_lists_and_vectors_are_cut(fake: FakeOpenAI) ->
 async def test_a_list_that_drips_ends_in_time(
     fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs_neo4j.llm.openai.listing.PROBE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("pgs_neo4j.llm.openai.chat.PROBE_TIMEOUT_S", 0.5)
     fake.refuse = lambda _: Endless(b'{"data":[', b'{"id":"m"},', pause_s=0.05)
     run = Run(fake)
     async with asyncio.timeout(5.0):

@@ -71,7 +71,7 @@ def named(ids: dict[str, str], scores: Iterable[str]) -> list[str]:
 async def test_only_ways_within_the_view_count(
     db: Database, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs_neo4j.retrieval.rerankers.distance.CENTERS", 1)
+    monkeypatch.setattr("pgs_neo4j.retrieval.rerankers.CENTERS", 1)
     names = ["person 0", *(f"person {i}" for i in (6, 5, 4, 3, 2, 1))]
     done = await rerank_by_distance(order(db, ids, names, replace(MAPPING, labels=("Person",))))
     # Three relationships count; those farther away keep their order.

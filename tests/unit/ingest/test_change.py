@@ -39,7 +39,7 @@ def crossing(graph: DocumentGraph) -> RelationRow:
 @settings(max_examples=25)
 @given(st.integers(0, 2**32))
 async def test_any_history_ends_at_what_its_chunks_make_at_once(seed: int) -> None:
-    """The graph compares itself after each change, too."""
+    """The graph also compares itself after each change."""
     random, graph = Random(seed), DocumentGraph()
     for _ in range(12):
         ids = [f"c{id_}" for id_ in random.sample(range(12), random.randint(1, 4))]
