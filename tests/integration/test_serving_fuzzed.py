@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -59,6 +60,7 @@ def requests(base: str, cookie: str, known: dict[str, Any]) -> Iterator[tuple[st
 
 @pytest.mark.thorough
 async def test_no_request_makes_the_server_fail(endpoint: Endpoint, db: Database) -> None:
+    gc.collect()  # Python 3.11's parser fails if a task is destroyed while it parses
     # All of it, and in this thread: pytest parses its modules, and only one thread may do so.
     for module in ("schemathesis", "schemathesis.specs.openapi.schemas"):
         pytest.importorskip(module, reason="schemathesis is not installed (extra fuzz)")
