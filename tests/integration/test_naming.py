@@ -135,7 +135,8 @@ async def test_partitions_without_text_have_no_names(engine: PGS, db: Database) 
 async def test_the_only_partition_is_named_by_its_words(engine: PGS, db: Database) -> None:
     (part,) = await partitioned(engine, db, on_subject, groups=1)
     assert set(part.label.split(", ")) == {"glacier", "note", "treats"}
-    assert part.abstract.startswith("Note 0 treats the glacier")
+    # Which note is first depends on the ids that the database has to give.
+    assert part.abstract.startswith(tuple(on_subject(0, number)[:24] for number in range(SIZE)))
     assert (await engine.route(part.label, graph="docs")).routes[0].partition == part.id
 
 
