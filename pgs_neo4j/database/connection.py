@@ -8,8 +8,6 @@ earlier writes, on a cluster as on a single server.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, fields
@@ -22,50 +20,13 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from pgs_neo4j.database import queries, room
 from pgs_neo4j.database.address import check_address, secured, shown_address
+from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
-
-PREFIX = "FB:"
-HEAD = bytes((0x91, 0xCC, 16))  # a list whose first item has 16 bytes
-TAIL = bytes((0x90,))  # an empty list
-WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed integers
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A store and the number of its last committed transaction."""
-
-    store: str
-    transaction: int
-
-
-def parse_position(bookmark: str) -> Position | None:
-    """Return the position in a bookmark; None if its form is unknown."""
-    if not bookmark.startswith(PREFIX):
-        return None
-    try:
-        data = base64.b64decode(bookmark[len(PREFIX) :], validate=True)
-    except binascii.Error:
-        return None
-    store, number = data[len(HEAD) : len(HEAD) + 16], data[len(HEAD) + 16 : -1]
-    if not data.startswith(HEAD) or not data.endswith(TAIL) or not number:
-        return None
-    transaction = _integer(number)
-    return None if transaction is None else Position(store.hex(), transaction)
-
-
-def _integer(data: bytes) -> int | None:
-    if len(data) == 1:
-        return data[0] if data[0] < 0x80 else None  # a tiny integer is its own marker
-    if len(data) != 1 + WIDTHS.get(data[0], 0):
-        return None
-    number = int.from_bytes(data[1:], "big", signed=True)
-    return number if number >= 0 else None
-
 
 Row = dict[str, Any]
 Access = Literal["read", "write"]

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from pgs_neo4j.database.connection import Position, parse_position
+from pgs_neo4j.database.bookmarks import Position, parse_position
 
 STORE = bytes(range(16))
 

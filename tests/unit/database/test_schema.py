@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database import names, queries
-from pgs_neo4j.database.connection import Position
+from pgs_neo4j.database.bookmarks import Position
 from pgs_neo4j.database.schema import (
     SCHEMA_VERSION,
     TOKEN_ATTEMPTS,
