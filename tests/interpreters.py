@@ -45,10 +45,13 @@ class Interpreter:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(order).encode() + b"\n")
         await self.process.stdin.drain()
-        return await self.end()
+        return await self._next_number()
 
     async def end(self) -> int:
         """How the order ended."""
+        return await self._next_number()
+
+    async def _next_number(self) -> int:
         assert self.process.stdout is not None
         async with asyncio.timeout(PATIENCE_S):
             return int(await self.process.stdout.readline())
@@ -68,7 +71,9 @@ async def interpreting(
         stdin=PIPE,
         stdout=PIPE,
     )
-    yield Interpreter(process)
-    for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
-        each.kill()
-    await process.wait()
+    try:
+        yield Interpreter(process)
+    finally:
+        for each in (*psutil.Process(process.pid).children(), psutil.Process(process.pid)):
+            each.kill()
+        await process.wait()
