@@ -203,10 +203,10 @@ async def check_missing(
         outdated=True,
     )
     found = await look_up(db, order, [search_terms(text) for text in missing])
-    return check_absences(groups, found, _read(found, frozenset(shown)))
+    return check_absences(groups, found, _shown_ranks(found, frozenset(shown)))
 
 
-def _read(
+def _shown_ranks(
     found: Mapping[SearchTerms, SearchResult], shown: frozenset[str]
 ) -> dict[int, frozenset[int]]:
     """Return the ranks of the nodes that hold some words and were shown, by partition."""

@@ -14,7 +14,11 @@ from typer.main import get_command, get_group
 
 from pgs_neo4j import __version__
 
-# `pgs --help` imports none of them.
+Click = Any  # typer brings click's classes along, by release under another name
+ClickError: Any = typer.BadParameter.__mro__[2]  # above it: a usage error, then any of click
+HELP = {"-h", "--help", "--version"}
+HOME = "pgs_neo4j.cli.commands"
+# By panel of `pgs --help`: where each command is, and its line. It imports none of them.
 PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
         "demo": ("operations.demo:demo", "Try pgs on Python's standard library, with no setup."),
@@ -120,12 +124,6 @@ def write_panels(formatter: Click, panels: Mapping[str, Sequence[tuple[str, str]
 
 def _panel(option: Click) -> str:
     return str(getattr(option, "rich_help_panel", None) or FIRST)
-
-
-Click = Any  # typer brings click's classes along, by release under another name
-ClickError: Any = typer.BadParameter.__mro__[2]  # above it: a usage error, then any of click
-HELP = {"-h", "--help", "--version"}
-HOME = "pgs_neo4j.cli.commands"
 
 
 class _Commands(MutableMapping[str, Any]):

@@ -22,9 +22,14 @@ from pgs_neo4j.local.extra import missing_extra
 from pgs_neo4j.local.lockfile import Artifact, Lock
 from pgs_neo4j.local.locks import hold_lock, raise_if_cancelled
 
+THREADS = 8
+ATTEMPTS = 3
+RETRY_PAUSE_S = 1.0
+REPORT_EVERY_S = 0.1
 SOCKET_TIMEOUT_S = 30
 
 OnBytes = Callable[[int], None]
+OnProgress = Callable[[int, int, str], None]
 
 
 def fetch_jar(
@@ -67,14 +72,6 @@ def fetch_jar(
             "check the network, or set PGS_LOCAL_MIRRORS to a mirror"
         ) from error
     return Path(jar)
-
-
-THREADS = 8
-ATTEMPTS = 3
-RETRY_PAUSE_S = 1.0
-REPORT_EVERY_S = 0.1
-
-OnProgress = Callable[[int, int, str], None]
 
 
 class Fetcher(Protocol):

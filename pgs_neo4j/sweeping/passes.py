@@ -30,6 +30,10 @@ from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
 
+# Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
+LONG_REPLY = 50_000
+MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
+
 
 @dataclass(slots=True)
 class PassSpending:
@@ -53,11 +57,6 @@ class PassSpending:
         calls = self._calls.pop(number, [])
         self._calls[number] = [call for call in calls if call.counted is None]
         return sum((call.counted for call in calls if call.counted is not None), Spent())
-
-
-# Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
-LONG_REPLY = 50_000
-MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
 
 
 @dataclass(frozen=True, slots=True)
