@@ -8,6 +8,7 @@ from typing import Any, cast
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.retrieval.indexes.making import make_indexes
 from pgs_neo4j.retrieval.indexes.wanted import want_facts, want_text, want_vectors
@@ -42,6 +43,11 @@ EXPECTED: frozenset[Index] = frozenset(
     (found[1], found[2], None) for text in SCHEMA if (found := NAMED.search(text))
 ) | {("INDEX", wanted.name, wanted.dimensions) for wanted in SEARCHED}
 DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
+# The record of our schema stays where the schema does: to find it all in place again takes as long
+# as many a test.
+DELETE_DATA = DELETE.replace(
+    "(n)", "(n) WHERE NOT (n:PgsMeta AND n.id = 'pgs' AND n.version = $version)", 1
+)
 READ_INDEXES = """
 SHOW INDEXES YIELD name, type, owningConstraint, options WHERE type <> 'LOOKUP'
 RETURN name, CASE WHEN owningConstraint IS NULL THEN 'INDEX' ELSE 'CONSTRAINT' END AS kind,
@@ -68,12 +74,13 @@ async def empty(database: Database) -> None:
 
     Costs a few quick statements, unless the test before changed the schema.
     """
-    await database.call(DELETE, {}, "write")
+    await database.call(DELETE_DATA, {"version": SCHEMA_VERSION}, "write")
     await drop_projections(database)
     present = await _indexes(database)
     if present != EXPECTED:
         await _drop(database, present - EXPECTED)
         await _create(database)
+    await ensure_schema(database)
 
 
 async def strip(database: Database) -> None:
