@@ -64,6 +64,7 @@ async def test_the_planner_agrees_with_the_header(planner, name):
             assert columns == tuple(query.columns), language
 
 
+@pytest.mark.thorough
 async def test_statements_that_are_planned_once_find_everything_by_keys(db):
     """Their plan stays whatever the database held when it was made, so it must read no label."""
     await ensure_schema(db)

@@ -73,6 +73,7 @@ async def test_a_judgment_joins_outlasts_its_chunks_and_is_not_asked_for_again(
     assert len(await read_judgments(db, graph)) == 1
 
 
+@pytest.mark.thorough
 async def test_people_have_the_last_word(db: Database, graph: str) -> None:
     await write(db, graph, *NAMES)
     arbiter = RuledArbiter(same_bill)

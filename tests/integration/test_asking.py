@@ -273,6 +273,7 @@ async def test_a_synthesis_that_was_cut_off_makes_a_partial_answer(connect):
     assert any("cut off" in warning for warning in result.warnings)
 
 
+@pytest.mark.thorough
 async def test_the_steps_can_be_taken_one_by_one(engine):
     await engine.partition("papers")
     parts = await engine.partitions("papers")
@@ -286,6 +287,7 @@ async def test_the_steps_can_be_taken_one_by_one(engine):
         await engine.sweep_partition("What?", 99, graph="papers")
 
 
+@pytest.mark.thorough
 async def test_layered_search_answers_first_and_tells_the_sweeps_what_is_known(engine):
     result = await engine.layered_search("ammonia catalysis", graph="papers", top_k=3)
     assert len(result.search.nodes) == 3

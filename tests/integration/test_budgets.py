@@ -84,7 +84,7 @@ async def test_calls_that_fail_and_are_charged_for_stay_within_the_budget(endpoi
     ("rate", "wordy"),
     [
         (0.2, False),
-        (0.7, True),
+        pytest.param(0.7, True, marks=pytest.mark.thorough),
         pytest.param(0.3, True, marks=pytest.mark.thorough),
         pytest.param(0.5, False, marks=pytest.mark.thorough),
     ],

@@ -175,6 +175,7 @@ async def test_a_node_that_is_deleted_during_a_run_loses_its_element_id_everywhe
         assert gone["doi/0"]
 
 
+@pytest.mark.thorough
 async def test_deleting_a_session_takes_its_answers_along(pgs, db):
     await pgs.execute("Why?", session_id="s")
     await pgs.execute("How?", session_id="s", cache=False)

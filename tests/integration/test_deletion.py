@@ -117,6 +117,7 @@ async def test_kept_replies_and_descriptions_go_and_answers_are_told(
     assert other.run
 
 
+@pytest.mark.thorough
 async def test_forgetting_removes_what_answers_quote_and_leaves_their_numbers(
     pgs: PGS, db: Database, folder: Path
 ) -> None:

@@ -115,6 +115,7 @@ async def test_missing_constraints_come_with_the_statements_that_bring_them_back
     assert (await examined(target))["schema"].status == "ok"
 
 
+@pytest.mark.thorough
 async def test_a_graph_whose_mapping_no_longer_holds(db: Database, target: ServerAccess) -> None:
     await papers(db, topics=1, size=3)
     await catalog.add(db, "odd", GraphMapping(labels=("Paper",), text=("body",), key="doi"))

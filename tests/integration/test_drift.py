@@ -30,6 +30,7 @@ async def members(db):
     return {row["doi"]: row["lineage"] for row in rows}
 
 
+@pytest.mark.thorough
 async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatch):
     await begun(engine, db)
 
@@ -97,6 +98,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.thorough
 async def test_the_drift_counts_what_changed(engine, db):
     await begun(engine, db)
     names = (

@@ -52,6 +52,7 @@ async def test_a_long_wait_in_mid_run_leaves_a_partial_answer_that_resumes(endpo
     assert len(fake.chats) == 6 + 1 + 1  # each partition once, the refusal, the synthesis
 
 
+@pytest.mark.thorough
 async def test_a_long_wait_before_anything_is_read_ends_the_run_as_stopped(endpoint, db, fake):
     fake.default = Status(429, {"Retry-After": "Fri, 01 Jan 2038 00:00:00 GMT"})
     async with model_on_papers(endpoint, db, fake, topics=2, max_concurrent_sweeps=1) as engine:

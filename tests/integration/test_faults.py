@@ -60,6 +60,7 @@ async def test_a_database_that_disappears_in_mid_run(endpoint, db, faulty):
     assert await checksum(db) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("step", ["communities", "enrich"])
 async def test_a_database_that_disappears_while_partitioning(endpoint, db, gds, faulty, step):
     mapping = await papers(db)

@@ -220,6 +220,7 @@ async def test_weights_follow_every_outcome_and_a_replaced_one_in_its_place(
     assert set(await weights(db)) == HEADS | BRIDGES
 
 
+@pytest.mark.thorough
 async def test_32_at_once_count_32(
     pgs: PGS, db: Database, answer: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:

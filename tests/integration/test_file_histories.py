@@ -26,7 +26,7 @@ from tests.fakes.extractors import WordExtractor
 from tests.killed_ingest import graph_without_name
 
 pytestmark = pytest.mark.thorough
-HISTORIES = 5
+HISTORIES = 3
 STEPS = 6
 NAMES = ("a.txt", "b.txt", "c.txt")
 SIZES = (900, 3_000, 9_000)

@@ -61,6 +61,7 @@ async def labels_of(db, found):
     return [label[row["id"]] for row in rows]
 
 
+@pytest.mark.thorough
 async def test_both_ways_of_projecting_give_the_same_communities(db, gds):
     await alter(db, BLOCKS)
     for algorithm in ALGORITHMS:

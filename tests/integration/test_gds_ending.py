@@ -99,6 +99,7 @@ async def test_no_moment_of_a_projection_leaks_it_when_cancelled(db, gds, monkey
     assert unheard == []
 
 
+@pytest.mark.thorough
 async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint, db, gds):
     address = urlparse(endpoint.uri)
     async with (

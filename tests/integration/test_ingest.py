@@ -220,6 +220,7 @@ async def description(db: Database) -> str:
     return str(nodes["entity:Location:PARIS"]["properties"]["description"])
 
 
+@pytest.mark.thorough
 async def test_files_that_are_gone_are_told_and_deleted_on_request(
     pgs: PGS, db: Database, folder: Path
 ) -> None:
@@ -259,6 +260,7 @@ async def test_a_copy_in_another_folder_stays_whatever_is_read_first(
     assert (again.count("unchanged"), again.usage.calls) == (4, 0)
 
 
+@pytest.mark.thorough
 async def test_a_sync_deletes_only_what_left_the_folders_that_are_read(
     pgs: PGS, db: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

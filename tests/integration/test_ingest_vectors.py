@@ -101,6 +101,7 @@ async def test_every_text_gets_a_vector_once(
     assert await texts_of(db) == texts
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("no_search_indexes")
 async def test_the_view_names_the_vectors_and_every_search_uses_them(
     pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder,
@@ -197,6 +198,7 @@ async def test_a_vector_goes_with_the_text_that_it_stands_for(
     assert sorted(embedder.texts) == sorted({*texts} - {*before})
 
 
+@pytest.mark.thorough
 async def test_a_failing_embedder_leaves_the_rest_for_the_next_ingestion(
     pgs: PGS,
     db: Database,

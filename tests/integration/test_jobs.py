@@ -69,6 +69,7 @@ async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
     assert await checksum(db) == users
 
 
+@pytest.mark.thorough
 async def test_somebody_elses_job_is_busy(pgs: PGS) -> None:
     await ensure_schema(pgs.db)
     async with lease.hold_lease(pgs.db, "papers", seconds=30) as other:
@@ -121,6 +122,7 @@ async def test_a_job_that_went_silent_is_killed_by_the_next_one(pgs: PGS) -> Non
     assert found.finished_at is not None
 
 
+@pytest.mark.thorough
 async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "KEPT", 3)
     db = pgs.db

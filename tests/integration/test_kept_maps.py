@@ -32,6 +32,7 @@ async def kept(db: Database) -> tuple[int, int]:
     return row["generations"], row["kept"]
 
 
+@pytest.mark.thorough
 async def test_a_restarted_server_computes_no_positions_again(
     endpoint: Endpoint, db: Database, pgs: PGS, monkeypatch: pytest.MonkeyPatch
 ) -> None:

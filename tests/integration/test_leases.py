@@ -84,6 +84,7 @@ async def statuses(db: Database) -> dict[str, str]:
     return {row["id"]: row["s"] for row in rows}
 
 
+@pytest.mark.thorough
 async def test_twenty_who_want_it_at_once_hold_it_one_after_another(papers: Database) -> None:
     inside: list[str] = []
     fences: list[int] = []

@@ -161,6 +161,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.thorough
 async def test_what_was_changed_since_is_put_right(db: Database) -> None:
     file = chain(1, 2, 3)
     await load(db, file, "g")

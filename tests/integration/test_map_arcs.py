@@ -56,6 +56,7 @@ async def test_analogies_link_partitions_and_those_of_no_making_do_not(
         assert len(numbers) == 1, "both nodes have the same mechanism"
 
 
+@pytest.mark.thorough
 async def test_flags_are_those_of_the_own_session_and_say_if_they_were_chased(
     pgs: PGS, db: Database
 ) -> None:

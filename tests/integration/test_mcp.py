@@ -110,6 +110,7 @@ async def test_an_agent_plans_asks_looks_and_reads_on(pgs: PGS) -> None:
         assert (rest["question"], rest["coverage"]["partitions_read"]) == (QUESTION, 4)
 
 
+@pytest.mark.thorough
 async def test_a_long_question_stays_in_progress_and_a_canceled_one_can_be_resumed(
     pgs: PGS,
 ) -> None:
@@ -156,6 +157,7 @@ async def ended_runs(pgs: PGS, count: int) -> list[Any]:
     return infos
 
 
+@pytest.mark.thorough
 async def test_replies_are_capped_and_the_rest_can_be_fetched(pgs: PGS, db: Database) -> None:
     await alter(
         db,

@@ -104,6 +104,7 @@ async def test_totals_are_those_of_the_answers(server: Served, pgs: PGS) -> None
     assert samples[of("pgs_graph_lease_held", graph="other")] == 0
 
 
+@pytest.mark.thorough
 async def test_how_graphs_stand(server: Served, pgs: PGS, db: Database) -> None:
     samples, _ = await scrape(server)
     assert samples[of("pgs_graph_lease_held", graph="papers")] == 0
@@ -130,6 +131,7 @@ async def no_stream(server: Served) -> bool:
     return (await scrape(server))[0][of("pgs_streams")] == 0
 
 
+@pytest.mark.thorough
 async def test_open_streams_and_chats_are_counted_until_they_are_cut(
     server: Served, pgs: PGS
 ) -> None:

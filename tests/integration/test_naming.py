@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+import pytest
+
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping, Partition
@@ -103,6 +105,7 @@ async def test_labels_lead_to_their_partitions_and_titles_to_neighbors(
     assert (await engine.partitions("docs"))[0].titles
 
 
+@pytest.mark.thorough
 async def test_boilerplate_of_every_node_names_nothing(engine: PGS, db: Database) -> None:
     def text(group: int, number: int) -> str:
         return f"{BOILERPLATE}\n\n{on_subject(group, number)}"
@@ -114,6 +117,7 @@ async def test_boilerplate_of_every_node_names_nothing(engine: PGS, db: Database
         assert "copyright" in part.keywords or "copyright" in part.summary.lower()
 
 
+@pytest.mark.thorough
 async def test_partitions_of_the_same_text_have_no_label(engine: PGS, db: Database) -> None:
     parts = await partitioned(engine, db, lambda *_: "The same text stands in all nodes here.")
     assert {part.label for part in parts} == {""}
@@ -140,6 +144,7 @@ async def test_the_only_partition_is_named_by_its_words(engine: PGS, db: Databas
     assert (await engine.route(part.label, graph="docs")).routes[0].partition == part.id
 
 
+@pytest.mark.thorough
 async def test_forty_languages(engine: PGS, db: Database) -> None:
     def text(group: int, number: int) -> str:
         own = LANGUAGES[(group * SIZE + number) % len(LANGUAGES)]

@@ -119,6 +119,7 @@ async def test_a_star_of_ten_thousand_leaves(db: Database, ensure: Ensure) -> No
     assert made.generation.issues == {"nodes_without_text": 10_001}
 
 
+@pytest.mark.thorough
 async def test_a_clique_without_a_seam(db: Database, ensure: Ensure) -> None:
     await load(db, 120, combinations(range(120), 2))
     made = await ensure(least=10, most=50)
@@ -129,6 +130,7 @@ async def test_a_clique_without_a_seam(db: Database, ensure: Ensure) -> None:
     assert links == {made.generation.partition_count - 1}
 
 
+@pytest.mark.thorough
 async def test_a_path_falls_into_stretches(db: Database, ensure: Ensure) -> None:
     await load(db, 3_000, pairwise(range(3_000)))
     made = await ensure()

@@ -65,6 +65,7 @@ class Once:
             await alter(self.db, self.text, **self.params)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("first", "change", "noticed"),
     [
@@ -188,6 +189,7 @@ async def test_a_seeded_build_of_a_graph_that_changes_leaves_no_seed(
         await up_to_date(pgs)
 
 
+@pytest.mark.thorough
 async def test_a_graph_that_never_holds_still_is_given_up_in_one_sentence(
     pgs: PGS, db: Database, gds: GDS, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import cycle
 
 import pytest
 
@@ -20,9 +21,9 @@ from tests.database import alter, fetch
 from tests.engines import engine_on
 from tests.graphs import checksum, papers
 from tests.leftovers import expire, nothing_left, only, whole
-from tests.thorough import tries
 from tests.write_faults import WriteFaults, faulty_writes
 
+pytestmark = pytest.mark.thorough
 KEEP = 2
 MOST_WRITES = 40
 PATIENCE_S = 300.0
@@ -53,12 +54,7 @@ WRITES = {
     | {"partitioning/set_seeds", "partitioning/delete_seeds", "partitioning/write_shared"},
     "refreshed": ALWAYS | {"partitioning/write_shared"},
 }
-# Where a write fails or is repeated: at some that decide what is seen, and with --thorough at each.
-# The last one never comes.
-SOME = ("write_shared", "write_members", "set_current", "mark_disposable", "none of all")
-POINTS = [(1, f"partitioning/{name}") for name in SOME]
-if tries(0, 1):
-    POINTS = [(at, "") for at in range(1, MOST_WRITES)]
+HOWS = ("dead", "once", "lost")
 INVENTORY = """
 CALL () {
   MATCH (n) WHERE any(label IN labels(n) WHERE label STARTS WITH 'Pgs')
@@ -128,26 +124,20 @@ async def inventory(db: Database) -> list[Row]:
     return await fetch(db, INVENTORY)
 
 
-@pytest.mark.parametrize(
-    ("way", "how"),
-    [
-        pytest.param("cold", "once", marks=pytest.mark.thorough),
-        pytest.param("cold", "lost", marks=pytest.mark.thorough),
-        pytest.param("cold", "dead", marks=pytest.mark.thorough),
-        pytest.param("refreshed", "dead", marks=pytest.mark.thorough),
-        ("seeded", "dead"),
-    ],
-)
+@pytest.mark.parametrize("way", CHANGES)
 async def test_a_crash_at_any_write_leaves_old_or_new(
-    pgs: PGS, faults: WriteFaults, db: Database, gds: GDS, way: str, how: str
+    pgs: PGS, faults: WriteFaults, db: Database, gds: GDS, way: str
 ) -> None:
+    """The faults take turns, and begin with another one in each way of building."""
+    first = list(CHANGES).index(way)
+    hows = cycle(HOWS[first:] + HOWS[:first])
     builds = await prepared(pgs, db, way)
     failed: list[str] = []
     async with asyncio.timeout(PATIENCE_S):
-        for at, name in POINTS:
+        for at, how in zip(range(1, MOST_WRITES), hows, strict=False):
             await builds.change()
             before, users = await whole(db), await checksum(db)
-            faults.arm(how, at, name)
+            faults.arm(how, at)
             with suppress(DatabaseUnavailableError):
                 await builds.build()
             fired, done, seen = faults.fired, faults.done, faults.seen
@@ -169,22 +159,10 @@ async def test_a_crash_at_any_write_leaves_old_or_new(
                 break
         else:
             raise AssertionError("the build never came to its end")
-    assert set(failed) >= expected(way)
+    assert set(failed) >= WRITES[way]
 
 
-def expected(way: str) -> set[str]:
-    """The writes that a test must have come by."""
-    return WRITES[way] if tries(0, 1) else {name for _, name in POINTS[:-1]}
-
-
-@pytest.mark.parametrize(
-    "way",
-    [
-        pytest.param("cold", marks=pytest.mark.thorough),
-        pytest.param("seeded", marks=pytest.mark.thorough),
-        "refreshed",
-    ],
-)
+@pytest.mark.parametrize("way", ["seeded", "refreshed"])
 async def test_a_write_that_is_repeated_does_no_harm(
     pgs: PGS, faults: WriteFaults, db: Database, gds: GDS, way: str
 ) -> None:
@@ -195,9 +173,9 @@ async def test_a_write_that_is_repeated_does_no_harm(
     usual = await inventory(db)
     repeated: list[str] = []
     async with asyncio.timeout(PATIENCE_S):
-        for at, name in POINTS:
+        for at in range(1, MOST_WRITES):
             await builds.change()
-            faults.arm("twice", at, name)
+            faults.arm("twice", at)
             made = await builds.build()
             assert (await whole(db)).id == made.generation.id
             await nothing_left(db, gds)
@@ -210,7 +188,7 @@ async def test_a_write_that_is_repeated_does_no_harm(
         else:
             raise AssertionError("the build never came to its end")
         # Builds differ in their number of writes, so places may have missed one.
-        for name in sorted(expected(way) - set(repeated)):
+        for name in sorted(WRITES[way] - set(repeated)):
             for _ in range(KEEP + 1):
                 await builds.change()
                 faults.arm("twice", 1, name)
@@ -218,4 +196,4 @@ async def test_a_write_that_is_repeated_does_no_harm(
                 assert (await whole(db)).id == made.generation.id
                 await nothing_left(db, gds)
                 repeated += faults.seen[:1]
-    assert set(repeated) >= expected(way)
+    assert set(repeated) >= WRITES[way]

@@ -106,6 +106,7 @@ async def test_topics_become_partitions_that_cover_every_node_once_with_exact_fi
     assert made.dimensions == len(question)
 
 
+@pytest.mark.thorough
 async def test_other_knobs_make_another_generation(db, ensure):
     mapping = await papers(db)
     first = await ensure(mapping)
@@ -223,6 +224,7 @@ async def test_the_flip_decides_whether_a_canceled_or_abandoned_generation_is_cu
     assert (await ensure(mapping)).reused
 
 
+@pytest.mark.thorough
 async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(db, ensure):
     mapping = await papers(db)
     config = PGSConfig(min_community_size=10, target_partition_max=60, keep_generations=2)
@@ -295,6 +297,7 @@ async def test_removing_a_graph_keeps_the_others(db, ensure):
     assert (await ensure(mapping, graph="two")).reused
 
 
+@pytest.mark.thorough
 async def test_a_brain_is_partitioned_within_the_issues_bounds(db, ensure, brain):
     mapping = (await load(db, read_brain(brain.path), "physics")).mapping
     config = PGSConfig()

@@ -52,6 +52,7 @@ async def written(db: Database) -> Mapping[str, Any]:
     return await standing(db)
 
 
+@pytest.mark.thorough
 async def test_the_index_has_all_names_with_their_entities_and_leaves_them_alone(
     db: Database, written: Mapping[str, Any]
 ) -> None:

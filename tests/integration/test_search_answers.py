@@ -293,6 +293,7 @@ async def test_bypass_shows_nothing_and_summary_sums_up_relationships_and_partit
         assert (answer.usage.calls, len(model(pgs).prompts)) == (calls, 2)
 
 
+@pytest.mark.thorough
 async def test_keywords_and_the_order_of_the_model_are_bought_once_as_planned(pgs: PGS) -> None:
     reader = pgs.sweep_llm
     assert isinstance(reader, ScriptedLLM)

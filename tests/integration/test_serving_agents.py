@@ -93,6 +93,7 @@ async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) 
         assert (names[0], names[-1]) == ("accepted", "answered")
 
 
+@pytest.mark.thorough
 @ERAS
 async def test_a_call_that_is_given_up_cancels_its_run_which_can_be_resumed(
     pgs: PGS, server: Served, era: str

@@ -42,6 +42,7 @@ async def pgs(endpoint: Endpoint, db: Database, tmp_path: Path) -> AsyncIterator
         yield opened
 
 
+@pytest.mark.thorough
 async def test_documents_are_listed_shown_and_go_with_proof_and_answers_stay_unseen(
     server: Served, pgs: PGS
 ) -> None:

@@ -40,6 +40,7 @@ async def job_of(own: httpx2.AsyncClient, started: dict[str, str]) -> dict[str, 
     return dict((await own.get(f"/api/jobs/{started['record']}")).raise_for_status().json())
 
 
+@pytest.mark.thorough
 async def test_a_search_shows_nodes_with_their_paths(server: Served) -> None:
     body = {"question": "orbital debris", "graph": "papers"}
     async with client(server, "bob") as bob:
@@ -55,6 +56,7 @@ async def test_a_search_shows_nodes_with_their_paths(server: Served) -> None:
         assert (hidden.status_code, hidden.json()["code"]) == (404, "unknown_graph")
 
 
+@pytest.mark.thorough
 async def test_a_search_alone_is_planned_and_answers_as_planned(server: Served) -> None:
     body = {"question": "orbital debris", "answer_from": "search", "search_mode": "local"}
     async with client(server, "ann") as ann, client(server, "eve") as eve:

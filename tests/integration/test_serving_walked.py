@@ -102,6 +102,7 @@ async def state(db: Database) -> list[Any]:
     return [row for row in rows if "papers" not in row["properties"].values()]
 
 
+@pytest.mark.thorough
 async def test_an_operator_of_one_graph_reaches_no_other_by_any_request(
     server: Served, pgs: PGS, db: Database
 ) -> None:

@@ -134,6 +134,7 @@ async def test_a_member_that_is_attached_no_more_is_a_change(engine, db):
     assert not (await engine.check("papers")).changed
 
 
+@pytest.mark.thorough
 async def test_what_a_failed_or_killed_job_shared_stays_and_the_rest_of_it_goes(
     engine, db, monkeypatch
 ):
@@ -184,6 +185,7 @@ async def test_from_nothing_nothing_is_shared_and_who_comes_late_changes_nothing
     assert await count(db, "(x:PgsGeneration {modularity: -1.0})") == 0
 
 
+@pytest.mark.thorough
 async def test_vectors_of_another_length_are_taken_everywhere(endpoint, db):
     mapping = replace(await papers(db), embedding="vector")
     fill = (

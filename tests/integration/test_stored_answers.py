@@ -185,7 +185,9 @@ async def killed(db, holder, ago):
     await change(db, query, id=(await last_run(db))["id"], holder=holder, ago=ago)
 
 
-@pytest.mark.parametrize("noticed", ["silent", "dead", ""])
+@pytest.mark.parametrize(
+    "noticed", ["silent", "dead", pytest.param("", marks=pytest.mark.thorough)]
+)
 async def test_reports_of_a_killed_run_are_part_of_what_continues_it(pgs, db, noticed):
     """One that may continue is waited for, and its reports are its own."""
     answering(pgs, without_synthesis())

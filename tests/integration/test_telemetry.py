@@ -79,6 +79,7 @@ async def test_a_run_is_a_tree_of_spans_without_text(
     assert not endpoint.password or endpoint.password not in traced.text()
 
 
+@pytest.mark.thorough
 async def test_text_is_told_if_the_setting_asks_for_it(
     endpoint: Endpoint, db: Database, traced: Traced
 ) -> None:

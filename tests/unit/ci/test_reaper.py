@@ -56,7 +56,9 @@ def stranger(tmp_path: Path):
         process.kill()
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "ending", [pytest.param(signal.SIGTERM, marks=pytest.mark.thorough), signal.SIGKILL]
+)
 def test_a_killed_worker_takes_its_commands_servers_and_databases_along(
     tmp_path: Path, stranger: subprocess.Popen[bytes], ending: signal.Signals
 ) -> None:
@@ -72,6 +74,7 @@ def test_a_killed_worker_takes_its_commands_servers_and_databases_along(
     assert stranger.poll() is None
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_while_it_waits_for_them_takes_them_along(tmp_path: Path) -> None:
     worker, started = start_worker(tmp_path)
     with pytest.raises(subprocess.TimeoutExpired):
