@@ -17,11 +17,10 @@ from pgs_neo4j.database.connection import Database, connect
 from pgs_neo4j.database.schema import ensure_schema
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
-from tests.thorough import tries
 
-CONNECTIONS, TASKS = 5, tries(80, 200)
+CONNECTIONS, TASKS = 5, 80
 WRITERS, KEYS = 8, 12
-CROSSED_S = float(tries(2, 15))
+CROSSED_S = 5.0
 
 
 def reply(key: str, writer: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tests.fakes.tcp_proxy import proxy
 from tests.thorough import tries
 
 NODES = 24_000
-MOMENTS = tries(5, 20)  # of a projection, at which it is cancelled
+MOMENTS = 10  # of a projection, at which it is cancelled
 RING = """
 UNWIND range(1, $nodes) AS i CREATE (n:Thing)
 WITH collect(n) AS nodes UNWIND range(0, $nodes - 1) AS i UNWIND [1, 3, 7, 11, 13] AS step

@@ -22,10 +22,9 @@ from tests.killed_ingest import (
     half_documents,
     ingestions,
 )
-from tests.thorough import tries
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-KILLS = tries(4, 12)
+KILLS = 8
 FIRST = (
     *(("keep_extractions", "after"), ("publish", "during"), ("publish", "after")),
     ("write_node_vectors", "after"),

@@ -81,9 +81,9 @@ class Once:
 async def test_a_change_after_the_scan_is_never_taken_for_seen(
     pgs: PGS, db: Database, gds: GDS, first: int, change: str, noticed: dict[str, int]
 ) -> None:
-    """At one moment, from ``first`` on; at all of them with ``--thorough``."""
-    moments = (*MOMENTS[first:], *MOMENTS[:first])[: tries(1, len(MOMENTS))]
-    for number, moment in enumerate(moments):
+    """At two moments, from ``first`` on: all changes together meet every one."""
+    moments = (*MOMENTS[first:], *MOMENTS[:first])
+    for number, moment in enumerate(moments[:3:2]):
         seen = await count(db, "(x:Paper)")
         once = Once(db, change, doi=f"doi/{7 + 10 * number}")
         with pytest.MonkeyPatch.context() as patch:

@@ -36,7 +36,7 @@ from pgs_neo4j.model import Completion, Prompt, Usage
 from tests.bench.clock import JumpingLoop
 from tests.thorough import tries
 
-HISTORIES = tries(50, 200)
+HISTORIES = tries(50, 100)
 STEPS = 400  # of an event loop, within which most runs end
 PROMPT = Prompt(task="sweep", system="s", user="u" * 3500, question="q")
 

@@ -77,7 +77,7 @@ def refines(fine: np.ndarray, coarse: np.ndarray) -> bool:
 
 
 @given(cases())
-@settings(max_examples=tries(60, 300), deadline=None)
+@settings(max_examples=tries(60, 150), deadline=None)
 def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
     result = apply_limits(case.edges, case.labels, case.tokens, case.limits)
     nodes, tokens = sizes(result.labels, case.tokens)
@@ -92,7 +92,7 @@ def test_partitions_cover_all_nodes_within_bounds(case: Case) -> None:
 
 
 @given(cases(), st.integers(1, 70), st.integers(1, 400))
-@settings(max_examples=tries(60, 300), deadline=None)
+@settings(max_examples=tries(60, 150), deadline=None)
 def test_the_minimum_of_nodes_yields_to_the_maximum_of_tokens(
     case: Case, minimum: int, most: int
 ) -> None:
@@ -106,7 +106,7 @@ def test_the_minimum_of_nodes_yields_to_the_maximum_of_tokens(
 
 
 @given(cases(), st.integers(1, 9), st.integers(0, 2**32))
-@settings(max_examples=tries(60, 300), deadline=None)
+@settings(max_examples=tries(60, 150), deadline=None)
 def test_bins_hold_every_node_once_within_their_room(case: Case, count: int, seed: int) -> None:
     start = dense(np.random.default_rng(seed).integers(0, count, case.labels.size))
     size = np.stack((case.tokens, np.ones_like(case.tokens)), axis=1)
@@ -124,7 +124,7 @@ def test_bins_hold_every_node_once_within_their_room(case: Case, count: int, see
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@settings(max_examples=tries(40, 200), deadline=None)
+@settings(max_examples=tries(40, 100), deadline=None)
 def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: object) -> None:
     seed = np.random.default_rng(random.randrange(2**32))  # type: ignore[attr-defined]
     order = seed.permutation(case.source.size)
@@ -147,7 +147,7 @@ def test_neither_row_order_nor_names_of_communities_matter(case: Case, random: o
 
 
 @given(cases())
-@settings(max_examples=tries(40, 200), deadline=None)
+@settings(max_examples=tries(40, 100), deadline=None)
 def test_split_refines_and_merge_coarsens(case: Case) -> None:
     parts = split(case.edges, case.labels, case.tokens, case.limits)
     assert refines(parts, dense(case.labels))
@@ -160,7 +160,7 @@ def test_split_refines_and_merge_coarsens(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=tries(40, 150), deadline=None)
+@settings(max_examples=tries(40, 100), deadline=None)
 def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
     group = dense(case.labels)
     inside = group[case.source] == group[case.target]
@@ -172,7 +172,7 @@ def test_recluster_and_halve_stay_inside_their_groups(case: Case) -> None:
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=tries(50, 250), deadline=None)
+@settings(max_examples=tries(50, 125), deadline=None)
 def test_refining_gains_and_keeps_the_limits(case: Case, again: bool) -> None:
     edges, community = case.edges, dense(case.labels)
     parts = split(edges, community, case.tokens, case.limits)

@@ -56,7 +56,7 @@ def named(table: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 @given(generations(), st.integers(0, 2**32))
-@settings(max_examples=tries(80, 400), deadline=None)
+@settings(max_examples=tries(80, 200), deadline=None)
 def test_the_total_overlap_is_the_largest_of_all_assignments_in_any_order_of_nodes(
     case: tuple[np.ndarray, np.ndarray, np.ndarray], seed: int
 ) -> None:
@@ -89,7 +89,7 @@ def partitioned(draw: st.DrawFn) -> tuple[Edges, np.ndarray, np.ndarray]:
 
 
 @given(partitioned(), st.integers(0, 2**32))
-@settings(max_examples=tries(40, 200), deadline=None)
+@settings(max_examples=tries(40, 100), deadline=None)
 def test_levels_shrink_and_depend_on_no_order(
     case: tuple[Edges, np.ndarray, np.ndarray], seed: int
 ) -> None:
@@ -109,7 +109,7 @@ def test_levels_shrink_and_depend_on_no_order(
 
 
 @given(HASHES, HASHES, st.randoms(use_true_random=False))
-@settings(max_examples=tries(40, 200), deadline=None)
+@settings(max_examples=tries(40, 100), deadline=None)
 def test_sketches_are_equal_exactly_where_the_hashes_are(
     before: list[int], after: list[int], random: object
 ) -> None:

@@ -40,7 +40,7 @@ cited = st.tuples(claims, st.lists(st.integers(1, 9), max_size=3)).map(
 )
 
 
-@settings(max_examples=tries(60, 300))
+@settings(max_examples=tries(60, 150))
 @given(st.text(alphabet="#*-[]nP0123456789:|\n <>,()abcd.", max_size=200))
 def test_what_was_parsed_and_rendered_parses_to_the_same(noise):
     text = f"## Domain State\n{noise}\n## Outbound Flags\n{noise}\n## Findings\n{noise}"
@@ -104,7 +104,7 @@ almost_cited = st.one_of(
 )
 
 
-@settings(max_examples=tries(300, 1500))
+@settings(max_examples=tries(300, 1000))
 @given(almost_cited)
 def test_what_is_defused_cites_nothing(text):
     harmless = defuse(text)
@@ -114,7 +114,7 @@ def test_what_is_defused_cites_nothing(text):
     assert list(find_mentions(" ".join(clean_text(text).split()), None)) == []
 
 
-@settings(max_examples=tries(100, 500))
+@settings(max_examples=tries(100, 250))
 @given(almost_cited | st.text(max_size=500), almost_cited, st.lists(almost_cited, max_size=2))
 def test_a_rendered_node_cites_nothing_but_itself_and_quotes_every_line(text, title, labels):
     shown = render_node(PromptNode("n77", title, text, tuple(labels)))
@@ -124,7 +124,7 @@ def test_a_rendered_node_cites_nothing_but_itself_and_quotes_every_line(text, ti
     assert all(line.startswith("| ") for line in lines[1:])
 
 
-@settings(max_examples=tries(100, 500))
+@settings(max_examples=tries(100, 250))
 @given(almost_cited)
 def test_qualified_text_cites_the_same(text):
     assert set(find_mentions(qualify_aliases(text, 3), None)) == set(find_mentions(text, 3))
