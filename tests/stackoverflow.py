@@ -62,6 +62,7 @@ async def load_tables(database: Database, archive: Archive) -> tuple[int, int]:
             {},
             "write",
         )
+    for table in nodes:
         create = f"UNWIND $rows AS row CREATE (n:`{table.label}`) SET n = row"
         await _write(database, create, table.rows)
     for link in relationships:
