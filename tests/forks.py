@@ -2,7 +2,7 @@
 
 Python and what ``pgs`` imports take two seconds of a core, and stories start it many times. A fork
 has its own id, signals, environment, streams, and exit code. It imports the commands itself, and
-ends as any interpreter does. The pages of the manual start each ``pgs`` from nothing.
+ends as any interpreter does. A test of progress on a terminal starts ``pgs`` from nothing.
 """
 
 from __future__ import annotations

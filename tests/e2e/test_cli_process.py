@@ -109,15 +109,6 @@ async def _ask_until_covered(pgs: Shell) -> None:
     assert (await pgs("sessions", "list", "--json")).document == {"sessions": []}
 
 
-@pytest.mark.thorough
-async def test_layered_search_shows_both_answers(pgs: Shell, stored: Database) -> None:
-    found = (await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json", "-q")).document
-    assert len(found["search"]["nodes"]) == 3
-    assert found["search"]["answer"]
-    assert found["sweeps"]
-    assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1
-
-
 REFUSED = (
     (("ask", "why?", "--search-mode", "local"), "add --top-k"),
     (("ask", "why?", "--graph", "nope"), "there is no graph nope"),
@@ -170,7 +161,7 @@ async def test_on_a_terminal_progress_is_drawn_and_the_answer_stays_clean(
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "pgs_neo4j", "ask", "What is known about sleep?"),
             cwd=pgs.folder,
-            env=pgs.settings | {"TERM": "xterm-256color"},
+            env=pgs.settings | {"TERM": "xterm-256color", "PYTHONWARNINGS": "error"},
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=terminal,
@@ -204,14 +195,21 @@ def _all_of(watching: int) -> str:
 
 
 @pytest.mark.thorough
-async def test_titles_of_the_graph_cannot_drive_the_terminal(pgs: Shell, stored: Database) -> None:
+async def test_layered_search_shows_both_answers_and_titles_cannot_drive_the_terminal(
+    pgs: Shell, stored: Database
+) -> None:
     await stored.call(
         "MATCH (p:Paper) SET p.title = $title + p.title, p.abstract = p.abstract + $title",
         {"title": "\x1b]0;owned\x07\x9b31m[red]"},
         "write",
     )
-    for command in (("ask", "What of ammonia?"), ("ask", "What of ammonia?", "--json")):
-        done = await pgs(*command)
+    layered = await pgs("ask", "ammonia catalysis", "--top-k", "3", "--json")
+    found = layered.document
+    assert len(found["search"]["nodes"]) == 3
+    assert found["search"]["answer"]
+    assert found["sweeps"]
+    assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1
+    for done in (layered, await pgs("ask", "What of ammonia?")):
         assert done.code == 0
         assert "[red]" in done.out
         for text in (done.out, done.err):

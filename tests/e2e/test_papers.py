@@ -6,15 +6,17 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from pgs_neo4j import PGS
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, connect
 from pgs_neo4j.database.queries import parse
 from tests.conftest import Endpoint
-from tests.database import explain
+from tests.database import DELETE, drop_projections, explain
+from tests.forks import Forks
 from tests.graphs import papers
 from tests.papers import PAGES, ROOT, SCHEMA, UNTRIED, Block, blocks
 
@@ -26,20 +28,35 @@ WITH_CODE = [
     for page in PAGES
     if any(block.tried and block.language != "text" for block in blocks(page))
 ]
+# Last those that make or drop indexes, after which the database plans all its statements again.
+WITH_CODE.sort(key=lambda page: page.stem in ("commands", "operations"))
+# ``pgs`` as a fork: it gets the streams, folder, and environment of this program.
+ORDER = """
+import json, os, socket, sys
+
+report, report_end = os.pipe()
+order = {"arguments": sys.argv[2:], "folder": os.getcwd(), "environment": dict(os.environ)}
+with socket.socket(fileno=int(sys.argv[1])) as orders:
+    socket.send_fds(orders, [json.dumps(order).encode()], [0, 1, 2, report_end])
+os.close(report_end)
+with open(report) as reported:
+    number, code = map(int, reported)
+sys.exit(code % 256)
+"""
 LANGUAGES = {"sh", "python", "toml", "cypher", "text"}
 
 
 class Shell:
     """A folder with ``pgs`` on the path, pointed at the test database; no model, no key."""
 
-    def __init__(self, folder: Path, endpoint: Endpoint, run: str) -> None:
+    def __init__(self, folder: Path, endpoint: Endpoint, run: str, forks: Forks) -> None:
+        self.folder, self.run, self.orders = folder, run, forks.orders.fileno()
         programs = folder / "bin"
         programs.mkdir()
-        script = programs / "pgs"
-        script.write_text(f'#!/bin/sh\nexec {sys.executable} -W error -m pgs_neo4j "$@"\n')
+        order, script = programs / "order.py", programs / "pgs"
+        order.write_text(ORDER)
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {order} {self.orders} "$@"\n')
         script.chmod(0o755)
-        self.folder = folder
-        self.run = run
         self.environment = {
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(folder),
@@ -57,6 +74,7 @@ class Shell:
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=STDOUT,
+            pass_fds=[self.orders],
         )
         try:
             async with asyncio.timeout(WAIT_S):
@@ -72,8 +90,14 @@ class Shell:
         """Run a block as a reader would; RUN stands for the id of a run."""
         if block.language == "sh":
             await self("bash", "-euc", block.code.replace("RUN", self.run))
-        elif block.language == "python":
+        elif block.language == "python" and block.page == "README":  # from nothing
             await self(sys.executable, "-W", "error", "-c", block.code)
+        elif block.language == "python":
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(self.folder)
+                for name, value in self.environment.items():
+                    patch.setenv(name, value)
+                await asyncio.to_thread(exec, block.code, {})
         elif SCHEMA in block.marks:
             (self.folder / "types.toml").write_text(block.code, encoding="utf-8")
             (self.folder / "note.md").write_text("Earth circles the Sun.", encoding="utf-8")
@@ -85,18 +109,24 @@ class Shell:
 
 
 @pytest.fixture
-async def shell(tmp_path: Path, endpoint: Endpoint, db: Database) -> Shell:
-    """A shell on papers that were asked about once, by the extractive reader."""
-    connection = {
-        "neo4j_uri": endpoint.uri,
-        "neo4j_user": endpoint.user,
-        "neo4j_password": endpoint.password,
-        "embedder": "none",
-    }
-    async with PGS.connect(**connection) as pgs:
+async def db(endpoint: Endpoint) -> AsyncIterator[Database]:
+    """The test database without data, and with the schema that the page before left."""
+    async with connect(endpoint.uri, endpoint.user, endpoint.password) as opened:
+        await opened.call(DELETE, {}, "write")
+        await drop_projections(opened)
+        yield opened
+
+
+async def ask_about_papers(endpoint: Endpoint, db: Database) -> str:
+    """Papers were asked about once, by the extractive reader; the id of that run."""
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        embedder="none",
+    ) as pgs:
         await pgs.add_graph("papers", await papers(db))
-        answer = await pgs.execute(QUESTION, graph="papers", session_id="reading")
-    return Shell(tmp_path, endpoint, answer.run)
+        return (await pgs.execute(QUESTION, graph="papers", session_id="reading")).run
 
 
 @pytest.mark.parametrize(
@@ -107,17 +137,23 @@ async def shell(tmp_path: Path, endpoint: Endpoint, db: Database) -> Shell:
     ],
     ids=lambda page: page.stem,
 )
-async def test_every_block_of_a_page_runs(page: Path, shell: Shell, db: Database) -> None:
-    lines = [line for block in blocks(page) for line in block.code.splitlines()]
+async def test_every_block_of_a_page_runs(
+    page: Path, tmp_path: Path, endpoint: Endpoint, db: Database, forks: Forks
+) -> None:
+    tried = [block for block in blocks(page) if block.tried]
+    lines = [line for block in tried for line in block.code.splitlines()]
+    asks = any("papers" in block.code for block in tried if block.language in ("sh", "python"))
+    run = await ask_about_papers(endpoint, db) if asks else ""
+    shell = Shell(tmp_path, endpoint, run, forks)
     for line in lines:
         if line.startswith("pgs graph add papers "):  # a reader has no other graph of that name
             await shell("bash", "-euc", f"{line} --replace")
-    for block in blocks(page):
+    for block in tried:
         if block.language == "cypher":
             kind, columns = await explain(db, parse(block.page, f"{HEADER}{block.code}"))
             assert kind == "r"
             assert columns
-        elif block.tried:
+        else:
             await shell.try_block(block)
 
 
