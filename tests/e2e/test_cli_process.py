@@ -28,6 +28,7 @@ def pgs(shell: Shell) -> Shell:
     return shell
 
 
+@pytest.mark.thorough
 async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database) -> None:
     await papers(db, isolates=5)
     before = await checksum(db)
@@ -132,6 +133,7 @@ async def test_what_cannot_be_done_as_asked_is_2(pgs: Shell, stored: Database) -
     assert await count(stored, "(x:PgsGraph)") == 1
 
 
+@pytest.mark.thorough
 async def test_a_reader_that_leaves_ends_the_run_quietly(pgs: Shell, stored: Database) -> None:
     def long_answer(body: dict[str, Any]) -> str:
         return contract_answer(body) + "\nmore" * 2000
@@ -153,6 +155,7 @@ async def test_a_reader_that_leaves_ends_the_run_quietly(pgs: Shell, stored: Dat
     assert await count(stored, "(x:PgsRun {status: 'interrupted'})") == 1
 
 
+@pytest.mark.thorough
 async def test_on_a_terminal_progress_is_drawn_and_the_answer_stays_clean(
     pgs: Shell, stored: Database
 ) -> None:

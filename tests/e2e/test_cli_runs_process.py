@@ -88,6 +88,7 @@ async def _export(pgs: Shell, run: str) -> None:
         assert "The fake model claims one thing" in text
 
 
+@pytest.mark.thorough
 async def test_a_bound_too_small_for_anything_is_3_and_says_how_to_go_on(
     pgs: Shell, stored: Database
 ) -> None:

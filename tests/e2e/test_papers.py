@@ -129,14 +129,8 @@ async def ask_about_papers(endpoint: Endpoint, db: Database) -> str:
         return (await pgs.execute(QUESTION, graph="papers", session_id="reading")).run
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        page if page.stem == "README" else pytest.param(page, marks=pytest.mark.thorough)
-        for page in WITH_CODE
-    ],
-    ids=lambda page: page.stem,
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
 async def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, endpoint: Endpoint, db: Database, forks: Forks
 ) -> None:

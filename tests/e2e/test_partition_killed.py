@@ -24,13 +24,15 @@ from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
 from tests.interpreters import PATIENCE_S, Interpreter, interpreting
 from tests.leftovers import expire, nothing_left, only, whole
-from tests.thorough import tries
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "fork") or not hasattr(signal, "SIGSTOP"),
-    reason="this system can neither fork nor stop a process",
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not hasattr(os, "fork") or not hasattr(signal, "SIGSTOP"),
+        reason="this system can neither fork nor stop a process",
+    ),
+]
 KILLED, BUSY = -9, 4
 KEEP = 3
 KNOBS: dict[str, Any] = {
@@ -39,10 +41,8 @@ KNOBS: dict[str, Any] = {
     "embedder": "none",
     "keep_generations": KEEP,
 }
-# One step of each kind that the test tells apart, and with --thorough each that reads or writes
-# something else.
-STEPS = ("check", "communities", "write", "prune")
-MORE_STEPS = ("check", "scan", "communities", "write", "enrich", "flip", "prune")
+# Each step that reads or writes something else.
+STEPS = ("check", "scan", "communities", "write", "enrich", "flip", "prune")
 SHIFT = "MATCH (j:PgsJob) SET j.updated_at = j.updated_at - duration('PT1H')"
 # A job that sends itself a signal when it comes to a step.
 WORK = """
@@ -92,8 +92,7 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
     jobs: Interpreter, pgs: PGS, db: Database, gds: GDS
 ) -> None:
     users = await checksum(db)
-    steps = (STEPS, MORE_STEPS)[tries(0, 1)]
-    for step in steps:
+    for step in STEPS:
         before = await whole(db)
         await jobs.begin(at=step, signal="SIGKILL")
         assert await jobs.end() == KILLED, step
@@ -116,18 +115,18 @@ async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_clean
         await only(db, KEEP)
     assert await checksum(db) == users
     found = await list_jobs(db, "papers", limit=100)
-    assert [job.outcome for job in found[::-1]] == ["running", "repartitioned"] * len(steps)
+    assert [job.outcome for job in found[::-1]] == ["running", "repartitioned"] * len(STEPS)
     await db.call(SHIFT, {}, "write")
     assert (await repartition(pgs, "papers", if_changed=True)).outcome == "unchanged"
     found = await list_jobs(db, "papers", limit=100)
     ended = [job.outcome for job in found[::-1]]
-    assert ended == [*["killed", "repartitioned"] * len(steps), "unchanged"]
+    assert ended == [*["killed", "repartitioned"] * len(STEPS), "unchanged"]
 
 
 async def test_a_job_stopped_past_its_lease_can_no_longer_write(
     jobs: Interpreter, pgs: PGS, db: Database, gds: GDS
 ) -> None:
-    for step in ["flip", "enrich", "write"][: tries(1, 3)]:
+    for step in ("flip", "enrich", "write"):
         late = psutil.Process(await jobs.begin(at=step, signal="SIGSTOP"))
 
         async def stopped(late: psutil.Process = late) -> bool:

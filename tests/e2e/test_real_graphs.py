@@ -1,6 +1,6 @@
 """All of it on notes as the original engine keeps them, and on questions as their users load them.
 
-Both are generated; with --thorough they are the ones that others made, where the shared data is.
+They are the ones that others made where the shared data is, and generated elsewhere.
 """
 
 import random
@@ -17,10 +17,9 @@ from tests.conftest import SHARED
 from tests.engines import engine_on
 from tests.graphs import checksum, count
 from tests.stackoverflow import load_tables
-from tests.thorough import tries
 
 FACTS = 200
-OTHERS = tries(0, 1) and (SHARED / "data").is_dir()
+OTHERS = (SHARED / "data").is_dir()
 
 
 async def plant(db, label, text_property):
@@ -75,6 +74,7 @@ async def shown_nodes(engine):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("brain", ["physics2" if OTHERS else "generated"], indirect=True)
 async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     loaded = await load(db, read_brain(brain.path), "physics2")
@@ -104,6 +104,7 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     assert await checksum(db) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("archive", ["Stack Overflow" if OTHERS else "generated"], indirect=True)
 async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, archive):
     stored = await load_tables(db, archive)

@@ -26,6 +26,7 @@ async def papers(endpoint: Endpoint, db: Database) -> AsyncIterator[None]:
         yield
 
 
+@pytest.mark.thorough
 async def test_a_server_answers_and_ends_when_it_is_told(
     endpoint: Endpoint, papers: None, tmp_path: Path
 ) -> None:
