@@ -49,9 +49,9 @@ class Served:
 
 
 @asynccontextmanager
-async def served(pgs: PGS, **options: Any) -> AsyncIterator[Served]:
+async def served(pgs: PGS, port: int = 0, **options: Any) -> AsyncIterator[Served]:
     """Serve an engine until the block ends."""
-    port = free_port()
+    port = port or free_port()
     link: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(serve(pgs, ServeOptions(port=port, **options), link.set_result))
     try:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from pgs_neo4j.web.page import page_files
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page, Route
+    from playwright.async_api import Browser, BrowserContext, Page, Route
 
 BASE = "http://127.0.0.1:9"
 """Nothing listens there; each request is answered by the test."""
@@ -126,16 +126,28 @@ class ScriptedServer:
 
 
 @asynccontextmanager
-async def scripted_page(browser: Browser, server: ScriptedServer) -> AsyncIterator[Page]:
+async def opened_place(browser: Browser) -> AsyncIterator[BrowserContext]:
+    """Open a place for pages of scripted servers; to start one for each page takes seconds."""
+    made = await browser.new_context(base_url=BASE)
+    kept = await made.new_page()  # its process is that of the others
+    await kept.route("**/*", lambda route: route.fulfill(body=""))
+    await kept.goto("/")
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+@asynccontextmanager
+async def scripted_page(place: BrowserContext, server: ScriptedServer) -> AsyncIterator[Page]:
     """Open a page of that server; at its end, no script may have failed in it."""
-    place_ = await browser.new_context(base_url=BASE)
-    place_.set_default_timeout(20_000)
     problems: list[str] = []
-    page = await place_.new_page()
+    page = await place.new_page()
+    page.set_default_timeout(20_000)
     page.on("pageerror", lambda error: problems.append(str(error)))
     await page.route("**/*", server.answer)
     try:
         yield page
         assert problems == []
     finally:
-        await place_.close()
+        await page.close()

@@ -11,11 +11,11 @@ import pytest
 from pgs_neo4j.web.access import guard
 from tests.browser.hostile_answers import VIEWS, Fields, View
 from tests.browser.inert import Watch, check_inert, made_of_texts, note_marks
-from tests.browser.scripted_page import BASE, ScriptedServer, view_paths
+from tests.browser.scripted_page import BASE, ScriptedServer, opened_place, view_paths
 from tests.hostile import hostile_texts
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser, BrowserContext, Page
 
 DROP = """names => {
   const moved = new DataTransfer();
@@ -25,21 +25,29 @@ DROP = """names => {
 }"""
 
 
+@pytest.fixture(scope="module")
+async def watched(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Watch]]:
+    """Where all pages open, and what goes wrong in them."""
+    async with opened_place(browser) as place:
+        watch = Watch(BASE)
+        await watch.begin(place)
+        yield place, watch
+
+
 @asynccontextmanager
 async def watched_page(
-    browser: Browser, server: ScriptedServer
+    watched: tuple[BrowserContext, Watch], server: ScriptedServer
 ) -> AsyncIterator[tuple[Page, Watch]]:
-    """A page of that server, and what goes wrong in it."""
-    watch = Watch(BASE)
-    place = await browser.new_context(base_url=BASE)
-    place.set_default_timeout(60_000)
+    """A page of that server; nothing of it is left for the next one."""
+    place, watch = watched
+    page = await place.new_page()
+    page.set_default_timeout(60_000)
+    await page.route("**/*", server.answer)
     try:
-        await watch.begin(place)
-        page = await place.new_page()
-        await page.route("**/*", server.answer)
         yield page, watch
     finally:
-        await place.close()
+        await page.close()
+        watch.problems.clear()
 
 
 async def use(page: Page, view: View) -> None:
@@ -62,13 +70,13 @@ def test_no_view_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-async def test_texts_are_only_shown(browser: Browser, name: str) -> None:
+async def test_texts_are_only_shown(watched: tuple[BrowserContext, Watch], name: str) -> None:
     fields = Fields()
     view = fields.fill_view(VIEWS[name])
     assert len({*fields.marks}) >= 20
     server = ScriptedServer(view.answers, view.streams, view.failures, once=True)
     server.headers = guard.HEADERS
-    async with watched_page(browser, server) as (page, watch):
+    async with watched_page(watched, server) as (page, watch):
         await use(page, view)
         await check_inert(page, watch, fields.marks)
 
@@ -79,12 +87,14 @@ AS_MARKUP = """texts => {
 }"""
 
 
-async def test_the_texts_run_where_nothing_stops_them(browser: Browser) -> None:
+async def test_the_texts_run_where_nothing_stops_them(
+    watched: tuple[BrowserContext, Watch],
+) -> None:
     """Or the test above would find nothing."""
     texts = dict(hostile_texts())
     assert len({*texts.values()}) >= 200
     server = ScriptedServer({"/api/blank": "<!doctype html><title>x</title>"})
-    async with watched_page(browser, server) as (page, watch):
+    async with watched_page(watched, server) as (page, watch):
         await page.route("**/*evil.example/**", lambda route: route.fulfill(status=204))
         await page.goto("/api/blank")
         await page.evaluate(AS_MARKUP, [*texts.values()])

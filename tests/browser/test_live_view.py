@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.scripted_page import GRAPH, RUN, ScriptedServer, atlas
+from tests.browser.scripted_page import (
+    GRAPH,
+    RUN,
+    ScriptedServer,
+    atlas,
+    opened_place,
+    scripted_page,
+)
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from playwright.async_api import Browser, Page
 
 LIVE: dict[str, Any] = {**RUN, "state": "running", "answered": False}
 EVENTS = "/api/runs/r000000000001/events"
@@ -94,21 +101,25 @@ def wait_of(seconds: float, ago: float = 0.0, **more: Any) -> dict[str, Any]:
     return {"reason": "429", "wait_s": seconds, "until": until.isoformat(), **more}
 
 
-async def test_waits_are_told_until_they_are_over(page: Page, scripted: ScriptedServer) -> None:
+async def test_waits_are_told_until_they_are_over(
+    browser: Browser, scripted: ScriptedServer
+) -> None:
     scripted.streams[EVENTS] = [
         ("call_retried", wait_of(20, task="sweep", partition=1)),
         ("calls_held", wait_of(40, reason="the endpoint asks to wait")),
         ("call_retried", wait_of(90, ago=100, task="synthesis", partition=None)),
     ]
-    await page.clock.install()
-    await page.goto("/run?id=r000000000001")
-    line = page.locator(".waits")
-    await line.wait_for()
-    told = await line.inner_text()
-    assert told.startswith("The run waits ")
-    assert told.endswith("s: the endpoint asks to wait, and 1 more.")
-    await page.clock.fast_forward(45_000)
-    await line.wait_for(state="hidden")
+    # The clock is that of all pages in a place.
+    async with opened_place(browser) as place, scripted_page(place, scripted) as page:
+        await page.clock.install()
+        await page.goto("/run?id=r000000000001")
+        line = page.locator(".waits")
+        await line.wait_for()
+        told = await line.inner_text()
+        assert told.startswith("The run waits ")
+        assert told.endswith("s: the endpoint asks to wait, and 1 more.")
+        await page.clock.fast_forward(45_000)
+        await line.wait_for(state="hidden")
 
 
 async def test_a_wait_of_a_partition_ends_with_its_pass(

@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
-from pgs_neo4j.database.connection import Database
-from pgs_neo4j.demo import graph
-from pgs_neo4j.demo.graph import DEMO_QUESTIONS, build_demo
 from pgs_neo4j.engine import PGS
 from tests.browser.conftest import WAIT_MS, Window, opened_window, second_tab
-from tests.conftest import Endpoint
-from tests.engines import KNOBS, engine_on
-from tests.serving import Held, served
+from tests.serving import Held
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 QUESTION = "What do the papers say about sleep?"
-FLAGGED = """
-MATCH (:PgsGraph {name: 'papers'})-[:PGS_CURRENT]->(g)<-[:PGS_PART_OF]-(p:PgsPartition {id: 1})
-MATCH (w:PgsSweep)-[:PGS_READ]->(p)
-CREATE (:PgsFlag {id: 'x', text: 'look over there', place: 0, target: 2})-[:PGS_FROM]->(w)
-CREATE (:PgsAnalogies {graph: 'papers', making: 'm'})
-WITH p, g MATCH (p)<-[:PGS_IN {rank: 0}]-(a)
-MATCH (b)-[:PGS_IN {rank: 0}]->(:PgsPartition {id: 3})-[:PGS_PART_OF]->(g)
-CREATE (a)-[:PGS_ISOMORPHIC {
-  delta: 0.5, skeleton: 0.9, raw: 0.1, graph: 'papers', making: 'm'
-}]->(b)
-"""
 
 
 async def test_the_link_logs_in_once_and_leaves_no_token(window: Window, browser: Browser) -> None:
@@ -93,38 +72,6 @@ async def test_a_question_is_planned_and_asked_and_leads_to_nodes_and_the_map(
     assert page.url == node
 
 
-async def test_the_map_has_arcs_and_other_colors_and_the_list_says_the_same(
-    window: Window, db: Database
-) -> None:
-    page = window.page
-    await window.ask(QUESTION)
-    await db.call(FLAGGED, {}, "write")
-    await window.open("/map")
-    await page.get_by_role("checkbox", name="Analogies").check()
-    await page.get_by_role("table", name="Analogies").wait_for()
-    linked = await page.get_by_role("table", name="Analogies").inner_text()
-    assert re.search(r"P1\s+P3\s+1\s+Paper \d+ ↔ Paper \d+", linked)
-    await page.get_by_role("checkbox", name="Flags").focus()
-    await page.keyboard.press("Space")
-    flags = page.get_by_role("table", name="Flags")
-    await flags.get_by_text("look over there").wait_for()
-    assert "followed up" in await flags.inner_text()
-    assert await page.locator(".legend .line").count() == 3
-    assert await window.violations() == []
-    await page.reload()
-    await flags.get_by_text("look over there").wait_for()
-    await page.get_by_role("checkbox", name="Flags").uncheck()
-    await flags.wait_for(state="detached")
-    await db.call("MATCH (p:Paper {doi: 'doi/1'}) DETACH DELETE p", {}, "write")
-    await page.get_by_label("Colors").select_option("what changed since")
-    await page.get_by_role("columnheader", name="Changed or gone").wait_for()
-    shares = await page.locator("main table").first.inner_text()
-    assert (shares.count("0 %"), shares.count("2.5 %")) == (3, 1)
-    assert await window.violations() == []
-    await page.get_by_label("Colors").select_option("their size")
-    await page.get_by_role("columnheader", name="Of the largest").wait_for()
-
-
 async def test_the_canvas_moves_as_a_picture_and_a_click_opens_the_partition_under_it(
     window: Window,
 ) -> None:
@@ -182,22 +129,6 @@ async def test_a_search_leads_to_nodes_and_to_an_answer(window: Window) -> None:
     pressed = page.get_by_role("button", name="Useful")
     await pressed.wait_for()
     assert await pressed.get_attribute("aria-pressed") == "true"
-
-
-async def test_a_job_is_started_and_its_generation_compared(window: Window, db: Database) -> None:
-    page = window.page
-    await db.call("MATCH (p:Paper {doi: 'doi/0'}) DETACH DELETE p", {}, "write")
-    await page.get_by_role("link", name="Jobs").click()
-    await page.get_by_role("button", name="Repartition now").click()
-    await page.get_by_text("The job has ended.").wait_for()
-    assert "repartitioned" in await page.locator("main table").inner_text()
-    await page.get_by_role("link", name="Generations").click()
-    await page.locator("svg.flow").wait_for()
-    assert await page.locator("svg.flow path").count() == 4
-    assert "1 shrank" in await page.locator("main").inner_text()
-    await page.get_by_label("From").select_option(index=0)
-    await page.get_by_label("To").wait_for()
-    assert await page.locator("svg.flow").count() == 0, "a generation is like itself"
 
 
 async def test_the_whole_journey_by_keyboard(window: Window) -> None:
@@ -261,46 +192,3 @@ async def test_two_tabs_stop_one_run_and_one_resumes_it(pgs: PGS, window: Window
         await other.page.locator(".answer").wait_for()
         await page.reload()
         await page.locator(".answer").wait_for()
-
-
-@pytest.fixture
-async def empty(
-    db: Database, endpoint: Endpoint, browser: Browser
-) -> AsyncIterator[tuple[PGS, Window]]:
-    """An engine without a graph, and its page."""
-    await db.call("CREATE (:Paper {title: 'One', abstract: 'The only one.'})", {}, "write")
-    async with (
-        engine_on(endpoint, **KNOBS) as opened,
-        served(opened) as server,
-        opened_window(browser, server) as window,
-    ):
-        yield opened, window
-
-
-async def test_a_database_without_graphs_says_how_to_begin(empty: tuple[PGS, Window]) -> None:
-    pgs, window = empty
-    page = window.page
-    await page.get_by_role("heading", name="No graph is here yet").wait_for()
-    assert await window.violations() == []
-    await page.get_by_role("link", name=re.compile("add a graph")).click()
-    await page.get_by_role("button", name="See what the database holds").click()
-    await page.get_by_label("Name").fill("mine")
-    await page.get_by_role("button", name="Add").click()
-    await page.get_by_role("heading", name="Ask mine").wait_for()
-    assert [graph.name for graph in await pgs.graphs()] == ["mine"]
-
-
-async def test_a_button_builds_the_demo_where_there_is_no_graph(
-    empty: tuple[PGS, Window], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("brush", "paint"):
-        lines = (f'def {name}{i}():\n    """Handle {name} number {i}."""' for i in range(30))
-        (tmp_path / f"{name}.py").write_text("\n".join(lines))
-    small = build_demo(tmp_path)
-    monkeypatch.setattr(graph, "build_demo", lambda: small)
-    pgs, window = empty
-    await window.page.get_by_role("button", name="Build the demo").click()
-    await window.page.get_by_role("heading", name="Ask stdlib").wait_for()
-    assert await window.page.get_by_label("Question").input_value() == DEMO_QUESTIONS[0]
-    (stored,) = await pgs.graphs()
-    assert (stored.name, stored.node_count) == ("stdlib", 62)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pgs_neo4j.engine import PGS
 from tests.bench import panel, place
-from tests.bench.place import emptied
 from tests.bench.store import Server
 from tests.conftest import Endpoint
 from tests.serving import served
@@ -18,7 +17,6 @@ async def test_panels_of_a_hub_are_timed_whole_and_by_part(endpoint: Endpoint, d
         assert degree == 500 + panel.CITING + 1  # with its own place in a partition
         async with served(pgs) as serving, serving.owner() as owner:
             figures = await panel.panels(owner, hub, 2)
-    await emptied(db)
     assert set(figures["seconds"]) == set(panel.NAMES)
     assert all(len(seconds) == 2 for seconds in figures["seconds"].values())
     assert all(

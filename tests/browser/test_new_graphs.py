@@ -1,7 +1,8 @@
-"""Documents in a real browser: dropped, chosen, refused, updated, and deleted with proof."""
+"""Graphs that are made on the page: of what a database holds, of the demo, and of documents."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.demo import graph
+from pgs_neo4j.demo.graph import DEMO_QUESTIONS, build_demo
 from pgs_neo4j.engine import PGS
 from tests.browser.conftest import Window
 from tests.conftest import Endpoint
 from tests.engines import KNOBS
-from tests.serving import Served, served
 
 DROP = """files => {
   const moved = new DataTransfer();
@@ -26,19 +28,44 @@ TEXT = "The lighthouse keeper counts eleven copper bells in the vault below the 
 
 
 @pytest.fixture
-async def server(endpoint: Endpoint, db: Database) -> AsyncIterator[Served]:
+async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
+    """An engine without a graph."""
     settings: dict[str, Any] = {"llm_provider": "extractive", "max_document_mb": 0.01, **KNOBS}
-    await db.call("CREATE (:Paper {abstract: 'It is no document.'})", {}, "write")
-    async with (
-        PGS.connect(
-            neo4j_uri=endpoint.uri,
-            neo4j_user=endpoint.user,
-            neo4j_password=endpoint.password,
-            **settings,
-        ) as pgs,
-        served(pgs) as running,
-    ):
-        yield running
+    await db.call("CREATE (:Paper {title: 'One', abstract: 'The only one.'})", {}, "write")
+    async with PGS.connect(
+        neo4j_uri=endpoint.uri,
+        neo4j_user=endpoint.user,
+        neo4j_password=endpoint.password,
+        **settings,
+    ) as opened:
+        yield opened
+
+
+async def test_a_database_without_graphs_says_how_to_begin(window: Window, pgs: PGS) -> None:
+    page = window.page
+    await page.get_by_role("heading", name="No graph is here yet").wait_for()
+    assert await window.violations() == []
+    await page.get_by_role("link", name=re.compile("add a graph")).click()
+    await page.get_by_role("button", name="See what the database holds").click()
+    await page.get_by_label("Name").fill("mine")
+    await page.get_by_role("button", name="Add").click()
+    await page.get_by_role("heading", name="Ask mine").wait_for()
+    assert [graph.name for graph in await pgs.graphs()] == ["mine"]
+
+
+async def test_a_button_builds_the_demo_where_there_is_no_graph(
+    window: Window, pgs: PGS, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("brush", "paint"):
+        lines = (f'def {name}{i}():\n    """Handle {name} number {i}."""' for i in range(30))
+        (tmp_path / f"{name}.py").write_text("\n".join(lines))
+    small = build_demo(tmp_path)
+    monkeypatch.setattr(graph, "build_demo", lambda: small)
+    await window.page.get_by_role("button", name="Build the demo").click()
+    await window.page.get_by_role("heading", name="Ask stdlib").wait_for()
+    assert await window.page.get_by_label("Question").input_value() == DEMO_QUESTIONS[0]
+    (stored,) = await pgs.graphs()
+    assert (stored.name, stored.node_count) == ("stdlib", 62)
 
 
 async def drop(window: Window, *files: tuple[str, str]) -> None:
