@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BASE = "http://127.0.0.1:9"
 """Nothing listens there; each request is answered by the test."""
+FILES = page_files()
 
 OWNER: dict[str, Any] = {
     "name": "owner", "role": "operator", "graphs": None, "read_only": False, "confirm_cost": None,
@@ -35,7 +36,7 @@ RUN: dict[str, Any] = {
 
 def view_paths() -> set[str]:
     """The paths of all views of the page, as its script has them."""
-    script = page_files()["app.js"].body.decode()
+    script = FILES["app.js"].body.decode()
     paths = set(re.findall(r'^  "(/\w*)": \{ title: ', script, re.MULTILINE))
     assert len(paths) > 10
     return paths
@@ -97,7 +98,7 @@ class ScriptedServer:
         if path.startswith("/api/"):
             await self._tell(route, path, parse_qs(address.query))
             return
-        file = page_files().get(path[1:]) or page_files()["index.html"]
+        file = FILES.get(path[1:]) or FILES["index.html"]
         await self._fulfill(route, file.kind, file.body)
 
     async def _tell(self, route: Route, path: str, query: dict[str, list[str]]) -> None:

@@ -112,7 +112,7 @@ async def heading_after_reload(window: Window, address: str, before: str) -> str
 async def test_every_view_is_open_to_all_and_survives_a_reload(
     window: Window, ways: list[str]
 ) -> None:
-    """Each view is reached by a link and looked at; later its address is loaded anew."""
+    """Each view is reached by a link and looked at; later its address is loaded again."""
     page = window.page
     found: dict[tuple[str, str], list[str]] = {}
     headings = {}
