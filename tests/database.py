@@ -46,7 +46,7 @@ DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 # The record of our schema stays where the schema does: to find it all in place again takes as long
 # as many a test.
 DELETE_DATA = DELETE.replace(
-    "(n)", "(n) WHERE NOT (n:PgsMeta AND n.id = 'pgs' AND n.version = $version)", 1
+    "(n)", "(n) WHERE NOT (n:PgsMeta AND n.id = 'pgs' AND n.schema_version = $version)", 1
 )
 READ_INDEXES = """
 SHOW INDEXES YIELD name, type, owningConstraint, options WHERE type <> 'LOOKUP'

@@ -35,6 +35,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_written(
     pgs: PGS, db: Database
 ) -> None:
+    await alter(db, "MATCH (m:PgsMeta) DELETE m")  # as if we had never been here
     before = await checksum(db)
     found = await pgs.search("What is the meaning of fact101?", graph=MAPPING)
     assert found.items[0].key == "doi/101"
