@@ -131,8 +131,9 @@ async def test_a_failure_says_which_setting_to_correct(
     fake: FakeOpenAI, status: Any, error: type[Exception], advice: str
 ) -> None:
     fake.refuse = lambda _: status
+    patience_s = 1.0 if isinstance(status, Hang) else 20.0
     model = HTTPReranker(
-        ModelEndpoint(fake.base_url, SecretStr(SECRET), 1.0, RERANKER_WORDS), "ranks"
+        ModelEndpoint(fake.base_url, SecretStr(SECRET), patience_s, RERANKER_WORDS), "ranks"
     )
     with pytest.raises(error) as caught:
         await model.rank("secretquestion", ["secrettext"])
