@@ -49,8 +49,11 @@ class Proxy:
         if self.broken:
             writer.transport.abort()
             return
+        self._writers.add(writer)
         far_reader, far_writer = await asyncio.open_connection(self.host, self.port)
-        self._writers |= {writer, far_writer}
+        self._writers.add(far_writer)
+        if self.broken:  # cut while it connected
+            self.cut()
         try:
             await asyncio.gather(
                 self._pump(reader, far_writer, commits_of=writer),
