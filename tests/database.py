@@ -45,8 +45,9 @@ EXPECTED: frozenset[Index] = frozenset(
 DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 # The record of our schema stays where the schema does: to find it all in place again takes as long
 # as many a test.
-DELETE_DATA = DELETE.replace(
-    "(n)", "(n) WHERE NOT (n:PgsMeta AND n.id = 'pgs' AND n.schema_version = $version)", 1
+DELETE_DATA = (
+    "MATCH (n) WHERE NOT (n:PgsMeta AND n.id = 'pgs' AND n.schema_version = $version) "
+    "CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 )
 READ_INDEXES = """
 SHOW INDEXES YIELD name, type, owningConstraint, options WHERE type <> 'LOOKUP'
