@@ -7,7 +7,7 @@ import gc
 import ipaddress
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import uvicorn
@@ -157,6 +157,8 @@ async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) 
     if not running.done():
         server.force_exit = True
         await asyncio.wait([running], timeout=FORCE_S)
+        with suppress(TimeoutError):  # uvicorn leaves it open when it is forced
+            await asyncio.wait_for(server.lifespan.shutdown(), FORCE_S)
 
 
 def _listening(options: ServeOptions) -> socket.socket:

@@ -114,11 +114,11 @@ async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
             await asyncio.wait([server.task])
         assert [one.name for one in await hearing] == ["accepted", "stopping"]
         starting.cancel()
+        assert all("Lifespan" not in repr(task) for task in asyncio.all_tasks())
         async with server.client() as late:
             with pytest.raises(httpx2.ConnectError):
                 await late.get("/api/health")
-        for client in clients:
-            await client.aclose()
+        await asyncio.gather(*(client.aclose() for client in clients))
 
 
 async def test_two_tabs_cancel_one_run_and_hear_the_same() -> None:
