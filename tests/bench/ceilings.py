@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 
 from pydantic import SecretStr
@@ -51,6 +52,7 @@ def packed(size: int) -> bytes:
     return file.getvalue()
 
 
+@cache
 def cases(packed_bytes: int, report_bytes: int) -> dict[str, tuple[bool, Scripted]]:
     """Return whether each case is streamed, and what the endpoint sends."""
     bullets = "- A finding, and another one, of many that say the same [n1].\n"
