@@ -40,15 +40,16 @@ async def engine(connect):
 
 def facts(prompts):
     """Every planted fact that stood in these prompts as text of a node."""
-    return {
+    return [
         found
         for prompt in prompts
         if prompt.task == "sweep"
         for found in re.findall(r"token is (fact\d+)\.|(Alone \d+ stands)", prompt.user)
-    }
+    ]
 
 
-async def test_a_question_is_answered_from_every_node_of_a_small_graph(engine, db):
+async def test_a_question_is_answered_from_every_node_of_a_small_graph(engine, db, monkeypatch):
+    monkeypatch.setattr(members, "CHUNK", 15)
     events = []
     answer = await engine.execute("What is missing?", graph="papers", on_event=events.append)
     assert not answer.partial
@@ -143,7 +144,7 @@ async def test_a_partition_too_long_for_a_prompt_takes_passes_and_a_failed_one_i
         refused_done = True
         engine.sweep_llm.prompts.clear()
         second = await engine.execute("Continue", mode="continue")
-        assert facts(engine.sweep_llm.prompts) == refused
+        assert {*facts(engine.sweep_llm.prompts)} == refused
         assert second.sweeps[0].nodes == len(refused)
         assert second.coverage.exhausted
         engine.sweep_llm.prompts.clear()
@@ -207,7 +208,6 @@ async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, mon
 
 
 async def test_members_deleted_after_partitioning_are_not_read(connect, db):
-
     async with connect(min_community_size=40, topics=2) as engine:
         await engine.partition()
         other = "MATCH (n)-[:PGS_IN]->(:PgsPartition {id: 2}) DETACH DELETE n"
@@ -259,7 +259,6 @@ async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db)
 
 @pytest.mark.thorough
 async def test_a_synthesis_that_was_cut_off_makes_a_partial_answer(connect):
-
     def answer(prompt):
         text = contract_reply(prompt)
         if prompt.task == "synthesis":

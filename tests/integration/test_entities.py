@@ -96,8 +96,8 @@ async def test_an_entity_that_is_not_there_or_not_the_only_one_is_one_sentence(
     pgs: PGS, db: Database
 ) -> None:
     before = await standing(db)
-    with pytest.raises(UsageError, match="graph docs has no entity 'Nobody'"):
-        await pgs.entities.show("docs", "Nobody")
+    with pytest.raises(UsageError, match="graph others has no entity 'Bronisława'"):
+        await pgs.entities.show("others", "Bronisława")
     with pytest.raises(UsageError, match="has no entity 'Nobody'"):
         await pgs.entities.merge("docs", ["Nobody"], "Marie Curie")
     with pytest.raises(UsageError, match=r"has no entity 'City:M\. Curie'"):

@@ -53,7 +53,8 @@ TAKE_OVER = {
     "run": "MATCH (r:PgsRun {id: 'r1'}) SET r.holder = 'new'",
     "lease": "MATCH (l:PgsLease) SET l.holder = 'new', l.fence = l.fence + 1",
     "documents": "MATCH (w:PgsIngest) SET w.holder = 'new'",
-    "generation": "MATCH (c:PgsGeneration {id: 'g1'}) SET c.status = 'abandoned'",
+    "generation": (abandon := "MATCH (c:PgsGeneration {id: 'g1'}) SET c.status = 'abandoned'"),
+    "complete generation": abandon,
 }
 # Everything but the marks that locks leave behind.
 STATE = """
@@ -87,9 +88,7 @@ VALUES: dict[str, Any] = {
 ROWS: dict[str, Any] = {
     "partitioning/write_members": [{"uid": "g1:1", "nodes": [], "hashes": [], "facts": []}],
     "partitioning/write_partitions": [{"uid": "g1:3", "id": 3, "level": 0}],
-    "partitioning/write_adjacents": [
-        {"source": "g1:2", "target": "g1:1", "edges": 2, "weight": 1.0}
-    ],
+    "partitioning/write_adjacents": [{"source": "g1:2", "target": "g1:1", "edges": 2, "weight": 1}],
     "partitioning/write_reached": [{"source": "g1:1", "target": "g1:2", "titles": ["t"]}],
     "partitioning/write_segments": [{"uid": "g1:1", "first": 0}],
     "partitioning/write_postings": [{"uid": "s1:0", "data": b"x"}],
@@ -102,6 +101,8 @@ def fence_of(query: Query) -> str:
     """What takes the right to write away from the sender of a statement; empty for no fence."""
     if query.name in TAKING | NOT_YET_THERE:
         return ""
+    if query.name == "runs/create_runs":
+        return "complete generation"
     if query.name.startswith("ingest/") and "holder" in query.params:
         return "documents"
     if query.mode != "write":

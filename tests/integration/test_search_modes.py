@@ -64,7 +64,7 @@ async def test_local_finds_named_titles_and_their_relationships(pgs: PGS, db: Da
     assert {fact.hops for fact in found.facts} == {1}
 
 
-async def test_global_finds_partitions_and_what_runs_reported_of_them(pgs: PGS) -> None:
+async def test_global_finds_partitions_and_what_its_runs_reported(pgs: PGS, db: Database) -> None:
     before = await pgs.search("orbital debris", graph="papers", mode="global")
     assert [path.name for path in before.paths] == ["units", "findings", "text", "facts"]
     assert (before.units[0].level, before.units[0].score, before.units[0].run) == (0, 1.0, "")
@@ -72,15 +72,13 @@ async def test_global_finds_partitions_and_what_runs_reported_of_them(pgs: PGS) 
     answer = await pgs.execute("What about orbital debris?", graph="papers")
     after = await pgs.search("orbital debris", graph="papers", mode="global")
     best = after.units[0]
-    read = {sweep.partition: sweep for sweep in answer.sweeps}
-    assert best.run == answer.run
-    assert best.domain_state == read[best.id].report.domain_state  # type: ignore[union-attr]
+    reports = {sweep.partition: sweep.report for sweep in answer.sweeps if sweep.report}
+    assert (best.run, best.domain_state) == (answer.run, reports[best.id].domain_state)
     own = await pgs.search("orbital debris", graph="papers", mode="global", sessions_of="ann / ")
     assert (own.units[0].run, own.units[0].domain_state, own.findings) == ("", "", ())
     words = after.units[0].titles[0]
     told = await pgs.search(words, graph="papers", mode="global")
-    reports = [sweep.report for sweep in answer.sweeps if sweep.report]
-    reported = {finding.text for report in reports for finding in report.findings}
+    reported = {finding.text for report in reports.values() for finding in report.findings}
     assert {finding.text for finding in told.findings} <= reported
     assert all(finding.run == answer.run for finding in told.findings)
     hidden = await pgs.search(words, graph="papers", mode="global", sessions_of="ann / ")
@@ -88,6 +86,8 @@ async def test_global_finds_partitions_and_what_runs_reported_of_them(pgs: PGS) 
     await pgs.execute("What about orbital debris?", graph="papers", session_id="ann / one")
     shown = await pgs.search(words, graph="papers", mode="global", sessions_of="ann / ")
     assert shown.units[0].run not in ("", answer.run)
+    await alter(db, "MATCH (s:PgsSession) SET s.graph = 'others'")
+    assert (await pgs.search(words, graph="papers", mode="global")).findings == ()
 
 
 async def test_global_makes_missing_partitions_and_says_so(

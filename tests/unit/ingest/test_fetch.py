@@ -18,7 +18,7 @@ from pgs_neo4j.ingest.sources.find import find_sources
 from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader
 from pgs_neo4j.model.documents import DocumentSource, LoadedDocument
 
-HOSTS = {"docs.test": "93.184.216.34", "other.test": "93.184.216.35", "inner.test": "10.1.2.3"}
+HOSTS = {"docs.test": "93.184.216.34", "other.test": "9.9.9.9", "inner.test": "8.8.8.8 10.1.2.3"}
 Answer = Callable[[httpx2.Request], httpx2.Response]
 
 
@@ -41,7 +41,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Web:
     async def resolved(_: object, host: str, port: int, **__: object) -> list[Any]:
         if host not in HOSTS:
             raise socket.gaierror
-        return [(None, None, None, "", (HOSTS[host], port))]
+        return [(None, None, None, "", (each, port)) for each in HOSTS[host].split()]
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", resolved)
     transport = httpx2.MockTransport(web.reply)

@@ -8,6 +8,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Finding, Partition, SweepStatus
 from pgs_neo4j.synthesis.prompt import parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.shorten import Shortening, find_shortening
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import cited, swept, synthesis_order
 from tests.thorough import tries
@@ -193,6 +194,12 @@ def test_the_known_answer_and_the_unread_list_are_bounded():
 def test_a_question_that_leaves_no_room_is_refused(bounds):
     with pytest.raises(ConfigError, match=r"no room for reports.*PGS_MAX_PASS_CHARACTERS"):
         shown(sweep(1), question="w" * 20_000, **bounds)
+
+
+@pytest.mark.parametrize("most", range(9))
+def test_as_many_bullets_stay_as_fit(most):
+    found = find_shortening([sweep(1, 8).report], lambda tried: tried.bullets <= most)
+    assert found == Shortening(reports=1, bullets=most, state=len("State."))
 
 
 @pytest.mark.timeout(60)
