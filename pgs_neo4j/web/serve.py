@@ -157,7 +157,7 @@ async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) 
     if not running.done():
         server.force_exit = True
         await asyncio.wait([running], timeout=FORCE_S)
-        with suppress(TimeoutError):  # uvicorn leaves it open when it is forced
+        with suppress(TimeoutError):  # when forced, uvicorn leaves the lifespan open
             await asyncio.wait_for(server.lifespan.shutdown(), FORCE_S)
 
 
