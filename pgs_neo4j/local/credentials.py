@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
-import tempfile
 from pathlib import Path
 
 from pgs_neo4j.errors import ServerStartError
@@ -64,30 +63,32 @@ def admin_environment(home: Path) -> dict[str, str]:
 
 
 def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="pgs-neo4j-") as scratch:
-        # In a private file, because other users of the machine can read command lines.
-        arguments = Path(scratch) / "arguments"
-        write_private(arguments, f'dbms set-initial-password "{password}"\n')
-        try:
-            subprocess.run(
-                [*admin_command(java, jars, ADMIN_HEAP_MB, brief=True), f"@{arguments}"],
-                env=admin_environment(paths.data_dir),
-                cwd=paths.data_dir,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=ADMIN_TIMEOUT_S,
-                check=True,
-            )
-        except subprocess.CalledProcessError as error:
-            message = error.stderr.decode(errors="replace").replace(password, "…").strip()
-            raise ServerStartError(
-                f"Neo4j did not accept its first password ({message.splitlines()[-1:]}); "
-                "empty the data directory with `pgs local reset` and start again"
-            ) from None
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise ServerStartError(
-                f"Neo4j's tool did not run ({type(error).__name__}); check {java}"
-            ) from error
+    # In a private file, because other users of the machine can read command lines. A killed start
+    # leaves the file beside the one that has the password anyway, and the next start takes it away.
+    arguments = paths.data_dir / "first-password.arguments"
+    write_private(arguments, f'dbms set-initial-password "{password}"\n')
+    try:
+        subprocess.run(
+            [*admin_command(java, jars, ADMIN_HEAP_MB, brief=True), f"@{arguments}"],
+            env=admin_environment(paths.data_dir),
+            cwd=paths.data_dir,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ADMIN_TIMEOUT_S,
+            check=True,
+        )
+    except subprocess.CalledProcessError as error:
+        message = error.stderr.decode(errors="replace").replace(password, "…").strip()
+        raise ServerStartError(
+            f"Neo4j did not accept its first password ({message.splitlines()[-1:]}); "
+            "empty the data directory with `pgs local reset` and start again"
+        ) from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerStartError(
+            f"Neo4j's tool did not run ({type(error).__name__}); check {java}"
+        ) from error
+    finally:
+        arguments.unlink()
 
 
 def _read(path: Path) -> str | None:

@@ -26,18 +26,16 @@ def test_the_password_is_private_and_never_on_a_command_line(paths, tmp_path, pr
     assert stat.S_IMODE(paths.password.stat().st_mode) == 0o600
     command, arguments = seen.read_text().splitlines()
     assert password not in command
+    assert command.rpartition("@")[2].startswith(f"{paths.data_dir}/")
     assert arguments == f'dbms set-initial-password "{password}"'
+    assert {each.name for each in paths.data_dir.glob("*pass*")} == {"password"}
     (paths.data / "databases" / "system").mkdir(parents=True)
-    seen.unlink()
+    program.unlink()
     assert credentials.ensure_password(paths, program, tmp_path) == password
-    assert not seen.exists()
 
 
-def test_a_password_is_random_and_cannot_be_taken_for_an_option(paths, tmp_path, program):
-    passwords = set()
-    for _ in range(20):
-        passwords.add(credentials.ensure_password(paths, program, tmp_path))
-        paths.password.unlink()
+def test_a_password_is_random_and_cannot_be_taken_for_an_option():
+    passwords = {credentials.new_password() for _ in range(20)}
     assert len(passwords) == 20
     assert all(password.isalnum() and len(password) >= 32 for password in passwords)
 
@@ -69,7 +67,6 @@ def test_a_first_password_is_replaced_after_a_failed_start(paths, tmp_path, prog
 
 @pytest.mark.parametrize("text", ["", "\n", "  \n"])
 def test_an_empty_password_file_counts_as_none(paths, text):
-    assert credentials.read_password(paths) is None
     paths.password.write_text(text)
     assert credentials.read_password(paths) is None
 
