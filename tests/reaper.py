@@ -38,6 +38,7 @@ def reaping(folder: Path) -> Iterator[None]:
     left.
     """
     os.environ[VARIABLE] = run = uuid.uuid4().hex
+    parent = os.getppid()
     folder = folder.resolve()
     with subprocess.Popen(
         [sys.executable, "-m", "tests.reaper", str(os.getpid()), run, str(folder)],
@@ -57,6 +58,8 @@ def reaping(folder: Path) -> Iterator[None]:
                     raise AssertionError(f"tests left processes behind: {left}")
                 time.sleep(POLL_S)
         finally:
+            if os.getppid() != parent:  # pytest was killed: it deletes none of its workers' folders
+                reap(run, folder)
             reaper.terminate()  # not before: this process may be killed while it waits
 
 
@@ -94,7 +97,7 @@ def reap(run: str, folder: Path) -> None:
                 process.kill()
         quiet = 0 if found else quiet + 1
         time.sleep(POLL_S)
-    for marker in folder.rglob(MARKER):
+    for marker in list(folder.rglob(MARKER)):
         shutil.rmtree(marker.parent, ignore_errors=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -102,3 +103,13 @@ def test_a_process_that_tests_forgot_fails_them(
     with failing, reaper.reaping(tmp_path):
         forgotten = subprocess.Popen([sys.executable, "-c", SLEEP])
     assert forgotten.wait() == -signal.SIGKILL
+
+
+def test_a_worker_that_outlives_pytest_deletes_its_databases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(reaper.VARIABLE, "")
+    with reaper.reaping(tmp_path):
+        (tmp_path / MARKER).touch()
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+    assert not tmp_path.exists()
