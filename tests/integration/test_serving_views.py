@@ -99,7 +99,9 @@ async def test_who_may_not_ask_makes_no_partitions_by_a_search(pgs: PGS) -> None
     assert (await pgs.graphs.get("papers2")).generation is None
 
 
-async def test_a_partition_is_shown_and_found(server: Served) -> None:
+async def test_a_partition_is_shown_and_found(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with client(server, "eve") as eve:
         parts = (await eve.get("/api/graphs/papers/partitions")).json()["partitions"]
         shown = (await eve.get(f"/api/graphs/papers/partitions/{parts[0]['id']}")).json()
@@ -108,13 +110,14 @@ async def test_a_partition_is_shown_and_found(server: Served) -> None:
         assert {str(one["partition"]) for one in shown["adjacent"]} == {*shown["labels"]}
         path = "/api/graphs/papers/partitions/search"
         found = (await eve.get(path, params={"q": "orbital debris"})).json()
-        assert found[0]["score"] == 1.0
         best = next(part for part in parts if part["id"] == found[0]["id"])
-        assert (found[0]["nodes"], found[0]["label"]) == (best["nodes"], best["label"])
-        assert (await eve.get(path)).status_code == 422
-        for missing in ("/api/graphs/papers/partitions/99", f"{path}?q="):
+        assert found[0] == {name: best[name] for name in ("id", "label", "nodes")} | {"score": 1.0}
+        for missing in ("/api/graphs/papers/partitions/99", f"{path}?q=", path):
             assert (await eve.get(missing)).status_code == 422
         assert (await eve.get("/api/graphs/other/partitions/1")).status_code == 404
+        monkeypatch.setattr("pgs_neo4j.retrieval.paths.walk.PATH_S", 0.0)
+        lost = await eve.get(path, params={"q": "orbital debris"})
+        assert (lost.status_code, "were not searched" in lost.text) == (503, True)
 
 
 @pytest.mark.thorough

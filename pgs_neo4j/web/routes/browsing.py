@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import BaseModel
 
-from pgs_neo4j.errors import BudgetError, UsageError
+from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UsageError
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.graphs import GraphName
@@ -117,6 +117,8 @@ async def search_partitions(
     found = await serving.pgs.search(
         q, graph=name, mode="global", top_k=1, sessions_of=caller.own_prefix
     )
+    if failed := [path.error for path in found.paths if path.name == "units" and path.error]:
+        raise DatabaseUnavailableError(f"the partitions were not searched: {failed[0]}; try again")
     return [
         FoundPartition(id=unit.id, label=unit.label, nodes=unit.size, score=unit.score)
         for unit in found.units
