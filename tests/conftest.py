@@ -99,10 +99,12 @@ def reaped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def typed_rows() -> Iterator[None]:
-    """Whatever a statement is sent or returns is of the types that its header names."""
+def patched() -> Iterator[None]:
+    """Rows have the types that their statements' headers name, and no search is cut short."""
     with pytest.MonkeyPatch.context() as patch:
         install(patch)
+        patch.setattr("pgs_neo4j.retrieval.paths.walk.PATH_S", 300.0)
+        patch.setattr("pgs_neo4j.answering.search.RERANK_S", 300.0)
         yield
 
 

@@ -19,7 +19,6 @@ from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt, SearchMode
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
-from pgs_neo4j.retrieval.paths import walk
 from tests.conftest import Endpoint
 from tests.database import SEARCHED
 from tests.documents import stored_graph
@@ -104,10 +103,8 @@ async def test_every_text_gets_a_vector_once(
 @pytest.mark.thorough
 @pytest.mark.usefixtures("no_search_indexes")
 async def test_the_view_names_the_vectors_and_every_search_uses_them(
-    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(walk, "PATH_S", 60.0)
+    pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
+) -> None:
     await pgs.ingest(folder, "docs", embed=True)
     mapping = (await pgs.graph("docs")).mapping
     assert (mapping.embedding, mapping.embedding_model) == ("embedding", "scripted")
