@@ -88,7 +88,7 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
             f"Neo4j's tool did not run ({type(error).__name__}); check {java}"
         ) from error
     finally:
-        arguments.unlink()
+        arguments.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> str | None:
