@@ -110,7 +110,11 @@ async def test_a_list_that_drips_ends_in_time(
         (429, {"Retry-After": "Fri, 01 Jan 2038 00:00:00 GMT"}, "days|years"),
         (429, {"Retry-After": "1e300"}, "forever, longer"),
         (429, {"Retry-After-Ms": "99999999"}, "27 h 46 min"),
-        (429, {"X-RateLimit-Remaining-Requests": "0", "X-RateLimit-Reset-Requests": "12h"}, "12 h"),
+        (
+            429,
+            {"X-RateLimit-Remaining-Requests": "0", "X-RateLimit-Reset-Requests": "12h0m0s"},
+            "12 h 00 min",
+        ),
     ],
 )
 async def test_a_long_wait_ends_the_run_at_once_and_names_the_time(

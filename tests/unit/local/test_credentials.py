@@ -34,8 +34,11 @@ def test_the_password_is_private_and_never_on_a_command_line(paths, tmp_path, pr
     assert credentials.ensure_password(paths, program, tmp_path) == password
 
 
-def test_a_password_is_random_and_cannot_be_taken_for_an_option():
-    passwords = {credentials.new_password() for _ in range(20)}
+def test_a_password_is_random_and_cannot_be_taken_for_an_option(paths, tmp_path, program):
+    passwords = set()
+    for _ in range(20):
+        passwords.add(credentials.ensure_password(paths, program, tmp_path))
+        paths.password.unlink()
     assert len(passwords) == 20
     assert all(password.isalnum() and len(password) >= 32 for password in passwords)
 
@@ -67,6 +70,7 @@ def test_a_first_password_is_replaced_after_a_failed_start(paths, tmp_path, prog
 
 @pytest.mark.parametrize("text", ["", "\n", "  \n"])
 def test_an_empty_password_file_counts_as_none(paths, text):
+    assert credentials.read_password(paths) is None
     paths.password.write_text(text)
     assert credentials.read_password(paths) is None
 

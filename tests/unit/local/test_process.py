@@ -79,7 +79,8 @@ def test_a_spawned_process_is_detached_and_ends_when_asked(paths, monkeypatch):
         assert process.is_alive(running)
         assert running.ppid() != psutil.Process().pid
     finally:
-        assert process.end(running, 20.0)
+        stopped_by_itself = process.end(running, 20.0)
+    assert stopped_by_itself
     assert not process.is_alive(running)
     assert "PGS_LLM_API_KEY" not in paths.console.read_text()
     assert stat.S_IMODE(paths.console.stat().st_mode) == 0o600
