@@ -5,11 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from pgs_neo4j.errors import (
-    DatabaseTimeoutError,
-    GDSError,
-    GDSMemoryError,
-)
+from pgs_neo4j.errors import DatabaseTimeoutError, GDSError, GDSMemoryError
 from pgs_neo4j.gds import (
     Owner,
     Seeds,

@@ -11,12 +11,7 @@ import pytest
 
 from pgs_neo4j import local
 from pgs_neo4j.database import connection
-from pgs_neo4j.errors import (
-    InputFileError,
-    QueryError,
-    ServerStartError,
-    UsageError,
-)
+from pgs_neo4j.errors import InputFileError, QueryError, ServerStartError, UsageError
 from pgs_neo4j.local import process
 from pgs_neo4j.local.options import paths_of
 from tests import servers

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.graph.scores.fusion import (
-    add_weighted,
-    best_first,
-    scale,
-    spread,
-)
+from pgs_neo4j.graph.scores.fusion import add_weighted, best_first, scale, spread
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-100, 100), max_size=8)
 
