@@ -361,7 +361,7 @@ async def test_a_pass_that_was_halved_is_found_again_by_its_halves(pgs, db):
 
 
 async def test_a_partition_of_which_half_a_pass_is_out_is_recorded_as_read_in_part(pgs, db):
-    tries = []
+    tries, second = [], asyncio.Event()
 
     async def answer(prompt):
         if prompt.partition == 2 and len(prompt.nodes) > 20:
@@ -369,6 +369,7 @@ async def test_a_partition_of_which_half_a_pass_is_out_is_recorded_as_read_in_pa
         if prompt.partition == 2:
             tries.append(prompt)
             if len(tries) > 1:
+                second.set()
                 await asyncio.Event().wait()
         return contract_reply(prompt)
 
@@ -376,6 +377,7 @@ async def test_a_partition_of_which_half_a_pass_is_out_is_recorded_as_read_in_pa
     task = asyncio.create_task(pgs.execute("Why?"))
     query = "(x:PgsSweep {partition: 2})"
     await recorded(db, 1, query)
+    await asyncio.wait_for(second.wait(), 60)
     await cancel(task)
     assert len(tries) == 2
     rows = await fetch(db, f"MATCH {query} RETURN x {{.*}} AS sweep")
