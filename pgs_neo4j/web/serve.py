@@ -121,7 +121,11 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
                 ready(_link(options, tokens.new_link()))
             await asyncio.shield(running)
         finally:
-            await _stop(server, serving, running)
+            stopping = asyncio.create_task(_stop(server, serving, running))
+            while not stopping.done():
+                with suppress(asyncio.CancelledError):  # again: what listens is still closed
+                    await asyncio.wait([stopping])
+            await stopping
 
 
 def settle_memory() -> None:

@@ -110,6 +110,8 @@ async def test_it_ends_although_the_database_hangs_and_connections_are_idle(
         hearing = asyncio.create_task(events(owner, run["events"]))
         await asyncio.wait([starting], timeout=0.2)
         server.task.cancel()
+        await asyncio.wait([server.task], timeout=0.05)
+        server.task.cancel()  # which cuts no cleanup short
         async with asyncio.timeout(60):
             await asyncio.wait([server.task])
         assert [one.name for one in await hearing] == ["accepted", "stopping"]
