@@ -46,7 +46,7 @@ DELETE = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 # The record of our schema stays where the schema does: to find it all in place again takes as long
 # as many a test.
 DELETE_DATA = (
-    "MATCH (n) WHERE NOT (n:PgsMeta AND n.id = 'pgs' AND n.schema_version = $version) "
+    "MATCH (n) WHERE NOT n:PgsMeta OR coalesce(n.id + n.schema_version, '') <> 'pgs' + $version "
     "CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
 )
 READ_INDEXES = """
