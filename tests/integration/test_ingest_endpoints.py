@@ -62,7 +62,7 @@ async def test_what_an_endpoint_stalls_or_refuses_is_told_and_the_rest_goes_on(
     (tmp_path / "allowed.txt").write_text("Marie Curie met Pierre Curie.\n")
     (tmp_path / "refused.txt").write_text("Irene Curie met a refusal.\n")
     with FakeOpenAI(default=Answer(extract)) as fake:
-        fake.script(Hang())
+        fake.refuse = lambda request: Hang()
         async with with_model(endpoint, fake, model_timeout_s=1.0) as impatient:
             done = await impatient.ingest(tmp_path / "allowed.txt", "docs")
             (outcome,) = done.outcomes
