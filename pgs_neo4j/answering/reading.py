@@ -12,7 +12,8 @@ from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes
 from pgs_neo4j.synthesis.verdicts import may_open
 from pgs_neo4j.text.citations import resolve
-from pgs_neo4j.text.markdown import bullets, opened_section, passage, sections, strip_thinking
+from pgs_neo4j.text.markdown import bullets, opened_section, passage, sections
+from pgs_neo4j.text.thinking import strip_thinking
 
 NOT_FOUND = "not found"
 SECTIONS = {

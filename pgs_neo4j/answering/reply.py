@@ -34,8 +34,8 @@ from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.verdicts import VerdictFilter
 from pgs_neo4j.text.gist import search_terms
-from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.matching import SearchResult, SearchTerms
+from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 
 NOTHING = "Nothing in the graph matches the question, so no model was asked to answer it."

@@ -24,7 +24,8 @@ from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_alias
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
+from pgs_neo4j.text.markdown import bullets, paragraph, sections
+from pgs_neo4j.text.thinking import strip_thinking
 
 SYSTEM = """\
 You are reading one partition of a knowledge graph at full text, as one of several readers. \

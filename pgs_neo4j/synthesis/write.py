@@ -17,8 +17,8 @@ from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.sections import Section, sections_of
 from pgs_neo4j.synthesis.verdicts import VerdictFilter, judged
-from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.thinking import strip_thinking
 
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
