@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from pgs_neo4j import config as configuration
-from pgs_neo4j.calls.prompt_sizes import input_room
+from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor.check import Check, run_check
 from pgs_neo4j.errors import PGSError
@@ -69,8 +69,10 @@ def _embedder_fix(name: str) -> str:
 
 def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
     """Return the estimated tokens of the longest prompt of a sweep."""
-    entry = settings.models.get(settings.sweep_model) if settings.provider == "openai" else None
-    tokens = input_room(entry, config.max_pass_tokens, config.sweep_max_tokens)
+    tokens = config.max_pass_tokens
+    if settings.provider == "openai":
+        contexts = Contexts(settings.models)
+        tokens = contexts.input_room(settings.sweep_model, tokens, config.sweep_max_tokens)
     return pass_size(config.max_pass_characters, tokens)
 
 

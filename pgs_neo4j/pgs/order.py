@@ -60,6 +60,11 @@ class RunTools:
     log: RunLog
     known: KnownGenerations = field(default_factory=KnownGenerations)
 
+    async def ask_contexts(self) -> None:
+        """Ask the models' servers what they can take, before any prompt is made."""
+        for llm in (self.sweep_llm, self.synthesis_llm):
+            await self.calls.contexts.ask(llm)
+
     @property
     def models(self) -> dict[str, bool]:
         """Whether each model is free, by its name."""

@@ -84,6 +84,7 @@ async def execute(
     began = perf_counter()
     check_order(order)
     tools.calls.budget.check(tools.models)
+    await tools.ask_contexts()
     async with record_run(order, tools, stored, prepared) as record:
         earlier = await recover_reports(order, tools, record)
         with tools.log.phase("route"):

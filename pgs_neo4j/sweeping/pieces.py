@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 from pgs_neo4j.model import Node, PromptNode
 from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import chunks, cut
+from pgs_neo4j.text.cut import MARGIN, chunks, cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
@@ -17,13 +18,15 @@ NAME_ROOM = (80, 240)  # characters and bytes of a relationship's name
 FACT_ROOM = (300, 900)  # the same of its fact
 # Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
 DEFUSING = 16
+LEAST_PART = 200  # characters of a part that still says something
 
 
 @dataclass(frozen=True, slots=True)
 class NodePiece:
     """A node, or one part of a very long one.
 
-    ``parts`` is how many parts the node has, ``text`` what the prompt shows.
+    ``parts`` is how many parts the node has, ``text`` what the prompt shows. ``share`` is its share
+    of the node: a part that was too long for a model is halved, so parts may differ.
     """
 
     rank: int
@@ -32,6 +35,7 @@ class NodePiece:
     text: str
     characters: int
     tokens: int
+    share: Fraction = Fraction(1)
 
 
 def render_node(node: PromptNode) -> str:
@@ -108,7 +112,25 @@ def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
 
 def _piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
     text = _behind_margin(node.alias, node.title + _listed(node.labels), node.text)
-    return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1)
+    share = Fraction(1, parts)
+    return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1, share)
+
+
+def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
+    """Return both halves of a piece's text, each under its title; empty for a short text."""
+    node = piece.node
+    if len(node.text) < 2 * LEAST_PART:
+        return ()
+    half = -(-len(node.text) // 2)
+    room = (half + MARGIN, 4 * half + MARGIN)
+    texts = list(chunks(node.text, room))
+    middle = -(-len(texts) // 2)
+    halves: list[NodePiece] = []
+    for name, some in (("first", texts[:middle]), ("second", texts[middle:])):
+        titled = replace(node, title=f"{node.title} ({name} half)", text="".join(some))
+        made = _piece(piece.rank, piece.parts, titled)
+        halves.append(replace(made, share=piece.share / 2))
+    return tuple(halves)
 
 
 def _bytes(limits: tuple[float, float]) -> int:

@@ -22,6 +22,7 @@ from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_alias
+from pgs_neo4j.sweeping.receipts import place_receipts, request_receipts
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections
@@ -75,8 +76,10 @@ _TARGETS = re.compile(
 )
 
 
-def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
-    """Return the prompt of one pass out of ``passes``.
+def sweep_prompt(
+    order: SweepOrder, item: Pass, passes: int, *, with_receipts: bool = False
+) -> Prompt:
+    """Return the prompt of one pass out of ``passes``; ``with_receipts``: codes stand in it.
 
     Everything but the question at its end stays the same between runs, so that providers' prompt
     caches hit.
@@ -87,8 +90,12 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
         f"Partition {partition.name}: {partition.size} nodes{part}. "
         f"Keywords: {clean_text(', '.join(partition.topics)) or 'none'}."
     )
-    nodes = "<nodes>\n" + "\n".join(piece.text for piece in item.pieces) + "\n</nodes>"
-    data = [nodes, _relationships(item)]
+    texts = [piece.text for piece in item.pieces]
+    data = [_nodes("\n".join(texts)), _relationships(item)]
+    coded, codes = data, tuple[str, ...]()
+    if with_receipts:
+        text, codes = place_receipts(texts, [piece.tokens for piece in item.pieces])
+        coded = [_nodes(text), *data[1:]]
     asked = _asked(order)
     # The digests of neighbors change with their texts. A report on this partition depends only
     # on which partition a number in it means.
@@ -100,14 +107,21 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined([head, *data, neighbors, alike, _matches(order, item), *asked]),
+        user=_joined(
+            [head, *coded, neighbors, alike, _matches(order, item), request_receipts(codes), *asked]
+        ),
         content=_joined([f"{partition.name}{part}", *data, named, alike, *asked]),
         question=order.question,
         nodes=item.nodes,
         relationships=item.relationships,
         neighbors=order.neighbors,
         partition=partition.id,
+        receipts=codes,
     )
+
+
+def _nodes(text: str) -> str:
+    return f"<nodes>\n{text}\n</nodes>"
 
 
 def _matches(order: SweepOrder, item: Pass) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
+from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -22,6 +23,7 @@ from pgs_neo4j.llm.openai.endpoint import (
     translate,
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
+from pgs_neo4j.llm.openai.served import read_served_context
 from pgs_neo4j.llm.openai.usage import count_usage
 from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, StreamedPiece
 from pgs_neo4j.llm.pace import Pace
@@ -139,6 +141,20 @@ class OpenAILLM:
             raise self._broken(made, reply.finish_reason)
         # The text was shown already, so a broken end only makes it incomplete.
         yield made
+
+    async def read_context(self) -> ModelContext | None:
+        """Return what the server says the model can take; None if it says nothing.
+
+        OpenAI and Azure say nothing, and are not asked. Raises nothing.
+        """
+        if self._endpoint.official:
+            return None
+        return await read_served_context(self._open(), self._endpoint.url, self.name)
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        """Whether the endpoint is known to answer a too long prompt with an error."""
+        return self._endpoint.official
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
@@ -294,6 +310,7 @@ class OpenAILLM:
             model=model or self.name,
             truncated=end in ("cut", "broken"),
             doubted=counted.doubted,
+            counted=usage.prompt_tokens if usage is not None else None,
         )
 
 
