@@ -15,7 +15,7 @@ from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
 from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.calls.proofs import SAMPLE_REPLY, Proofs, returned_receipts, sample_prompt
+from pgs_neo4j.calls.proofs import Proofs, returned_receipts
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
@@ -24,11 +24,9 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import (
     BudgetError,
-    ModelError,
     ModelOutputError,
     PromptCutError,
     PromptTooLongError,
-    StoppedError,
 )
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
 from pgs_neo4j.llm.context import Limited, ModelContext
@@ -67,7 +65,6 @@ class Calls:
     traced_text: bool = False
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
-    _sampling: asyncio.Lock = field(default_factory=asyncio.Lock)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
 
     @classmethod
@@ -207,8 +204,11 @@ class Calls:
         return self.contexts.input_room(llm.name, most, room)
 
     def asks_receipts(self, llm: LLM) -> bool:
-        """Return whether prompts need receipts: the server may cut them, and no count is known."""
-        return self._may_cut(llm) and not self.proofs.trusts(llm.name)
+        """Return whether prompts need receipts: the server may cut, and tokens cannot show it."""
+        if not self._may_cut(llm):
+            return False
+        known = self.contexts.of(llm.name)
+        return known is None or known.origin == "cut" or not self.proofs.counts(llm.name)
 
     def _may_cut(self, llm: LLM) -> bool:
         if not isinstance(llm, Limited) or llm.refuses_long_prompts:
@@ -225,34 +225,20 @@ class Calls:
             return True
         size = await asyncio.to_thread(measure, prompt.system + prompt.user)
         receipts = returned_receipts(prompt, reply.text)
-        verdict = self.proofs.judge(llm.name, size, reply.counted, receipts)
-        if verdict == "unknown":
-            await self._sample(llm, prompt)
-            verdict = self.proofs.judge(llm.name, size, reply.counted, receipts)
+        context = self.contexts.of(llm.name)
+        verdict = self.proofs.judge(llm.name, size, reply.counted, receipts, context)
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
         if verdict != "cut":
             return verdict == "read"
-        if reply.counted is not None and reply.counted < size.floor:
+        counts = self.proofs.is_count(llm.name, reply.counted)
+        if counts and reply.counted is not None and reply.counted < size.floor:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(
             _explain_cut(llm.name, reply.counted, int(size.floor)),
             prompt=reply.counted,
             usage=reply.usage,
         )
-
-    async def _sample(self, llm: LLM, prompt: Prompt) -> None:
-        """Ask for one word after a short part of a prompt, to see how its text is counted."""
-        part = sample_prompt(prompt)
-        estimated = estimated_tokens(part)
-        async with self._sampling:
-            try:
-                async with self.reserving(llm, estimated, SAMPLE_REPLY, "sweep") as paid:
-                    reply = await llm.complete(part, max_tokens=SAMPLE_REPLY)
-                    paid.usage = reply.usage
-            except (ModelError, StoppedError):
-                return
-        self.proofs.learn(llm.name, measure(part.system + part.user), reply.counted)
 
     def fits(self, llm: LLM, prompt: Prompt) -> bool:
         """Return whether a prompt fits what is known of the model's context, with a reply."""

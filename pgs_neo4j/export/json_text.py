@@ -116,6 +116,7 @@ def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
         "nodes": sweep.nodes,
         "nodes_read": sweep.nodes_read,
         "texts_read": sweep.texts_read,
+        "nodes_unproven": sweep.nodes_unproven,
         "read": plain_data(sweep.read),
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,

@@ -10,7 +10,7 @@ from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import partition_link, place_id
 from pgs_neo4j.export.register import Register
 from pgs_neo4j.model import ChasedFlag, Convergence, Finding, Flag, Report, Sweep
-from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, tokens
+from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, tokens, unproven_note
 
 ABOUT = 700  # characters of titles and sentences of a partition
 
@@ -124,7 +124,8 @@ def _reading(sweep: Sweep) -> Html:
     amount = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
     text = (
         f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')} read in this run"
-        f"{texts_note(sweep.nodes_read, sweep.texts_read)}; {passes}; "
+        f"{texts_note(sweep.nodes_read, sweep.texts_read)}"
+        f"{unproven_note(sweep.nodes_unproven)}; {passes}; "
         f"{amount}; {seconds(sweep.seconds)}{wave}."
     )
     errors = (element("p", one_line(error, 400), class_="note") for error in sweep.errors)

@@ -59,6 +59,8 @@ class Coverage:
     ``partitions_swept`` counts the partitions that were read completely. ``texts_total`` counts the
     nodes that have text, and ``texts_read`` those of them that were read with it. Both are None for
     an answer from a search in a graph without partitions, where they are not counted.
+    ``nodes_unproven`` counts nodes that were shown to a model, without proof that it was given all
+    of them: neither read nor unread.
     """
 
     partitions_swept: int
@@ -67,6 +69,7 @@ class Coverage:
     nodes_total: int
     texts_read: int | None = None
     texts_total: int | None = None
+    nodes_unproven: int = 0
 
     @property
     def fraction(self) -> float:

@@ -134,10 +134,11 @@ class Sweep:
     """The sweep of one partition, in one or more passes.
 
     ``read`` holds half-open rank ranges of the nodes that were complete in prompts whose reports
-    were accepted, and were given to the model as a whole. No other node counts as read. ``shown``
-    are the ranges of nodes in accepted prompts for which nothing proves that. ``without_text`` are
-    the ranks among them whose nodes showed no text. ``wave`` is 1 for routed and 2 for flagged
-    partitions. ``run`` is the id of the earlier run that made the sweep, empty for the current run.
+    were accepted, and were given to the model as a whole. No other node counts as read.
+    ``unproven`` are the ranges of nodes in accepted prompts for which nothing proves that.
+    ``without_text`` are the ranks among those read whose nodes showed no text. ``wave`` is 1 for
+    routed and 2 for flagged partitions. ``run`` is the id of the earlier run that made the sweep,
+    empty for the current run.
     """
 
     partition: int
@@ -154,12 +155,12 @@ class Sweep:
     wave: int = 1
     run: str = ""
     without_text: tuple[int, ...] = ()
-    shown: tuple[tuple[int, int], ...] = ()
+    unproven: tuple[tuple[int, int], ...] = ()
 
     @property
-    def nodes_shown(self) -> int:
-        """Nodes that were shown to the model, without proof that it was given them."""
-        return sum(last - first for first, last in self.shown)
+    def nodes_unproven(self) -> int:
+        """Nodes that were shown to the model, without proof that it was given all of them."""
+        return sum(last - first for first, last in self.unproven)
 
     @property
     def nodes_read(self) -> int:

@@ -78,6 +78,8 @@ class StoredSweep(TypedDict):
     seconds: float
     wave: int
     without_text: list[int]
+    unproven_first: list[int]
+    unproven_last: list[int]
 
 
 class RecordedSweepRow(TypedDict):

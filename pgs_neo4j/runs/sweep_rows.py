@@ -16,7 +16,8 @@ from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 class SweepNodeRow(TypedDict):
     """The node of a sweep.
 
-    The ranks read are half-open ranges; those ``without_text`` are listed. ``usage`` is JSON.
+    The ranks read, and those shown without proof, are half-open ranges; those ``without_text`` are
+    listed. ``usage`` is JSON.
     """
 
     id: str
@@ -27,6 +28,9 @@ class SweepNodeRow(TypedDict):
     read_first: list[int]
     read_last: list[int]
     without_text: list[int]
+    nodes_unproven: int
+    unproven_first: list[int]
+    unproven_last: list[int]
     passes: int
     passes_accepted: int
     domain_state: str | None
@@ -154,6 +158,9 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
         "read_first": [first for first, _ in sweep.read],
         "read_last": [last for _, last in sweep.read],
         "without_text": list(sweep.without_text),
+        "nodes_unproven": sweep.nodes_unproven,
+        "unproven_first": [first for first, _ in sweep.unproven],
+        "unproven_last": [last for _, last in sweep.unproven],
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
         "domain_state": sweep.report.domain_state if sweep.report else None,

@@ -299,7 +299,7 @@ class PassReader:
             status=_status(outcomes, len(accepted), passes),
             nodes=len(self._packed.nodes),
             read=read,
-            shown=without_ranges(shown, read),
+            unproven=without_ranges(shown, read),
             without_text=ranks_without_text((outcome.item for outcome in accepted), read),
             passes=passes,
             passes_accepted=len(accepted),

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pgs_neo4j.model import Node, PromptNode
 from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.cut import MARGIN, chunks, cut
+from pgs_neo4j.text.cut import chunks, cut
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
@@ -116,18 +116,22 @@ def _piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
     return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1, share)
 
 
+def _middle(text: str) -> int:
+    """Return where to cut a text: behind the last word of its first half, if it has words."""
+    half = len(text) // 2
+    at = max(text.rfind(blank, half // 2, half) for blank in "\n ") + 1
+    return at or half
+
+
 def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
     """Return both halves of a piece's text, each under its title; empty for a short text."""
     node = piece.node
     if len(node.text) < 2 * LEAST_PART:
         return ()
-    half = -(-len(node.text) // 2)
-    room = (half + MARGIN, 4 * half + MARGIN)
-    texts = list(chunks(node.text, room))
-    middle = -(-len(texts) // 2)
+    at = _middle(node.text)
     halves: list[NodePiece] = []
-    for name, some in (("first", texts[:middle]), ("second", texts[middle:])):
-        titled = replace(node, title=f"{node.title} ({name} half)", text="".join(some))
+    for name, some in (("first", node.text[:at]), ("second", node.text[at:])):
+        titled = replace(node, title=f"{node.title} ({name} half)", text=some)
         made = _piece(piece.rank, piece.parts, titled)
         halves.append(replace(made, share=piece.share / 2))
     return tuple(halves)

@@ -57,6 +57,17 @@ class Window:
         usage: Body = {"prompt_tokens": self.count(tokens), "completion_tokens": 60}
         return counted(self._report(seen), usage if usage["prompt_tokens"] is not None else {})
 
+    def gave(self, text: str) -> bool:
+        """Whether the model has read all of a text, in one line or in long parts of it."""
+        if f"| {text}" in self.given:
+            return True
+        seen = [character == " " for character in text]
+        for part in (line[2:].strip() for line in self.given):
+            at = text.find(part) if len(part) > 100 else -1
+            if at >= 0:
+                seen[at : at + len(part)] = [True] * len(part)
+        return all(seen)
+
     def _shorten(self, prompt: str) -> str:
         room = self.context * BYTES_PER_TOKEN
         match self.cut:
