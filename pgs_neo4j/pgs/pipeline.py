@@ -22,6 +22,7 @@ from pgs_neo4j.checking.citing import locate_answer
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, StoppedError
 from pgs_neo4j.events import ReportsChecked
+from pgs_neo4j.ingest.unread import warn_of_unread
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -86,6 +87,7 @@ async def execute(
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
     async with record_run(order, tools, stored, prepared) as record:
+        tools.log.warn(await warn_of_unread(tools.db, order.graph, order.mapping))
         earlier = await recover_reports(order, tools, record)
         with tools.log.phase("route"):
             selection, routing = await choose_partitions(

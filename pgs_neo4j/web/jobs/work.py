@@ -94,5 +94,5 @@ def _document(outcome: DocumentOutcome) -> ServedDocument:
         "state": outcome.state,
         "chunks": outcome.chunks,
         "reason": outcome.reason,
-        "note": outcome.note,
+        "note": "; ".join(filter(None, (outcome.note, *outcome.unread))),
     }
