@@ -197,7 +197,9 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -
     elif name == "sdtPr":  # mammoth would write a control that no text shows for the sign in it
         one[:] = [child for child in one if _local(child) != "checkbox"]
     elif name == "fldChar":
-        return [one, *_form_value(one)]
+        values = [*_form_value(one)]
+        one[:] = []  # what mammoth would write another box for
+        return [one, *values]
     _rewrite(one, part, archive, seen)
     return [*one] if name in TRANSPARENT or name == "oMathPara" else [one]
 
