@@ -102,6 +102,18 @@ def order_columns(words: Sequence[Word]) -> str | None:
     return "\n".join(blocks)
 
 
+def may_have_columns(line: Sequence[Word], following: Sequence[Word]) -> bool:
+    """Whether a line may stand in columns: a wide gap divides it, or the next one is beside it.
+
+    ``following`` are the first and the last word of that.
+    """
+    pieces = [_Piece.of(part) for part in _divide(line)]
+    if len(pieces) != 1 or not following:
+        return len(pieces) > 1
+    beside = _Piece.of(following)
+    return beside.left > pieces[0].right or beside.right < pieces[0].left
+
+
 def join_lines(lines: Iterable[str]) -> str:
     """Return lines of running text, with words that were divided at a line's end joined.
 

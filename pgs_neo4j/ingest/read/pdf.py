@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read.columns import Word, order_columns
+from pgs_neo4j.ingest.read.columns import (
+    FEWEST_LINES,
+    Word,
+    may_have_columns,
+    order_columns,
+)
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.pdf_annotations import read_overlay
 from pgs_neo4j.ingest.read.text import normalize
@@ -33,6 +38,8 @@ MANY_PATHS = 20
 """Paths that may be letters drawn as outlines; fewer are frames and rules."""
 MOST_OBJECTS = 20_000
 """Objects of a page that are looked at."""
+SAMPLED = FEWEST_LINES - 1
+"""Of so many lines, one is looked at for columns, so that no column is missed."""
 MOST_FILES = 20
 """Attached files that are named."""
 SCAN, DRAWING, IN_PART = "is a picture", "is drawn without text", "is mostly a picture"
@@ -46,6 +53,7 @@ MANY = {
 _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?(.?)")
 """PDFium's mark of a word divided at the line's end, and how the next line begins."""
 _WORD = re.compile(r"\S+")
+_LINE = re.compile(r"[^\r\n]+")
 _MARK = re.compile("[\ufffe\x02]")
 _DRAWN_WORD = re.compile("[^\\s\ufffe\x02]+[\ufffe\x02]?")
 _WRONG_PASSWORD = 4  # PDFium's number
@@ -90,13 +98,15 @@ class _Page:
 
 def _read_page(pdf: Any, number: int) -> _Page:
     with closing(pdf[number]) as page, closing(page.get_textpage()) as texts:
-        drawn = order_columns([*_words(page, texts)])
+        drawn = _order(page, texts)
         if drawn is None:
             drawn = _HYPHEN.sub(_join_word, texts.get_text_bounded())
         text = normalize(drawn).strip("\n")
         overlay = read_overlay(page)
         unread = _judge_pictures(page, texts, text)
-    parts = filter(None, (text, "\n".join(overlay.lines)))
+    # As a list, since no value continues the sentence of another one.
+    listed = "\n".join(f"- {line}" for line in overlay.lines)
+    parts = filter(None, (text, listed))
     seen = (unread, *(f"has {what}" for what in overlay.unread))
     return _Page("\n\n".join(parts), tuple(filter(None, seen)))
 
@@ -109,30 +119,58 @@ def _join_word(match: re.Match[str]) -> str:
     return match[1] if match[1].islower() else f"-{match[1]}"
 
 
-def _words(page: Any, texts: Any) -> Iterator[Word]:
-    """Yield the words that stand on a page, in the order in which they are drawn.
+def _order(page: Any, texts: Any) -> str | None:
+    """Return the text of a page whose columns are drawn row by row, None for any other page.
 
-    It asks for two boxes of each word, not for one of each letter: ten times fewer calls.
+    To ask where a word stands takes longer than to read it. So most pages are only sampled.
     """
-    from pypdfium2 import raw
+    found = [*_LINE.finditer(texts.get_text_range())]
+    lines = [[*_DRAWN_WORD.finditer(line[0])] for line in found]
+    starts = [line.start() for line in found]
+    boxes = _Boxes(texts, page.get_bbox())
+    for place in range(0, len(lines), SAMPLED):
+        line = [*boxes.words(lines[place], starts[place])]
+        after = lines[place + 1 : place + 2]
+        ends = [(one[0], one[-1]) for one in after if one]
+        following = [*boxes.words(ends[0], starts[place + 1])] if ends else []
+        if line and may_have_columns(line, following):
+            every = zip(lines, starts, strict=True)
+            return order_columns([word for one, at in every for word in boxes.words(one, at)])
+    return None
 
-    chars, first, last = texts.raw, raw.FS_RECTF(), raw.FS_RECTF()
-    index_of, read_box = raw.FPDFText_GetCharIndexFromTextIndex, raw.FPDFText_GetLooseCharBox
-    left, bottom, right, top = page.get_bbox()
-    for match in _DRAWN_WORD.finditer(texts.get_text_range()):
-        begin, end = index_of(chars, match.start()), index_of(chars, match.end() - 1)
-        if not (read_box(chars, begin, first) and read_box(chars, end, last)):
-            continue
-        word = Word(
-            text=_MARK.sub("-", match[0]),
-            left=min(first.left, last.left),
-            right=max(first.right, last.right),
-            bottom=min(first.bottom, last.bottom),
-            top=max(first.top, last.top),
+
+class _Boxes:
+    """Where the words of a page stand. It asks for two letters of each word, not for all."""
+
+    def __init__(self, texts: Any, bounds: tuple[float, float, float, float]) -> None:
+        from pypdfium2 import raw
+
+        self._chars, self._bounds = texts.raw, bounds
+        self._index_of, self._read_box = (
+            raw.FPDFText_GetCharIndexFromTextIndex,
+            raw.FPDFText_GetLooseCharBox,
         )
-        across, up = (word.left + word.right) / 2, (word.bottom + word.top) / 2
-        if word.height > 0 and left <= across <= right and bottom <= up <= top:
-            yield word
+        self._first, self._last = raw.FS_RECTF(), raw.FS_RECTF()
+
+    def words(self, matches: Iterable[re.Match[str]], start: int) -> Iterator[Word]:
+        """Yield words that stand within the page, from places after ``start`` in its text."""
+        chars, first, last = self._chars, self._first, self._last
+        left, bottom, right, top = self._bounds
+        for match in matches:
+            begin = self._index_of(chars, start + match.start())
+            end = self._index_of(chars, start + match.end() - 1)
+            if not (self._read_box(chars, begin, first) and self._read_box(chars, end, last)):
+                continue
+            word = Word(
+                text=_MARK.sub("-", match[0]),
+                left=min(first.left, last.left),
+                right=max(first.right, last.right),
+                bottom=min(first.bottom, last.bottom),
+                top=max(first.top, last.top),
+            )
+            across, up = (word.left + word.right) / 2, (word.bottom + word.top) / 2
+            if word.height > 0 and left <= across <= right and bottom <= up <= top:
+                yield word
 
 
 def _judge_pictures(page: Any, texts: Any, text: str) -> str:

@@ -83,7 +83,7 @@ FIELD = "/Subtype /Widget /FT /Tx"
                 "/Subtype /Widget /FT /Btn /T (c1) /V /Yes /AS /Yes",
                 "/Subtype /Text /Contents (a remark)",
             ],
-            "f1: a value\n[x] c1\nRemark: a remark",
+            "- f1: a value\n- [x] c1\n- Remark: a remark",
             [],
         ),
         (
@@ -93,7 +93,7 @@ FIELD = "/Subtype /Widget /FT /Tx"
                 f"{FIELD} /T (c) /V <FEFF00E9> /F 2",
                 f"{FIELD} /T (d) /V (one\\rtwo)",
             ],
-            "Full name: Ada\nd: one\ntwo",
+            "- Full name: Ada\n- d: one\ntwo",
             [],
         ),
         (
@@ -106,7 +106,7 @@ FIELD = "/Subtype /Widget /FT /Tx"
                 "/Subtype /Widget /FT /Btn /Ff 32768 /T (Color) /V /Blue /AS /Blue"
                 " /AP << /N << /Blue 4 0 R /Off 4 0 R >> >>",
             ],
-            "Land: Italy\nDays: Mon, Wed\n[ ] Agreed\nColor: Blue",
+            "- Land: Italy\n- Days: Mon, Wed\n- [ ] Agreed\n- Color: Blue",
             [],
         ),
         (
@@ -117,7 +117,7 @@ FIELD = "/Subtype /Widget /FT /Tx"
                 "/Subtype /Link /Contents (a link)",
                 "/Subtype /Popup /Contents (a window)",
             ],
-            "Remark by Ann: check this\nRemark: in the margin",
+            "- Remark by Ann: check this\n- Remark: in the margin",
             [],
         ),
         (
@@ -151,7 +151,7 @@ def test_values_of_forms_and_remarks_are_read_after_their_page(
 def test_a_form_without_other_text_is_read_and_files_it_holds_are_named() -> None:
     form = [PageDrawing(annotations=[f"{FIELD} /T (f) /V (v)"], pictures=[SCAN])]
     text, _ = read_pdf(draw_pdf(form, files=["data.csv", "b.docx"]))
-    assert text.text == "f: v"
+    assert text.text == "- f: v"
     assert text.unread == (
         "page 1 is a picture",
         "it holds the file data.csv",
