@@ -55,7 +55,7 @@ class _Seen:
     """What was met on the way. ``deleted`` are authors and texts, by paragraph.
 
     ``anchors`` are the texts that comments are about, and ``open`` the comments whose text has
-    begun. ``wordless`` tells each picture or object once, however often a header repeats it.
+    begun. ``wordless`` holds each picture or object once, however often a header repeats it.
     """
 
     deleted: dict[tuple[int, str], str] = field(default_factory=dict)
@@ -189,7 +189,9 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -
         return ()
     if name == "t":
         for id_ in seen.open:
-            seen.anchors[id_] = seen.anchors.get(id_, "") + (one.text or "")
+            anchor = seen.anchors.get(id_, "")
+            if len(anchor) <= LONGEST_ANCHOR:
+                seen.anchors[id_] = anchor + (one.text or "")
     elif name in ("commentRangeStart", "commentRangeEnd"):
         (seen.open.add if name.endswith("Start") else seen.open.discard)(_get(one, "id"))
     elif name in ("footnoteReference", "endnoteReference"):

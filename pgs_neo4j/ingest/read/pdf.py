@@ -261,13 +261,13 @@ def _unread_parts(pdf: Any) -> Iterator[str]:
     from pypdfium2 import raw
 
     if pdf.get_formtype() == raw.FORMTYPE_XFA_FULL:
-        yield "it is an XFA form, of which only what its pages show is read"
+        yield "the fields of its XFA form"
     count = pdf.count_attachments()
     for place in range(min(count, MOST_FILES)):
         name = " ".join(normalize(pdf.get_attachment(place).get_name()).split())[:LONGEST_TITLE]
-        yield f"it holds the file {name}" if name else "it holds a file"
+        yield f"the attached file {name}" if name else "an attached file"
     if count > MOST_FILES:
-        yield f"it holds {count - MOST_FILES:,} more files"
+        yield f"{count - MOST_FILES:,} more attached files"
 
 
 def _starts(pages: Iterable[str]) -> Iterator[int]:

@@ -148,14 +148,20 @@ def test_values_of_forms_and_remarks_are_read_after_their_page(
     assert [*text.unread] == unread
 
 
+def test_the_fields_of_a_form_in_xml_are_named() -> None:
+    fields, xfa = b"/AcroForm << /Fields", b"/NeedsRendering true /AcroForm << /XFA [] /Fields"
+    text, _ = read_pdf(draw_pdf([PageDrawing(WIDE)]).replace(fields, xfa))
+    assert text.unread == ("the fields of its XFA form",)
+
+
 def test_a_form_without_other_text_is_read_and_files_it_holds_are_named() -> None:
     form = [PageDrawing(annotations=[f"{FIELD} /T (f) /V (v)"], pictures=[SCAN])]
     text, _ = read_pdf(draw_pdf(form, files=["data.csv", "b.docx"]))
     assert text.text == "- f: v"
     assert text.unread == (
         "page 1 is a picture",
-        "it holds the file data.csv",
-        "it holds the file b.docx",
+        "the attached file data.csv",
+        "the attached file b.docx",
     )
 
 
