@@ -3,7 +3,10 @@
 // in `wanted` that is held at all how many nodes hold it and the first `most` of them, in the
 // order of `partitions` and by rank. One of the `probes` is in every text that can count, so
 // most nodes are done with after them.
-// params: partitions: list[str], text: list[str], wanted: list[dict], most: int
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: partitions: list[str], text: list[str], wanted: list[dict], most: int,
+//   facts: list[dict]
 // returns: searched: int, found: list[dict]
 // mode: read
 // language: 5, 25
@@ -16,7 +19,26 @@ CALL () {
   UNWIND range(0, size($partitions) - 1) AS place
   MATCH (p:PgsPartition {uid: $partitions[place]})<-[m:PGS_IN]-(n)
   WITH place, m, n,
-       toLower(reduce(joined = '', value IN [property IN $text | n[property]] | joined +
+       toLower(reduce(joined = '', value IN
+         [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+           UNWIND $facts AS view
+           MATCH (n)-[r]->(t)
+           WHERE r[view.fact] IS NOT NULL
+             AND CASE size(view.types)
+                   WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                   ELSE type(r) IN view.types
+                 END
+             AND CASE size(view.labels)
+                   WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                   ELSE any(label IN labels(t) WHERE label IN view.labels)
+                 END
+           UNWIND [r[view.fact], head([
+             name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])] AS value
+           RETURN value
+         } END
+         | joined +
          CASE
            WHEN value IS NULL THEN ''
            WHEN value IS :: STRING NOT NULL THEN value + '\n'

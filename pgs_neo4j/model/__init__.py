@@ -53,6 +53,7 @@ from pgs_neo4j.model.found import (
 from pgs_neo4j.model.graph import (
     Adjacent,
     Drift,
+    Fact,
     Generation,
     GraphMapping,
     LineageChange,
@@ -108,6 +109,7 @@ __all__ = [
     "Crosscheck",
     "Drift",
     "Effort",
+    "Fact",
     "FeedbackResult",
     "Finding",
     "Flag",

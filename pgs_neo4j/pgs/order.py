@@ -102,7 +102,9 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     ``texts`` of the graph's ``nodes`` have text. Raises UsageError when ``structure_only`` is set
     for a graph with text, because its text would be read.
     """
-    name, properties = order.graph, ", ".join(order.mapping.text)
+    name, mapping = order.graph, order.mapping
+    named = (*mapping.text, *filter(None, (mapping.relationship_text,)))
+    properties = ", ".join(named)
     if order.structure_only and texts:
         raise UsageError(
             f"{texts:,} nodes of graph {name} have text, which would be read; leave out "

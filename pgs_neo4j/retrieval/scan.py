@@ -84,6 +84,7 @@ async def _find_by_scan(
             queries.get("retrieval/scan_members"),
             partitions=[partition.uid for partition in portion],
             text=order.properties,
+            facts=order.mapping.facts,
             wanted=[_scan_row(place, search, closely) for place, search in enumerate(sought)],
             most=CANDIDATES,
         )
@@ -140,6 +141,7 @@ async def _read_placed(db: Database, order: LookupOrder, nodes: list[str]) -> li
         generation=order.generation,
         nodes=nodes,
         text=list(order.mapping.text),
+        facts=order.mapping.facts,
         title=order.mapping.title or "",
         key=order.mapping.key or "",
     )

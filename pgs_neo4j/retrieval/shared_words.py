@@ -21,12 +21,13 @@ async def find_by_shared_words(
     Maps element id to score, best first.
     """
     terms = sorted(set(words(question)))
-    if not terms or not mapping.text:
+    if not terms or not mapping.has_text:
         return {}
     rows = await db.read(
         queries.get("retrieval/find_by_shared_words"),
         labels=list(mapping.labels),
         text=list(mapping.text),
+        facts=mapping.facts,
         terms=terms,
     )
     holders = Counter(place for row in rows for place in row["found"])

@@ -54,7 +54,7 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
     """
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
-    missing = [] if mapping.text else [NO_TEXT]
+    missing = [] if mapping.has_text else [NO_TEXT]
     wanted = dict.fromkeys(mapping.labels + mapping.chunk_labels)
     missing += [
         f"no node has the label {quote_name(name)}" for name in wanted if name not in labels

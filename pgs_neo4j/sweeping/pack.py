@@ -226,14 +226,13 @@ def _with_relationships(
     touching = 0
     for rank in sorted(shown):
         touching += links.ends.get(rank, 0)
-        inside: dict[tuple[str, str, str], list[Relationship]] = {}
+        inside: dict[tuple[str, str], list[Relationship]] = {}
         for link in links.by_source.get(rank, ()):
             if link.target in shown:
-                inside.setdefault((link.type, link.name, link.fact), []).append(link)
+                inside.setdefault((link.type, link.name), []).append(link)
                 touching -= 1
-        for stated, alike in inside.items():
-            head, tail = show_link(rank, *stated)
-            line, listed = _line(head, alike, tail, (left, left_tokens))
+        for (kind, name), alike in inside.items():
+            line, listed = _line(show_link(rank, kind, name), alike, (left, left_tokens))
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)
@@ -241,19 +240,17 @@ def _with_relationships(
     return Pass(number, tuple(pieces), tuple(fitting), tuple(lines), touching - len(fitting))
 
 
-def _line(
-    head: str, links: Sequence[Relationship], tail: str, room: tuple[float, float]
-) -> tuple[str, int]:
+def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
     """Return one line with the relationships that fit, and their number.
 
-    They are of one node, one type, one name, and one fact.
+    They are of one node, one type, and one name.
     """
-    wide = len(head.encode()) - len(head) + len(tail.encode()) - len(tail)
-    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide) - len(tail)
+    wide = len(head.encode()) - len(head)
+    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)
     targets = [f"n{link.target + 1}" for link in links]
     line = head + ", ".join(targets)
     if len(line) <= length:
-        return line + tail, len(targets)
+        return line, len(targets)
     sizes = itertools.accumulate((len(target) + 2 for target in targets), initial=len(head) - 2)
     listed = max(0, bisect_right(list(sizes), length) - 1)
-    return head + ", ".join(targets[:listed]) + tail, listed
+    return head + ", ".join(targets[:listed]), listed

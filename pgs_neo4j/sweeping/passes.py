@@ -251,7 +251,6 @@ class PassReader:
             self._order.partition.id,
             shown,
             known_partitions=self._order.partition_ids,
-            relationships=item.relationships,
         )
         report = await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
         replies = self._tools.replies

@@ -15,7 +15,6 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
 NAME_ROOM = (80, 240)  # characters and bytes of a relationship's name
-FACT_ROOM = (300, 900)  # the same of its fact
 # Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
 DEFUSING = 16
 LEAST_PART = 200  # characters of a part that still says something
@@ -73,18 +72,15 @@ def inline_name(name: str) -> str:
     return one_line(name)
 
 
-def show_link(rank: int, kind: str, name: str = "", fact: str = "") -> tuple[str, str]:
-    """Return what stands before and after the targets of relationships in a prompt.
+def show_link(rank: int, kind: str, name: str = "") -> str:
+    """Return what stands before the targets of relationships in a prompt.
 
-    A fact stands in quotation marks, and holds none that could end it. Long names and facts are
-    cut. A name that equals the type is left out.
+    A long name is cut. One that equals the type is left out.
     """
     named = cut(name.strip(), *NAME_ROOM) if name != kind else ""
     # The parentheses could make an alias of a name, so they are cleaned with it.
     called = f" {inline_name(f'({named})')}" if named else ""
-    stated = one_line(cut(fact.strip(), *FACT_ROOM)).replace('"', "'")
-    tail = f': "{stated}"' if stated else ""
-    return f"n{rank + 1} -{inline_name(kind)}{called}-> ", tail
+    return f"n{rank + 1} -{inline_name(kind)}{called}-> "
 
 
 def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgs_neo4j.model import Citation, Node, Quote, Relationship
+from pgs_neo4j.model import Citation, Node, Quote
 from pgs_neo4j.text.clean import clean_text
 
 # Shorter ones are names or words in scare quotes, not quotations.
@@ -27,8 +27,8 @@ _NO_WORD = re.compile(r"[\W_]+")
 class Wording:
     """The nodes that a prompt showed, by alias; the words of each are prepared only once.
 
-    Hundreds of findings may cite the same nodes. ``facts`` are those that the prompt stated of a
-    node's relationships.
+    Hundreds of findings may cite the same nodes. ``facts`` are those that other nodes state of a
+    node.
     """
 
     shown: Mapping[str, Node]
@@ -36,7 +36,7 @@ class Wording:
     _words: dict[str, str] = field(default_factory=dict)
 
     def of(self, alias: str) -> str:
-        """Return the words of a node that was shown, and of its facts."""
+        """Return the words of a node that was shown, and of the facts about it."""
         if alias not in self._words:
             node = self.shown[alias]
             texts = (node.text, *self.facts.get(alias, ()))
@@ -44,13 +44,19 @@ class Wording:
         return self._words[alias]
 
 
-def facts_by_alias(relationships: Iterable[Relationship]) -> dict[str, list[str]]:
-    """Return the facts that relationships state, by the aliases of both ends."""
+def facts_by_target(shown: Mapping[str, Node]) -> dict[str, list[str]]:
+    """Return the facts that nodes state of others, by the aliases of these.
+
+    A fact is about both ends. The text of its source holds it, and that of its target does not.
+    """
+    if not any(node.facts for node in shown.values()):
+        return {}
+    aliases = {node.element_id: alias for alias, node in shown.items()}
     facts: dict[str, list[str]] = {}
-    for link in relationships:
-        if link.fact:
-            for rank in (link.source, link.target):
-                facts.setdefault(f"n{rank + 1}", []).append(link.fact)
+    for node in shown.values():
+        for fact in node.facts:
+            if fact.target in aliases and fact.target != node.element_id:
+                facts.setdefault(aliases[fact.target], []).append(fact.text)
     return facts
 
 

@@ -13,7 +13,6 @@ from pgs_neo4j.model import (
     Node,
     Prompt,
     PromptNeighbor,
-    Relationship,
     Report,
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
@@ -21,7 +20,7 @@ from pgs_neo4j.sweeping.analogies import render_analogies
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_alias
+from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target
 from pgs_neo4j.sweeping.receipts import place_receipts, request_receipts
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
@@ -153,12 +152,11 @@ def parse_report(
     partition: int,
     shown: Mapping[str, Node],
     known_partitions: Collection[int] = (),
-    relationships: Sequence[Relationship] = (),
 ) -> Report:
     """Parse a reply as a report.
 
-    ``shown`` holds the nodes of the pass by alias. Quotations may be of facts that
-    ``relationships`` state. Other headings, another order, fences, and prose around the sections
+    ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
+    on either end. Other headings, another order, fences, and prose around the sections
     are tolerated, and the model's thinking is left out. Raises ModelOutputError when fewer than two
     of the four sections are there. Bullets beyond BULLETS_PER_SECTION are counted and left out.
     """
@@ -169,7 +167,7 @@ def parse_report(
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
-    wording = Wording(shown, facts_by_alias(relationships))
+    wording = Wording(shown, facts_by_target(shown))
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,

@@ -37,7 +37,8 @@ async def find_by_text(
     """Return the ``k`` nodes that hold the question's words best.
 
     Without a full-text index on every label of the view, the text index of its partitions is asked.
-    Without partitions, all texts are read. Raises DatabaseError.
+    Without partitions, all texts are read. If the mapping names facts, which a full-text index of
+    nodes does not hold, the text index of the partitions is asked as well. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if not spoken:
@@ -55,7 +56,22 @@ async def find_by_text(
         candidates=k if exact else CANDIDATES * k,
         k=k,
     )
-    return Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
+    hits = Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
+    if not (mapping.relationship_text and own):
+        return hits
+    more = await find_by_own_index(db, own, mapping, question, k)
+    return _merge(hits, more, k) if more else hits
+
+
+def _merge(one: Hits, other: Hits, k: int) -> Hits:
+    """Return the ``k`` best of two, each relative to its best score; the higher score counts."""
+    merged: dict[str, float] = {}
+    for scores in (one.scores, other.scores):
+        best = max(scores.values(), default=1.0)
+        for node, score in scores.items():
+            merged[node] = max(merged.get(node, 0.0), score / best)
+    ordered = sorted(merged.items(), key=lambda pair: (-pair[1], pair[0]))
+    return Hits(f"{one.method} and {other.method}", dict(ordered[:k]))
 
 
 def searched_words(question: str) -> list[str]:
