@@ -109,6 +109,8 @@ def _relationship_warnings(content: Survey, mapping: GraphMapping) -> Iterator[s
             yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
         elif option == "--relationship-weight" and not all(map(candidates.is_numeric, named)):
             yield f"{quote_name(name)} is mapped as relationship weight but holds {kinds}"
+        elif option == "--relationship-text" and not any(map(is_readable, named)):
+            yield f"{quote_name(name)} is mapped as relationship text but holds {kinds}"
         elif option == "--relationship-embedding" and not all(map(candidates.may_be_vector, named)):
             yield f"{quote_name(name)} is mapped as relationship embedding but holds {kinds}"
 

@@ -42,16 +42,15 @@ def _joined(values: Iterable[Any], write: Callable[[Mapping[str, Any], str], str
     for value in values:
         if not isinstance(value, dict):
             parts.append(_stripped(value))
-        elif stated := stated_text(value):
+        elif stated := stated_text(value["fact"]):
             lines.append(write(value, stated))
     if lines:
         parts.append("\n".join(sorted(set(lines))))
     return "\n\n".join(filter(None, parts))
 
 
-def stated_text(fact: Mapping[str, Any]) -> str:
-    """Return the text of a fact on one line, with a semicolon between the items of a list."""
-    value = fact["fact"]
+def stated_text(value: Any) -> str:
+    """Return what a relationship states on one line, with a semicolon between items of a list."""
     if isinstance(value, list) and not _is_vector(value):
         return "; ".join(filter(None, map(_one_line, value)))
     return _one_line(value)
@@ -107,7 +106,7 @@ def node(
 
 def _facts(text: Sequence[Any]) -> tuple[Fact, ...]:
     facts = (value for value in text if isinstance(value, dict))
-    return tuple(Fact(one["node"], stated) for one in facts if (stated := stated_text(one)))
+    return tuple(Fact(one["node"], stated) for one in facts if (stated := stated_text(one["fact"])))
 
 
 def title_of(title: Any, text: Sequence[Any], key: Any) -> str:

@@ -281,6 +281,19 @@ async def test_quotations_of_facts_are_found_on_both_ends_and_nowhere_else(
     assert node.text == "A\n\nR -> B: A sold the amber mine to B in 1371"
 
 
+async def test_lists_are_shown_where_relationships_are_listed(
+    endpoint: Endpoint, db: Database
+) -> None:
+    await load(db, CHAIN)
+    async with engine_on(endpoint, **KNOBS) as pgs:
+        await pgs.add_graph("facts", VIEW)
+        page = await pgs.browse.neighbors("facts", await element_id(db, "Entity 5"))
+        found = await pgs.search("first second", graph="facts", mode="hybrid")
+    stated = "FACT-x1 first; FACT-x2 second"
+    assert stated in [neighbor.fact for neighbor in page.neighbors]
+    assert stated in [fact.text for fact in found.facts]
+
+
 async def element_id(db: Database, name: str) -> str:
     """Return the element id of a node."""
     rows = await fetch(db, "MATCH (e:Ent {name: $name}) RETURN elementId(e) AS id", name=name)
