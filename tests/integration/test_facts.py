@@ -339,7 +339,7 @@ async def test_a_changed_fact_makes_its_source_unread_again(
     [
         OWES + ", (c:Ent {place: 30}) CREATE (a)-[:RELATES_TO {fact: 'FACT-new'}]->(c)",
         "MATCH (a:Ent {place: 7})-[r {name: 'TRADES'}]->() DELETE r",
-        OWES + ", (c:Ent {place: 9}) CREATE (a)-[s:RELATES_TO]->(c) SET s = r DELETE r",
+        OWES + ", (c:Ent {place: 9}) CREATE (a)-[s:RELATES_TO]->(c) SET s = properties(r) DELETE r",
     ],
     ids=["added", "deleted", "led elsewhere"],
 )
