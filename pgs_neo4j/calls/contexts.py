@@ -6,7 +6,7 @@ counts in tokens of its own, so some of the context stays free.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.config.models_table import ModelEntry
@@ -18,6 +18,7 @@ MARGIN_TOKENS = 64
 MARGIN_SHARE = 0.05
 # A report of a few findings. A context that leaves less holds no pass at all.
 LEAST_REPLY = 256
+UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
 REPLY_SHARE = 0.4  # of the context, at most, where the wanted reply would take more
 
 
@@ -45,6 +46,17 @@ class Contexts:
             else:
                 self._known[name] = await llm.read_context()
         return self.of(name)
+
+    def describe(self, llms: Sequence[object]) -> tuple[tuple[str, str], ...]:
+        """Return the contexts of models behind endpoints in words, by their names."""
+        described: dict[str, str] = {}
+        for llm in llms:
+            if isinstance(llm, Limited):
+                name = str(getattr(llm, "name", ""))
+                known = self.of(name)
+                limit = "limited by its endpoint" if llm.refuses_long_prompts else UNKNOWN
+                described[name] = known.described if known else limit
+        return tuple(described.items())
 
     def of(self, model: str) -> ModelContext | None:
         """Return what is known of a model's context; None if nothing is."""

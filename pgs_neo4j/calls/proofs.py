@@ -42,8 +42,8 @@ FRAME_TOKENS = 40  # a chat template around two messages may add as many
 # Fewer tokens than these are not a count of a prompt, whole or cut. Some endpoints always report 0
 # or 1, and no context of any use is smaller.
 PLAUSIBLE = 128
-# Codes stand at every quarter of a prompt or closer. Whoever repeats all of them was given more
-# than this share, so a smaller count is that of a part: the rest was cached.
+# Codes stand at every quarter of a prompt or closer. A reader who repeats all of them was
+# given more than this share, so a smaller count is that of a part: the rest was cached.
 COUNTED_PART = 0.5
 # A prompt that was cut has the tokens of the context, or of half of it, as Ollama shifts it.
 PLATEAUS = (1.0, 0.5)

@@ -30,6 +30,8 @@ _TOO_LONG = re.compile(
     r"(?:long|large)|too many (?:input )?tokens|too large to process|"
     r"maximum (?:prompt|input|sequence) length|exceeds? (?:the )?max(?:imum)? length|"
     r"token count .{0,40}exceeds|(?:input|prompt) tokens? exceeds?|range of input length|"
+    # DashScope, TEI, Cohere, and OpenAI: too many texts in one call for embeddings.
+    r"batch size|too many inputs|at most \d+ (?:inputs|texts)|number of (?:inputs|texts)|"
     r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
     re.IGNORECASE | re.DOTALL,
 )

@@ -68,6 +68,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         high=high,
         budget=_crossed_limit(tools, sweeps, synthesis),
         advice=_advise(order, tools, partitioning.partitions, sweeps),
+        contexts=tools.calls.contexts.describe((tools.sweep_llm, tools.synthesis_llm)),
     )
 
 

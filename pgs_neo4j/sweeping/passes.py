@@ -239,7 +239,7 @@ class PassReader:
         context = self._tools.calls.contexts.of(llm.name)
         described = context.described if context else "too few tokens"
         return (
-            f"the context of {llm.name} is {described}, too small for the instructions and one "
+            f"the context of {llm.name} is {described}, which cannot hold the instructions and one "
             "node; use a model with a larger context, or let its server give it more"
         )
 

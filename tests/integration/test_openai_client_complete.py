@@ -262,6 +262,43 @@ async def test_each_vendor_names_an_end_its_own_way(
     assert (await llm.complete(PROMPT, max_tokens=9)).truncated is truncated
 
 
+@pytest.mark.parametrize(
+    ("refuses", "message", "changed"),
+    [
+        ("reasoning_effort", '"llama3.2:3b" does not support thinking', {"reasoning_effort": None}),
+        (
+            "reasoning_effort",
+            'think value "high" is not supported for this model',
+            {"reasoning_effort": None},
+        ),
+        ("system", "System role not supported", {"messages": ["user"]}),
+        ("max_tokens", "This model supports at most 50 completion tokens", {"max_tokens": 50}),
+        (
+            "max_tokens",
+            "max_tokens: 100 > 50, which is the maximum allowed number of output tokens",
+            {"max_tokens": 50},
+        ),
+    ],
+)
+async def test_what_an_endpoint_refuses_is_left_out_or_moved(
+    fake: FakeOpenAI, llm: Asked, refuses: str, message: str, changed: dict[str, object]
+) -> None:
+    def refuse(request: Recorded) -> Scripted | None:
+        body = request.body
+        roles = [entry["role"] for entry in body["messages"]]
+        used = {**body, "system": "system" in roles, "max_tokens": body.get("max_tokens", 0) > 50}
+        return Status(400, message=message) if used.get(refuses) else None
+
+    fake.refuse = refuse
+    assert (await llm.complete(PROMPT, max_tokens=100, effort="high")).text == "pong"
+    assert (await llm.complete(PROMPT, max_tokens=100, effort="high")).text == "pong"
+    assert len(fake.chats) == 3  # what was learned is kept
+    sent = fake.chats[-1].body
+    seen = {**sent, "messages": [entry["role"] for entry in sent["messages"]]}
+    assert {name: seen.get(name) for name in changed} == changed
+    assert PROMPT.system in str(sent["messages"])
+
+
 async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI, clock: Clock) -> None:
     fake.default = Hang()
     llm = model_at(fake, timeout_s=60.0)

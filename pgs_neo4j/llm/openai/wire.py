@@ -191,7 +191,8 @@ class Dialect:
         """Learn the longest reply; return whether the refused request was for a longer one."""
         sent = next(name for name in LIMITS if name in body)
         found = _MOST_OUTPUT.search(message)
-        if found is None or not ("max_" in message or "output tokens" in message):
+        about = ("max_" in message, "output tokens" in message, "completion tokens" in message)
+        if found is None or not any(about):
             return False
         most = int(found[1] or found[2])
         self.most_output = min(most, self.most_output or most)

@@ -40,7 +40,7 @@ REFUSALS = [
      "model is loaded with context length of only 4096 tokens", 1, 0),
     (400, None, "The number of tokens to keep from the initial prompt is greater than the context "
      "length.", 0, 0),
-    (400, "3051", f"Prompt contains {SENT} tokens and 0 draft tokens, too large for model with "
+    (400, "3051", f"Prompt contains {SENT} tokens and 0 draft tokens, " "too large for model with "
      "4096 maximum context length", 1, 1),
     (400, None, f"The input ({SENT} tokens) is longer than the model's context length (4096 "
      "tokens).", 1, 1),
