@@ -1,8 +1,10 @@
 // Nodes whose text holds at least one of the terms, with the places of the terms it holds.
-// Terms are lower case; `size` is the length of the text in characters.
+// Terms are in normal form and lower case, and so are the texts: the `dropped` signs are taken out.
+// `size` is the length of the text in characters.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: labels: list[str], text: list[str], terms: list[str], facts: list[dict]
+// params: labels: list[str], text: list[str], terms: list[str], dropped: list[str],
+//   facts: list[dict]
 // returns: element_id: str, found: list[int], size: int
 // mode: read
 // language: 5, 25
@@ -13,7 +15,7 @@ CALL () {
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
 }
-WITH n, toLower(reduce(joined = '', value IN
+WITH n, reduce(joined = '', value IN
          [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
            UNWIND $facts AS view
            MATCH (n)-[r]->(t)
@@ -37,7 +39,15 @@ WITH n, toLower(reduce(joined = '', value IN
            WHEN value IS :: LIST<ANY> NOT NULL
              THEN reduce(items = '', item IN toStringList(value) | items + coalesce(item, '') + ' ')
            ELSE coalesce(toStringOrNull(value), '')
-         END)) AS joined
+         END) AS written
+WITH n,
+     CASE
+       WHEN written =~ '\\p{ASCII}*+' THEN toLower(written)
+       ELSE
+         replace(replace(normalize(toLower(toUpper(normalize(
+           reduce(kept = '', part IN split(normalize(written, NFKC), $dropped) | kept + part),
+         NFKC))), NFKC), 'ς', 'σ'), 'i\u0307', 'i')
+     END AS joined
 WITH n, size(joined) AS size, [i IN range(0, size($terms) - 1) WHERE joined CONTAINS $terms[i]] AS found
 WHERE size(found) > 0
 RETURN elementId(n) AS element_id, found, size

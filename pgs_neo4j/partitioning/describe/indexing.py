@@ -85,7 +85,7 @@ class SegmentWriter:
             if self.builder.size >= MOST_TEXTS or self.builder.postings >= MOST_POSTINGS:
                 await self.flush()
             self.firsts[partition_id] = self.builder.size
-        members = list(members)
+        members = [member.normal for member in members]
         self.builder.add([member.whole for member in members])
         self._bodies += [member.body for member in members]
         if self.builder.full:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
 from pgs_neo4j.text.node_text import searched_text
+from pgs_neo4j.text.normal_form import normal_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class MemberText:
     partition_id: int
     title: str
     text: str
+
+    @property
+    def normal(self) -> MemberText:
+        """The same in the normal form in which it is indexed."""
+        return replace(self, title=normal_form(self.title), text=normal_form(self.text))
 
     @property
     def whole(self) -> str:

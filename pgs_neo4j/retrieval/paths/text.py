@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pgs_neo4j.database import queries
@@ -13,6 +12,7 @@ from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
 from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.text.normal_form import find_words
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 from pgs_neo4j.text.words import STOP_WORDS, words
 
@@ -22,8 +22,6 @@ SHORT = 2
 """Letters of the words that are in no list of function words, such as "is"."""
 CANDIDATES = 4
 """Nodes that an index returns for each one wanted if it also has nodes of other labels."""
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 async def find_by_text(
@@ -80,7 +78,7 @@ def searched_words(question: str) -> list[str]:
     They are as they stand in it and as ``words`` splits them, in lower case, so that none is an
     operator. Every other sign is left out, and so are function words unless there are no others.
     """
-    spoken = _WORD.findall(question.lower())
+    spoken = find_words(question.lower())
     content = [word for word in spoken if not _is_function_word(word)]
     return list(dict.fromkeys([*(content or spoken), *words(question)]))[:MOST_WORDS]
 
