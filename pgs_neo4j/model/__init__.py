@@ -83,6 +83,7 @@ from pgs_neo4j.model.prompt import (
 from pgs_neo4j.model.report import (
     Absence,
     Citation,
+    DoubtedSentence,
     Finding,
     Flag,
     Quote,
@@ -107,6 +108,7 @@ __all__ = [
     "Convergence",
     "Coverage",
     "Crosscheck",
+    "DoubtedSentence",
     "Drift",
     "Effort",
     "Fact",

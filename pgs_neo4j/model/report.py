@@ -36,16 +36,32 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One discovery of a sweep, with its citations and quotations."""
+    """One discovery of a sweep, with its citations and quotations.
+
+    ``doubts`` say which of its numbers, dates, names, and denials the cited nodes do not bear out.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
     quotes: tuple[Quote, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def supported(self) -> bool:
         """Whether at least one citation resolves to a node of the prompt."""
         return any(citation.valid for citation in self.citations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtedSentence:
+    """A sentence whose claims the nodes that it cites do not bear out, and why.
+
+    ``partition`` is that of the finding; None if the answer itself says it.
+    """
+
+    text: str
+    reason: str
+    partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,12 +49,13 @@ class BulletRow(TypedDict):
 
 
 class FindingRow(BulletRow):
-    """The node of a finding; ``citations`` and ``quotes`` are JSON."""
+    """The node of a finding; ``citations`` and ``quotes`` are JSON, ``doubts`` is a list."""
 
     supported: bool
     misquoted: int
     citations: str
     quotes: str
+    doubts: list[str]
 
 
 class FlagRow(BulletRow):
@@ -135,6 +136,7 @@ def _finding_row(finding_id: str, place: int, finding: Finding) -> FindingRow:
         "misquoted": sum(not quote.found for quote in finding.quotes),
         "citations": citations_json(finding.citations),
         "quotes": quotes_json(finding.quotes),
+        "doubts": list(finding.doubts),
     }
 
 

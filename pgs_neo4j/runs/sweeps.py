@@ -120,6 +120,7 @@ def _finding(row: StoredFinding, partition: int) -> Finding:
         text=row["text"],
         citations=_citations(row, partition),
         quotes=quotes_of(row["quotes"]),
+        doubts=tuple(row["doubts"] or ()),
     )
 
 

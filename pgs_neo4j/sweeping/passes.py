@@ -22,8 +22,10 @@ from pgs_neo4j.errors import (
     StoppedError,
 )
 from pgs_neo4j.events import PassFinished
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
+from pgs_neo4j.sweeping.claims import known_to
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges, without_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
@@ -251,6 +253,8 @@ class PassReader:
             self._order.partition.id,
             shown,
             known_partitions=self._order.partition_ids,
+            relationships=item.relationships,
+            known=None if self._tools.llm.name == EXTRACTIVE else known_to(self._order),
         )
         report = await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
         replies = self._tools.replies

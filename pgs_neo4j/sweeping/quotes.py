@@ -28,12 +28,20 @@ class Wording:
     """The nodes that a prompt showed, by alias; the words of each are prepared only once.
 
     Hundreds of findings may cite the same nodes. ``facts`` are those that other nodes state of a
-    node.
+    node, and ``links`` name its relationships and their other ends.
     """
 
     shown: Mapping[str, Node]
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    links: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _words: dict[str, str] = field(default_factory=dict)
+
+    def text_of(self, alias: str) -> str:
+        """Return all that the prompt said of a node: title, labels, text, facts, and links."""
+        node = self.shown[alias]
+        head = (node.title, node.key, *node.labels)
+        facts, links = self.facts.get(alias, ()), self.links.get(alias, ())
+        return "\n".join((*head, node.text, *facts, *links))
 
     def of(self, alias: str) -> str:
         """Return the words of a node that was shown, and of the facts about it."""
@@ -46,6 +54,19 @@ class Wording:
                 shown = "\n".join((shown, *texts))
             self._words[alias] = "".join(dict.fromkeys((_words(shown), _words(join(shown)))))
         return self._words[alias]
+
+
+def links_by_alias(
+    relationships: Iterable[Relationship], shown: Mapping[str, Node]
+) -> dict[str, list[str]]:
+    """Return the names of relationships and of their other ends, by the aliases of both ends."""
+    links: dict[str, list[str]] = {}
+    for link in relationships:
+        ends = f"n{link.source + 1}", f"n{link.target + 1}"
+        for alias, other in (ends, ends[::-1]):
+            title = shown[other].title if other in shown else ""
+            links.setdefault(alias, []).append(f"{link.type} {link.name} {title}")
+    return links
 
 
 def facts_by_target(shown: Mapping[str, Node]) -> dict[str, list[str]]:

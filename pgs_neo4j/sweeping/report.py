@@ -17,12 +17,14 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.analogies import render_analogies
+from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target
+from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target, links_by_alias
 from pgs_neo4j.sweeping.receipts import place_receipts, request_receipts
 from pgs_neo4j.text.citations import qualify_aliases, resolve
+from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, paragraph, sections
 from pgs_neo4j.text.thinking import strip_thinking
@@ -152,11 +154,15 @@ def parse_report(
     partition: int,
     shown: Mapping[str, Node],
     known_partitions: Collection[int] = (),
+    relationships: Sequence[Relationship] = (),
+    known: Known | None = None,
 ) -> Report:
     """Parse a reply as a report.
 
     ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
-    on either end. Other headings, another order, fences, and prose around the sections
+    on either end. With what is ``known`` besides, the claims of findings are looked up in the nodes
+    that they cite, their facts, and their ``relationships``. Other headings, another order, fences,
+    and prose around the sections
     are tolerated, and the model's thinking is left out. Raises ModelOutputError when fewer than two
     of the four sections are there. Bullets beyond BULLETS_PER_SECTION are counted and left out.
     """
@@ -167,12 +173,13 @@ def parse_report(
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
-    wording = Wording(shown, facts_by_target(shown))
+    wording = Wording(shown, facts_by_target(shown), links_by_alias(relationships, shown))
+    claims = Claims(wording, known) if known is not None else None
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,
         domain_state=paragraph(parts.get("domain state", "")),
-        findings=tuple(finding(item, partition, wording) for item in kept["findings"]),
+        findings=tuple(finding(item, partition, wording, claims) for item in kept["findings"]),
         flags=tuple(
             flag
             for item in kept["outbound flags"]
@@ -183,10 +190,14 @@ def parse_report(
     )
 
 
-def finding(text: str, partition: int, wording: Wording) -> Finding:
-    """Return a finding with citations resolved and quotations checked."""
+def finding(text: str, partition: int, wording: Wording, claims: Claims | None = None) -> Finding:
+    """Return a finding with citations resolved, and quotations and claims checked."""
     citations = resolve(text, partition, wording.shown)
-    return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, wording))
+    doubts: tuple[str, ...] = ()
+    if claims is not None:
+        doubts = claims.check(text, lambda some: resolve(some, partition, wording.shown))
+    quotes = check_quotes(text, citations, wording)
+    return Finding(text=text, citations=citations, quotes=quotes, doubts=doubts)
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:

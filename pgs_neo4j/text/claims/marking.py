@@ -76,13 +76,18 @@ def doubts_of(text: str, doubting: Doubting) -> list[str]:
     return list(dict.fromkeys(every))
 
 
+def begins_block(line: str) -> bool:
+    """Return whether a line begins a bullet, a heading, or a row, or is empty."""
+    return not line.strip() or line.lstrip()[0] in "#|>" or _BULLET.match(line) is not None
+
+
 def find_marked(text: str) -> Iterator[Marked]:
     """Yield the marked sentences of a text in order."""
-    for line in text.splitlines():
-        bullet = _BULLET.match(line)
+    for block in _blocks(text):
+        bullet = _BULLET.match(block)
         begin = bullet.end() if bullet else 0
-        for match in _MARK.finditer(line):
-            before = line[begin : match.start()]
+        for match in _MARK.finditer(block):
+            before = block[begin : match.start()]
             places = spans(before)
             first = places[-1][0] if places else 0
             yield Marked(" ".join(before[first:].split()), match[1])
@@ -90,24 +95,37 @@ def find_marked(text: str) -> Iterator[Marked]:
 
 
 def strike(text: str) -> str:
-    """Return a text without its marked sentences; a bullet or line of nothing else goes as well."""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        if not _MARK.search(line):
-            lines.append(line)
+    """Return a text without its marked sentences; a bullet of nothing else goes as well."""
+    blocks: list[str] = []
+    for block in _blocks(text):
+        if not _MARK.search(block):
+            blocks.append(block)
             continue
-        bullet = _BULLET.match(line)
+        bullet = _BULLET.match(block)
         begin = bullet.end() if bullet else 0
         kept, end = [], begin
-        for match in _MARK.finditer(line):
-            places = spans(line[end : match.start()])
+        for match in _MARK.finditer(block):
+            places = spans(block[end : match.start()])
             first = places[-1][0] if places else 0
-            kept.append(line[end : end + first])
+            kept.append(block[end : end + first])
             end = match.end()
-        rest = "".join((*kept, line[end:])).strip()
+        rest = "".join((*kept, block[end:])).strip()
         if rest.strip("*_ "):
-            lines.append(line[:begin] + rest)
-    return "\n".join(lines)
+            blocks.append(block[:begin] + rest)
+    return "\n".join(blocks)
+
+
+def _blocks(text: str) -> list[str]:
+    """Return bullets, paragraphs, and other lines, without the line breaks between them."""
+    blocks: list[str] = []
+    open_ = False
+    for line in text.split("\n"):
+        if open_ and not begins_block(line):
+            blocks[-1] += f"\n{line}"
+        else:
+            blocks.append(line)
+        open_ = bool(line.strip()) and line.lstrip()[0] not in "#|>"
+    return blocks
 
 
 def _cites(sentence: str, text: str) -> str:

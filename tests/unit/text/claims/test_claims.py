@@ -165,9 +165,14 @@ def test_each_sentence_is_marked_where_it_stands_and_may_be_struck() -> None:
         "Revenue was 9 euros [n2].",
         "The rate was 11 % in (some) places [n1]",
     ]
-    assert strike(f"# A\n- {marked}\n- It is 8 (in doubt: no)\nend") == (
-        "# A\n- It is hot. [n1]\nend"
+    assert strike(f"# A\n- {marked}\n- It is 8 (in doubt: no)\n\nend") == (
+        "# A\n- It is hot. [n1]\n\nend"
     )
+    # A sentence may go on in the next line.
+    wrapped = mark("- Revenue was\n  9 euros [n2].\n", doubting)
+    assert wrapped == "- Revenue was\n  9 euros [n2]. (in doubt: no cited node has 9 euros)\n"
+    assert [one.text for one in find_marked(wrapped)] == ["Revenue was 9 euros [n2]."]
+    assert strike(f"a\n{wrapped}\nb") == "a\n\nb"
     # A sentence without citations is looked up in what its line cites.
     assert doubts_of("It took 75 kg. It is so [n2].", doubting) == []
     assert doubts_of("It took 75 kg. It is so [n1].", doubting) == ["no cited node has 75 kg"]
