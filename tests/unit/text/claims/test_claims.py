@@ -168,7 +168,7 @@ def test_each_sentence_is_marked_where_it_stands_and_may_be_struck() -> None:
     assert strike(f"# A\n- {marked}\n- It is 8 (in doubt: no)\n\nend") == (
         "# A\n- It is hot. [n1]\n\nend"
     )
-    # A sentence may go on in the next line.
+    # A sentence may end in the next line.
     wrapped = mark("- Revenue was\n  9 euros [n2].\n", doubting)
     assert wrapped == "- Revenue was\n  9 euros [n2]. (in doubt: no cited node has 9 euros)\n"
     assert [one.text for one in find_marked(wrapped)] == ["Revenue was 9 euros [n2]."]
