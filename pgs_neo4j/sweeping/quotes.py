@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgs_neo4j.model import Citation, Node, Quote
+from pgs_neo4j.model import Citation, Node, Quote, Relationship
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.invisible import is_plainly_visible
 from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form

@@ -13,6 +13,7 @@ from pgs_neo4j.model import (
     Node,
     Prompt,
     PromptNeighbor,
+    Relationship,
     Report,
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
@@ -162,9 +163,9 @@ def parse_report(
     ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
     on either end. With what is ``known`` besides, the claims of findings are looked up in the nodes
     that they cite, their facts, and their ``relationships``. Other headings, another order, fences,
-    and prose around the sections
-    are tolerated, and the model's thinking is left out. Raises ModelOutputError when fewer than two
-    of the four sections are there. Bullets beyond BULLETS_PER_SECTION are counted and left out.
+    and prose around the sections are tolerated, and the model's thinking is left out. Raises
+    ModelOutputError when fewer than two of the four sections are there. Bullets beyond
+    BULLETS_PER_SECTION are counted and left out.
     """
     parts = sections(strip_thinking(text), SECTIONS)
     if len(parts) < LEAST:
