@@ -1,7 +1,7 @@
 """Asks a server of models what a model can take.
 
-Every kind of server has a place of its own for that (ENDPOINTS in the manual lists them). All are
-plain GET requests that cost nothing; a server that does not know one answers 404. Nothing here is
+Every kind of server has a place of its own for that. All are plain GET requests that cost nothing;
+a server that does not know one answers 404. Nothing here is
 worth failing for: what cannot be read is unknown.
 """
 
