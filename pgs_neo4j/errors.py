@@ -334,7 +334,9 @@ class PromptCutError(PromptTooLongError):
     ``usage`` is what the call has cost.
     """
 
-    def __init__(self, message: str, *, prompt: int | None, usage: Usage) -> None:
+    def __init__(
+        self, message: str, *, prompt: int | None = None, usage: Usage | None = None
+    ) -> None:
         super().__init__(message, prompt=prompt)
         self.usage = usage
 

@@ -125,6 +125,7 @@ class Core:
     ) -> Calls:
         """Return the model calls of one run, with its limits and prices."""
         calls = Calls.of(knobs, self.settings.models, on_event or self.on_event, warn)
+        self.contexts.entries = self.settings.models
         calls.contexts, calls.proofs = self.contexts, self.proofs
         calls.traced_text = self.settings.telemetry_text
         return calls

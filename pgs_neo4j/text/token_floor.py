@@ -15,8 +15,8 @@ DIGITS_PER_TOKEN = 4  # vocabularies hold all numbers of three digits, and few l
 UNSPACED_PER_TOKEN = 4  # frequent words of Chinese, Japanese, and Thai are single tokens
 MARKS_SHARE = 0.8  # of the runs of marks; some are merged with a line's end, or with a space
 # Markup has more runs than this many bytes have tokens: "[n12]" is four runs of five bytes. Some
-# servers count by bytes, and the largest vocabularies reach five bytes a token on plain prose.
-BYTES_PER_TOKEN = 5.0
+# servers count by bytes, and the largest vocabularies reach more than five bytes a token on prose.
+BYTES_PER_TOKEN = 6.0
 WORDS_SHARE = 0.97  # of the runs of letters; some vocabularies hold "don't" as one token
 
 # Counting matches takes a tenth of the time of looking at each.
