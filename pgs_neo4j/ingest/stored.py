@@ -37,8 +37,7 @@ class StoredDocument:
     ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
     ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
     and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
-    of the folder of its ``source``, none without one. ``unread`` says what its file holds beside
-    its chunks.
+    of the folder of its ``source``, none without one.
     """
 
     id: str
@@ -53,7 +52,6 @@ class StoredDocument:
     told: tuple[str, ...]
     source: str
     roots: tuple[str, ...]
-    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +82,7 @@ async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
 
 
 def _document(row: Row) -> StoredDocument:
-    lists = {name: tuple(row[name] or ()) for name in ("told", "roots", "unread")}
-    return StoredDocument(**{**row, **lists})
+    return StoredDocument(**{**row, "told": tuple(row["told"]), "roots": tuple(row["roots"])})
 
 
 async def read_chunks(

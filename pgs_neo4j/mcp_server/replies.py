@@ -84,7 +84,6 @@ class RunCoverage(BaseModel):
     partitions_read: int
     partitions: int
     nodes_read: int
-    nodes_unproven: int = 0
     nodes: int
 
 

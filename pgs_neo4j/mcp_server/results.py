@@ -179,6 +179,5 @@ def _coverage(coverage: Coverage) -> RunCoverage:
         partitions_read=coverage.partitions_swept,
         partitions=coverage.partitions_total,
         nodes_read=coverage.nodes_read,
-        nodes_unproven=coverage.nodes_unproven,
         nodes=coverage.nodes_total,
     )

@@ -45,10 +45,9 @@ class StoredBullet(TypedDict):
 
 
 class StoredFinding(StoredBullet):
-    """A finding; ``quotes`` is JSON, and ``doubts`` is None where none were looked for."""
+    """A finding; ``quotes`` is JSON."""
 
     quotes: str
-    doubts: list[str] | None
 
 
 class StoredFlag(StoredBullet):
@@ -79,8 +78,6 @@ class StoredSweep(TypedDict):
     seconds: float
     wave: int
     without_text: list[int]
-    unproven_first: list[int]
-    unproven_last: list[int]
 
 
 class RecordedSweepRow(TypedDict):

@@ -74,7 +74,5 @@ def _marked(finding: Finding, partition: int) -> Finding:
     if not finding.supported:
         return replace(finding, text=f"{text} (unsupported: it cites no node that was shown)")
     if not all(quote.found for quote in finding.quotes):
-        text = f"{text} (misquoted: its nodes do not say it in these words)"
-    if finding.doubts:
-        text = f"{text} (in doubt: {'; '.join(finding.doubts)})"
+        return replace(finding, text=f"{text} (misquoted: its nodes do not say it in these words)")
     return replace(finding, text=text)

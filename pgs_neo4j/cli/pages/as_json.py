@@ -36,7 +36,6 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "unpriced": list(unpriced),
         "budget": forecast.budget,
         "advice": forecast.advice,
-        "contexts": dict(forecast.contexts),
         "routing": plain_data(forecast.routing),
     }
 

@@ -173,9 +173,7 @@ class Ingester:
         """Return the documents of a graph by id. Raises DatabaseError."""
         found = await read_documents(self._core.db, graph)
         return [
-            IngestedDocument(
-                id=one.id, name=one.name, chunks=one.chunks, size=one.size, unread=one.unread
-            )
+            IngestedDocument(id=one.id, name=one.name, chunks=one.chunks, size=one.size)
             for one in found.values()
         ]
 

@@ -31,7 +31,7 @@ from pgs_neo4j.model.documents import (
     RefusedDocument,
 )
 
-FORM = "2"
+FORM = "1"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
 NODE_IDS = ("entity:", "ruling:")

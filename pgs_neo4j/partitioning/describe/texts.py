@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.text.node_text import searched_text
-from pgs_neo4j.text.normal_form import normal_form
+from pgs_neo4j.text.node_text import joined_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,6 @@ class MemberText:
     partition_id: int
     title: str
     text: str
-
-    @property
-    def normal(self) -> MemberText:
-        """The same in the normal form in which it is indexed."""
-        return replace(self, title=normal_form(self.title), text=normal_form(self.text))
 
     @property
     def whole(self) -> str:
@@ -66,14 +60,10 @@ async def read_texts(
         """Return the texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
         rows = await tools.db.read(
-            queries.get("partitioning/read_texts"),
-            ids=ids,
-            text=list(mapping.text),
-            title=title,
-            facts=mapping.facts,
+            queries.get("partitioning/read_texts"), ids=ids, text=list(mapping.text), title=title
         )
         columns = zip(rows[0]["ids"], rows[0]["titles"], rows[0]["texts"], strict=True)
-        found = {i: (searched_text(own), searched_text(text)) for i, own, text in columns}
+        found = {i: (joined_text(own), joined_text(text)) for i, own, text in columns}
         parts = members.partition_ids[places].tolist()
         return [MemberText(p, *found.get(i, ("", ""))) for p, i in zip(parts, ids, strict=True)]
 

@@ -13,7 +13,6 @@ class ServedCoverage(TypedDict):
     partitions_swept: int
     partitions_total: int
     nodes_read: int
-    nodes_unproven: int
     nodes_total: int
 
 
@@ -62,7 +61,6 @@ class ServedSweep(TypedDict):
     status: str
     nodes: int
     nodes_read: int
-    nodes_unproven: int
     passes: int
     seconds: float
     findings: list[str]

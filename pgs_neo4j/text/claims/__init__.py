@@ -1,1 +1,0 @@
-"""Claims of models: their numbers, dates, names, quotations, and negations, looked up in texts."""
