@@ -50,6 +50,7 @@
         ├── ModelTimeoutError
         ├── ModelOutputError        the reply was malformed or cut off
         ├── PromptTooLongError      the prompt exceeds the model's context
+        │   └── PromptCutError      its server cut it and answered
         ├── EmbeddingError          wrong dimensions or no vector
         └── AllSweepsFailedError    no partition could be read
 
@@ -313,7 +314,31 @@ class ModelOutputError(ModelError):
 
 
 class PromptTooLongError(ModelError):
-    """The prompt exceeds the model's context; a smaller one may fit."""
+    """The prompt exceeds the model's context; a smaller one may fit.
+
+    ``context`` is the limit that the endpoint named, its reply included, and ``prompt`` the length
+    that it counted, both in tokens; None: unnamed.
+    """
+
+    def __init__(
+        self, message: str, *, context: int | None = None, prompt: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.context = context
+        self.prompt = prompt
+
+
+class PromptCutError(PromptTooLongError):
+    """The server answered, but it had cut the prompt, so the reply counts for nothing.
+
+    ``usage`` is what the call has cost.
+    """
+
+    def __init__(
+        self, message: str, *, prompt: int | None = None, usage: Usage | None = None
+    ) -> None:
+        super().__init__(message, prompt=prompt)
+        self.usage = usage
 
 
 class EmbeddingError(ModelError):

@@ -21,6 +21,7 @@ ADDITIONS = (
     queries.get("ingest/create_load_constraint").text,
     queries.get("ingest/create_staged_constraint").text,
     queries.get("ingest/documents/create_entity_index").text,
+    queries.get("ingest/documents/create_unread_index").text,
     queries.get("ingest/descriptions/create_waiting_index").text,
     queries.get("ingest/vectors/create_vectors_index").text,
     *(queries.get(name).text for name in queries.names() if name.startswith(NAME_INDEXES)),

@@ -173,6 +173,7 @@ def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> Ne
             "label": "Docs",
             "schema": "",
             "told": [],
+            "unread": [],
             "source": name,
             "roots": [],
         },

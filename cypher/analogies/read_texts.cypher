@@ -1,5 +1,7 @@
 // Nodes of a view that hold any text, with what is shown of them, streamed.
-// params: labels: list[str], text: list[str], title: str, key: str
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: labels: list[str], text: list[str], title: str, key: str, facts: list[dict]
 // returns: element_id: str, text: list[any], title: any, key: any
 // mode: read
 // language: 5, 25
@@ -10,6 +12,25 @@ CALL () {
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
 }
-WITH n WHERE any(property IN $text WHERE n[property] IS NOT NULL)
-RETURN elementId(n) AS element_id, [property IN $text | n[property]] AS text,
+WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+  UNWIND $facts AS view
+  MATCH (n)-[r]->(t)
+  WHERE r[view.fact] IS NOT NULL
+    AND CASE size(view.types)
+          WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+          ELSE type(r) IN view.types
+        END
+    AND CASE size(view.labels)
+          WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(t) WHERE label IN view.labels)
+        END
+  RETURN {
+    type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+      + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+  }
+} END AS facts
+WHERE size(facts) > 0 OR any(property IN $text WHERE n[property] IS NOT NULL)
+RETURN elementId(n) AS element_id, [property IN $text | n[property]] + facts AS text,
        n[$title] AS title, n[$key] AS key

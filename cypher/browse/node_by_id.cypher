@@ -3,8 +3,10 @@
 // as are the properties that are text, title, or hidden; a longer value is cut to `characters`, or
 // to `items`.
 // The current generation is found as in partitioning/read_current.
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
 // params: graph: str, node: str, labels: list[str], text: list[str], title: str, key: str,
-//   weight: str, hidden: list[str], characters: int, items: int, most: int
+//   weight: str, hidden: list[str], characters: int, items: int, most: int, facts: list[dict]
 // returns: element_id: str, labels: list[str], text: list[any], title: any, key: any, weight: any,
 //   property_count: int, properties: list[list[any]], place: dict?
 // mode: read
@@ -27,7 +29,26 @@ CALL (g) {
 }
 RETURN elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key,
+       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         UNWIND $facts AS view
+         MATCH (n)-[r]->(t)
+         WHERE r[view.fact] IS NOT NULL
+           AND CASE size(view.types)
+                 WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                 ELSE type(r) IN view.types
+               END
+           AND CASE size(view.labels)
+                 WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                 ELSE any(label IN labels(t) WHERE label IN view.labels)
+               END
+         RETURN {
+           type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+         }
+       } END AS text,
+       n[$title] AS title, n[$key] AS key,
        n[$weight] AS weight, size(names) AS property_count,
        [found IN names[..$most] | [found,
          CASE WHEN n[found] IS :: STRING NOT NULL THEN left(n[found], $characters + 1)

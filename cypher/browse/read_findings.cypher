@@ -1,8 +1,10 @@
 // Findings of a graph's runs that cite a node of its view, those of the latest run first. Only
 // those of accepted passes are stored. Unless `every` is set, only runs of some sessions count. No
 // row if the node is gone, or not of the view.
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
 // params: graph: str, node: str, labels: list[str], text: list[str], title: str, key: str,
-//   every: bool, sessions: list[str], limit: int
+//   every: bool, sessions: list[str], limit: int, facts: list[dict]
 // returns: element_id: str, labels: list[str], text: list[any], title: any, key: any,
 //   findings: list[dict]
 // mode: read
@@ -12,7 +14,26 @@ MATCH (n) WHERE elementId(n) = $node
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
-RETURN elementId(n) AS element_id, labels(n) AS labels, [property IN $text | n[property]] AS text,
+RETURN elementId(n) AS element_id, labels(n) AS labels,
+       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         UNWIND $facts AS view
+         MATCH (n)-[r]->(t)
+         WHERE r[view.fact] IS NOT NULL
+           AND CASE size(view.types)
+                 WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                 ELSE type(r) IN view.types
+               END
+           AND CASE size(view.labels)
+                 WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                 ELSE any(label IN labels(t) WHERE label IN view.labels)
+               END
+         RETURN {
+           type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+         }
+       } END AS text,
        n[$title] AS title, n[$key] AS key, COLLECT {
   MATCH (n)<-[:PGS_CITES]-(f:PgsFinding)-[:PGS_FROM]->(w:PgsSweep)<-[:PGS_SWEPT]-(r:PgsRun)
   WHERE w.status IN ['accepted', 'partial']

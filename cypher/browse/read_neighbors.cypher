@@ -35,7 +35,7 @@ COLLECT {
     place: id(r), type: type(r), outgoing: startNode(r) = n, element_id: elementId(m),
     labels: [label IN labels(m) WHERE NOT label STARTS WITH 'Pgs'],
     name: coalesce(left(toStringOrNull(r[$name]), $length), ''),
-    fact: coalesce(left(toStringOrNull(r[$fact]), $length), ''),
+    fact: CASE WHEN r[$fact] IS :: STRING NOT NULL THEN left(r[$fact], $length) ELSE r[$fact] END,
     title: CASE WHEN m[$title] IS :: STRING NOT NULL THEN left(m[$title], $head) ELSE m[$title] END,
     key: CASE WHEN m[$key] IS :: STRING NOT NULL THEN left(m[$key], $head) ELSE m[$key] END,
     text: [property IN $text |

@@ -1,8 +1,8 @@
 // Stored replies by key.
 // params: keys: list[str]
-// returns: key: str, text: str, model: str
+// returns: key: str, text: str, model: str, proven: bool
 // mode: read
 // language: 5, 25
 UNWIND $keys AS wanted
 MATCH (r:PgsReply {key: wanted})
-RETURN r.key AS key, r.text AS text, r.model AS model
+RETURN r.key AS key, r.text AS text, r.model AS model, r.proven AS proven

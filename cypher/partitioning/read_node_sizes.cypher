@@ -1,6 +1,8 @@
 // Internal ids of a view's nodes and the approximate length of each text in characters, so that
 // texts can be read in portions of a known size. The ids hold within one job.
-// params: labels: list[str], text: list[str]
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: labels: list[str], text: list[str], facts: list[dict]
 // returns: ids: list[int], sizes: list[int]
 // mode: read
 // language: 5, 25
@@ -12,13 +14,29 @@ CALL () {
   MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
 }
 WITH id(n) AS id,
-     reduce(total = 0, property IN $text | total +
+     reduce(total = 0, value IN
+         [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+           UNWIND $facts AS view
+           MATCH (n)-[r]->(t)
+           WHERE r[view.fact] IS NOT NULL
+             AND CASE size(view.types)
+                   WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                   ELSE type(r) IN view.types
+                 END
+             AND CASE size(view.labels)
+                   WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                   ELSE any(label IN labels(t) WHERE label IN view.labels)
+                 END
+           UNWIND [r[view.fact], left(toStringOrNull(t[view.title]), 200), type(r)] AS value
+           RETURN value
+         } END
+       | total +
        CASE
-         WHEN n[property] IS NULL THEN 0
-         WHEN n[property] IS :: STRING NOT NULL THEN size(n[property])
-         WHEN n[property] IS :: LIST<STRING NOT NULL> NOT NULL
-           THEN reduce(length = 0, item IN n[property] | length + size(item) + 1)
-         WHEN n[property] IS :: LIST<ANY> NOT NULL THEN 24 * size(n[property])
+         WHEN value IS NULL THEN 0
+         WHEN value IS :: STRING NOT NULL THEN size(value)
+         WHEN value IS :: LIST<STRING NOT NULL> NOT NULL
+           THEN reduce(length = 0, item IN value | length + size(item) + 1)
+         WHEN value IS :: LIST<ANY> NOT NULL THEN 24 * size(value)
          ELSE 24
        END) AS size
 RETURN collect(id) AS ids, collect(size) AS sizes

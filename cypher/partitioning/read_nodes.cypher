@@ -1,6 +1,8 @@
 // What partitioning needs of some nodes of a view, as parallel lists: text, weight, length of
 // the vector, and a few of its components. A missing weight or component is NaN.
-// params: ids: list[int], text: list[str], weight: str, embedding: str
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: ids: list[int], text: list[str], weight: str, embedding: str, facts: list[dict]
 // returns: ids: list[int], texts: list[list[any]], weights: list[float], dimensions: list[int],
 //   probes: list[list[float]]
 // mode: read
@@ -8,14 +10,33 @@
 MATCH (n) WHERE id(n) IN $ids
 WITH n, CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
              THEN n[$embedding] ELSE [] END AS vector
-WITH n, size(vector) AS dimensions,
+WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+  UNWIND $facts AS view
+  MATCH (n)-[r]->(t)
+  WHERE r[view.fact] IS NOT NULL
+    AND CASE size(view.types)
+          WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+          ELSE type(r) IN view.types
+        END
+    AND CASE size(view.labels)
+          WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(t) WHERE label IN view.labels)
+        END
+  RETURN {
+    type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+      + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+  }
+} END AS facts,
+     size(vector) AS dimensions,
      CASE WHEN n[$weight] IS :: INTEGER NOT NULL | FLOAT NOT NULL
           THEN toFloat(n[$weight]) ELSE 0.0 / 0.0 END AS weight,
      CASE WHEN size(vector) = 0 THEN []
           ELSE [x IN [vector[0], vector[size(vector) / 3], vector[size(vector) / 2], vector[-1]]
                 | toFloat(x)] END AS probe
 RETURN collect(id(n)) AS ids,
-       collect([property IN $text | n[property]]) AS texts,
+       collect([property IN $text | n[property]] + facts) AS texts,
        collect(weight) AS weights,
        collect(dimensions) AS dimensions,
        collect(probe) AS probes

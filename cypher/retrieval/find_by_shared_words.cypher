@@ -1,6 +1,10 @@
 // Nodes whose text holds at least one of the terms, with the places of the terms it holds.
-// Terms are lower case; `size` is the length of the text in characters.
-// params: labels: list[str], text: list[str], terms: list[str]
+// Terms are in normal form and lower case, and so are the texts: the `dropped` signs are taken out.
+// `size` is the length of the text in characters.
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: labels: list[str], text: list[str], terms: list[str], dropped: list[str],
+//   facts: list[dict]
 // returns: element_id: str, found: list[int], size: int
 // mode: read
 // language: 5, 25
@@ -11,8 +15,39 @@ CALL () {
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
 }
-WITH n, reduce(joined = '', value IN [property IN $text | n[property]] |
-       joined + ' ' + toLower(coalesce(toStringOrNull(value), ''))) AS joined
+WITH n, reduce(joined = '', value IN
+         [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+           UNWIND $facts AS view
+           MATCH (n)-[r]->(t)
+           WHERE r[view.fact] IS NOT NULL
+             AND CASE size(view.types)
+                   WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                   ELSE type(r) IN view.types
+                 END
+             AND CASE size(view.labels)
+                   WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                   ELSE any(label IN labels(t) WHERE label IN view.labels)
+                 END
+           UNWIND [r[view.fact], head([
+             name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])] AS value
+           RETURN value
+         } END
+         | joined + ' ' +
+         CASE
+           WHEN value IS :: LIST<ANY> NOT NULL
+             THEN reduce(items = '', item IN toStringList(value) | items + coalesce(item, '') + ' ')
+           ELSE coalesce(toStringOrNull(value), '')
+         END) AS written
+WITH n,
+     CASE
+       WHEN written =~ '\\p{ASCII}*+' THEN toLower(written)
+       ELSE
+         replace(replace(normalize(toLower(toUpper(normalize(
+           reduce(kept = '', part IN split(normalize(written, NFKC), $dropped) | kept + part),
+         NFKC))), NFKC), 'ς', 'σ'), 'i\u0307', 'i')
+     END AS joined
 WITH n, size(joined) AS size, [i IN range(0, size($terms) - 1) WHERE joined CONTAINS $terms[i]] AS found
 WHERE size(found) > 0
 RETURN elementId(n) AS element_id, found, size

@@ -1,11 +1,32 @@
 // Some nodes with what a prompt shows of them.
-// params: nodes: list[str], text: list[str], title: str, key: str
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: nodes: list[str], text: list[str], title: str, key: str, facts: list[dict]
 // returns: nodes: list[dict]
 // mode: read
 // language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
+WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+  UNWIND $facts AS view
+  MATCH (n)-[r]->(t)
+  WHERE r[view.fact] IS NOT NULL
+    AND CASE size(view.types)
+          WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+          ELSE type(r) IN view.types
+        END
+    AND CASE size(view.labels)
+          WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(t) WHERE label IN view.labels)
+        END
+  RETURN {
+    type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+      + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+  }
+} END AS facts
 RETURN collect({
   element_id: elementId(n), labels: [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
-  text: [property IN $text | n[property]], title: n[$title], key: n[$key]
+  text: [property IN $text | n[property]] + facts, title: n[$title], key: n[$key]
 }) AS nodes

@@ -1,6 +1,9 @@
 // Members of partitions by rank; a place is the uid of a partition with the ranks to read. `most`
 // cuts each text to so many characters, which is enough for a title.
-// params: places: list[dict], text: list[str], title: str, key: str, most: int?
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: places: list[dict], text: list[str], title: str, key: str, most: int?,
+//   facts: list[dict]
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
 //   title: any, key: any
 // mode: read
@@ -13,5 +16,23 @@ RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
        [property IN $text |
         CASE WHEN n[property] IS :: STRING NOT NULL AND $most IS NOT NULL
              THEN left(n[property], $most)
-             ELSE n[property] END] AS text,
+             ELSE n[property] END] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         UNWIND $facts AS view
+         MATCH (n)-[r]->(t)
+         WHERE r[view.fact] IS NOT NULL
+           AND CASE size(view.types)
+                 WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                 ELSE type(r) IN view.types
+               END
+           AND CASE size(view.labels)
+                 WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                 ELSE any(label IN labels(t) WHERE label IN view.labels)
+               END
+         RETURN {
+           type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+         }
+       } END AS text,
        n[$title] AS title, n[$key] AS key

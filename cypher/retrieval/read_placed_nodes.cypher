@@ -1,6 +1,9 @@
 // Some nodes with their place in a generation and what a prompt shows of them. Nodes that are
 // gone, or have no place in it, have no row.
-// params: generation: str, nodes: list[str], text: list[str], title: str, key: str
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: generation: str, nodes: list[str], text: list[str], title: str, key: str,
+//   facts: list[dict]
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
 //   title: any, key: any
 // mode: read
@@ -11,4 +14,23 @@ MATCH (n)-[m:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $gen
 WHERE p.level = 0
 RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key
+       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         UNWIND $facts AS view
+         MATCH (n)-[r]->(t)
+         WHERE r[view.fact] IS NOT NULL
+           AND CASE size(view.types)
+                 WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                 ELSE type(r) IN view.types
+               END
+           AND CASE size(view.labels)
+                 WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                 ELSE any(label IN labels(t) WHERE label IN view.labels)
+               END
+         RETURN {
+           type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+         }
+       } END AS text,
+       n[$title] AS title, n[$key] AS key

@@ -1,6 +1,8 @@
 // The nodes that the prompt of a run showed and that still exist, in its order; `hash` is of the
 // text that it showed. Their partition is 0, since a search takes nodes of any.
-// params: run: str, title: str, key: str, text: list[str]
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: run: str, title: str, key: str, text: list[str], facts: list[dict]
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any,
 //   key: any, text: list[any]
 // mode: read
@@ -9,5 +11,24 @@ MATCH (:PgsRun {id: $run})-[w:PGS_SHOWED]->(n)
 WHERE NOT n:PgsTriplet
 RETURN 0 AS partition, w.place AS rank, w.hash AS hash, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       n[$title] AS title, n[$key] AS key, [property IN $text | n[property]] AS text
+       n[$title] AS title, n[$key] AS key,
+       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         UNWIND $facts AS view
+         MATCH (n)-[r]->(t)
+         WHERE r[view.fact] IS NOT NULL
+           AND CASE size(view.types)
+                 WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+                 ELSE type(r) IN view.types
+               END
+           AND CASE size(view.labels)
+                 WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+                 ELSE any(label IN labels(t) WHERE label IN view.labels)
+               END
+         RETURN {
+           type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+         }
+       } END AS text
 ORDER BY rank

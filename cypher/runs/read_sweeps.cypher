@@ -8,7 +8,7 @@ MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w:PgsSweep)
 WHERE $partition IS NULL OR w.partition = $partition
 RETURN w.id AS id, w.partition AS partition, w {.*} AS sweep,
        [(f:PgsFinding)-[:PGS_FROM]->(w) |
-        f {.place, .text, .citations, .quotes, cited: [(f)-[c:PGS_CITES]->(n) |
+        f {.place, .text, .citations, .quotes, .doubts, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, element_id: elementId(n)}]}] AS findings,
        [(f:PgsFlag)-[:PGS_FROM]->(w) |
         f {.place, .text, .target, .citations, cited: [(f)-[c:PGS_CITES]->(n) |

@@ -13,7 +13,7 @@ WHERE r.id <> $run AND (NOT r.status IN ['running', 'complete'] OR r.id IN $give
 RETURN w.id AS id, r.id AS run, p.id AS partition, w {.*} AS sweep,
        EXISTS { (r)-[:PGS_ON]->(:PgsGeneration {id: $generation}) } AS current,
        [(f:PgsFinding)-[:PGS_FROM]->(w) |
-        f {.place, .text, .citations, .quotes, cited: [(f)-[c:PGS_CITES]->(n) |
+        f {.place, .text, .citations, .quotes, .doubts, cited: [(f)-[c:PGS_CITES]->(n) |
           {alias: c.alias, element_id: elementId(n)}]}] AS findings,
        [(f:PgsFlag)-[:PGS_FROM]->(w) |
         f {.place, .text, .target, .citations, cited: [(f)-[c:PGS_CITES]->(n) |

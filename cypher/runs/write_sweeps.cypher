@@ -30,7 +30,8 @@ CALL (w) {
 FOREACH (row IN $findings |
   MERGE (f:PgsFinding {id: row.id})
   SET f.text = row.text, f.place = row.place, f.supported = row.supported, f.misquoted = row.misquoted,
-      f.citations = row.citations, f.quotes = row.quotes
+      f.citations = row.citations, f.quotes = row.quotes,
+      f.doubts = row.doubts
   MERGE (f)-[:PGS_FROM]->(w))
 FOREACH (row IN $flags |
   MERGE (f:PgsFlag {id: row.id})

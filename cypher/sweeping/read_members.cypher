@@ -1,11 +1,32 @@
 // Nodes of a partition between two ranks, heaviest first, with what a sweep shows of them: rank,
 // element id, labels, texts, title, and key. In one row, because rows cost more than nodes.
-// params: partition: str, first: int, last: int, text: list[str], title: str, key: str
+// The facts of relationships within the view are text of their source. If `facts` is
+// empty, no relationship is read.
+// params: partition: str, first: int, last: int, text: list[str], title: str, key: str,
+//   facts: list[dict]
 // returns: members: list[list[any]]
 // mode: read
 // language: 5, 25
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
 WHERE $first <= m.rank < $last
-WITH m.rank AS rank, n ORDER BY rank
+WITH m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+  UNWIND $facts AS view
+  MATCH (n)-[r]->(t)
+  WHERE r[view.fact] IS NOT NULL
+    AND CASE size(view.types)
+          WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+          ELSE type(r) IN view.types
+        END
+    AND CASE size(view.labels)
+          WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(t) WHERE label IN view.labels)
+        END
+  RETURN {
+    type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
+      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+      + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+  }
+} END AS facts ORDER BY rank
 RETURN collect([rank, elementId(n), [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
-                [property IN $text | n[property]], n[$title], n[$key]]) AS members
+                [property IN $text | n[property]] + facts, n[$title], n[$key]]) AS members

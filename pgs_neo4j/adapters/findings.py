@@ -102,6 +102,7 @@ def _item(answer: Answer, partition: int | None, finding: Finding) -> FindingIte
         "supported": finding.supported,
         "citations": [_citation(citation) for citation in finding.citations],
         "quotes": [{"text": quote.text, "found": quote.found} for quote in finding.quotes],
+        "doubts": list(finding.doubts),
     }
     return FindingItem(finding.text, metadata)
 

@@ -45,7 +45,7 @@ def check_analogies(order: AnalogyOrder, tools: AnalogyTools) -> None:
             "analogies need a language model, and the extractive reader only quotes sentences; "
             "choose a model with PGS_LLM_PROVIDER=openai and PGS_SWEEP_MODEL"
         )
-    if not order.mapping.text:
+    if not order.mapping.has_text:
         raise NoTextError(
             f"graph {order.graph} names no text to compare; name a property that holds text with "
             "'pgs graph add --replace --text'"

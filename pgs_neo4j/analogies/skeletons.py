@@ -9,7 +9,7 @@ from dataclasses import replace
 from pgs_neo4j.model import Prompt, PromptNode
 from pgs_neo4j.sweeping.pieces import one_line, render_node
 from pgs_neo4j.text.cut import cut
-from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.thinking import strip_thinking
 
 TEXTS_PER_CALL = 20
 LONGEST = (400, 1_200)

@@ -42,6 +42,7 @@ async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText
         queries.get("analogies/read_texts"),
         labels=list(mapping.labels),
         text=list(mapping.text),
+        facts=mapping.facts,
         title=mapping.title or "",
         key=mapping.key or "",
     ):

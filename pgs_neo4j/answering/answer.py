@@ -26,6 +26,7 @@ from pgs_neo4j.runs.details import result_properties
 from pgs_neo4j.runs.requests import find_former
 from pgs_neo4j.runs.runs import StoredRun
 from pgs_neo4j.runs.session import Read
+from pgs_neo4j.synthesis.statements import doubted_sentences
 
 
 async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
@@ -162,6 +163,7 @@ def _synthesis(replied: CheckedReply) -> Synthesis:
         usage=completion.usage if completion else Usage(),
         complete=completion is None or not completion.truncated,
         judged=True,
+        in_doubt=doubted_sentences(replied.text),
     )
 
 

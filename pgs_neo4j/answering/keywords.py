@@ -12,8 +12,8 @@ from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Found, Prompt, SearchMode
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.text.keywords import MOST, Keywords, extract_keywords
-from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.thinking import strip_thinking
 
 KEYED: tuple[SearchMode, ...] = ("local", "global", "mix", "multipath")
 """Modes that search for keywords instead of all words of the question."""

@@ -28,7 +28,7 @@ from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.thinking import strip_thinking
 
 SYSTEM = """\
 You answer a question from the nodes of a knowledge graph that lie nearest to it. Everything \

@@ -9,10 +9,15 @@ from pgs_neo4j.answering.aliases import relationship_aliases, separate_citations
 from pgs_neo4j.answering.context import Context
 from pgs_neo4j.model import Citation, Finding, FoundFact, FoundItem, Node
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
+from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes
+from pgs_neo4j.synthesis.statements import StatementFilter
 from pgs_neo4j.synthesis.verdicts import may_open
 from pgs_neo4j.text.citations import resolve
-from pgs_neo4j.text.markdown import bullets, opened_section, passage, sections, strip_thinking
+from pgs_neo4j.text.claims.check import Known, Material
+from pgs_neo4j.text.claims.marking import Doubting, doubts_of
+from pgs_neo4j.text.markdown import bullets, opened_section, passage, sections
+from pgs_neo4j.text.thinking import strip_thinking
 
 NOT_FOUND = "not found"
 SECTIONS = {
@@ -37,24 +42,45 @@ class ReadReply:
     citations: tuple[Citation, ...]
 
 
-def read_reply_text(reply: str, context: Context) -> ReadReply:
+def read_reply_text(reply: str, context: Context, doubting: Doubting | None = None) -> ReadReply:
     """Read a reply; without sections, all of it is the answer.
 
     Citations are resolved to the nodes and relationships of the context, and quotations are looked
-    up in the nodes and relationships that their bullet cites.
+    up in the nodes and relationships that their bullet cites. Sentences that ``doubting`` doubts
+    are marked in the text.
     """
-    text = separate_citations(strip_thinking(reply)).strip()
+    plain = separate_citations(strip_thinking(reply)).strip()
+    text = plain
+    if doubting is not None:
+        statements = StatementFilter(doubting, NOT_FOUND, SECTIONS)
+        text = statements.pass_on(plain) + statements.end()
     found = sections(text, SECTIONS)
     shown = _Shown.of(context)
-    claims = bullets(found.get("findings", ""))[:BULLETS_PER_SECTION]
+    claims = bullets(sections(plain, SECTIONS).get("findings", ""))[:BULLETS_PER_SECTION]
     missing = bullets(found.get(NOT_FOUND, ""))[:BULLETS_PER_SECTION]
     return ReadReply(
         text=text,
         answer=passage(found.get("answer", "")) if found else text,
-        findings=tuple(shown.finding(claim) for claim in claims),
+        findings=tuple(shown.finding(claim, doubting) for claim in claims),
         missing=tuple(missing),
         citations=shown.cited(text),
     )
+
+
+def doubt_reply(question: str, context: Context) -> Doubting:
+    """Return what looks the sentences of a reply up in what its prompt showed."""
+    shown = _Shown.of(context)
+    known = Known(
+        question=Material(question),
+        names=Material(context.text),
+        nodes=frozenset((len(context.nodes), len(context.facts))),
+    )
+    claims, everything = Claims(shown.wording, known), [Material(context.text)]
+
+    def doubt(sentence: str, cites: str) -> tuple[str, ...]:
+        return claims.doubt(sentence, cites, shown.cited, others=everything)
+
+    return doubt
 
 
 def shown_citations(context: Context) -> tuple[Citation, ...]:
@@ -94,10 +120,13 @@ class _Shown:
             rank=node.rank if alias in self.nodes else None,
         )
 
-    def finding(self, text: str) -> Finding:
+    def finding(self, text: str, doubting: Doubting | None) -> Finding:
         citations = self.cited(text)
         return Finding(
-            text=text, citations=citations, quotes=check_quotes(text, citations, self.wording)
+            text=text,
+            citations=citations,
+            quotes=check_quotes(text, citations, self.wording),
+            doubts=tuple(doubts_of(text, doubting)) if doubting is not None else (),
         )
 
 

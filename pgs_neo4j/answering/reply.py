@@ -14,6 +14,7 @@ from pgs_neo4j.answering.reading import (
     SECTIONS,
     ReadReply,
     SectionGate,
+    doubt_reply,
     read_reply_text,
 )
 from pgs_neo4j.answering.record import AnswerRecord
@@ -32,10 +33,12 @@ from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.synthesis import reserve
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
+from pgs_neo4j.synthesis.statements import StatementFilter
 from pgs_neo4j.synthesis.verdicts import VerdictFilter
+from pgs_neo4j.text.claims.marking import Doubting
 from pgs_neo4j.text.gist import search_terms
-from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.matching import SearchResult, SearchTerms
+from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 
 NOTHING = "Nothing in the graph matches the question, so no model was asked to answer it."
@@ -113,8 +116,11 @@ async def reply_to(
     if is_empty(order):
         tools.log.on_event(TextStreamed(NOTHING))
         return CheckedReply(read_reply_text(NOTHING, context), NOTHING, (), None)
-    completion = await _complete(order, tools, record, prompt)
-    read = read_reply_text(completion.text, context)
+    doubting = None
+    if context.text and tools.synthesis_llm.name != EXTRACTIVE:
+        doubting = doubt_reply(order.run.question, context)
+    completion = await _complete(order, tools, record, prompt, doubting)
+    read = read_reply_text(completion.text, context, doubting)
     absences = await _check(order, tools, record, context, read)
     verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
     text = verdicts.pass_on(read.text) + verdicts.end()
@@ -124,13 +130,19 @@ async def reply_to(
 
 
 async def _complete(
-    order: AnswerOrder, tools: RunTools, record: AnswerRecord, prompt: Prompt
+    order: AnswerOrder,
+    tools: RunTools,
+    record: AnswerRecord,
+    prompt: Prompt,
+    doubting: Doubting | None,
 ) -> Completion:
-    """Return the model's reply, streamed up to what was not found."""
+    """Return the model's reply, streamed up to what was not found, its doubts marked."""
     gate, on_event = SectionGate(), tools.log.on_event
+    statements = StatementFilter(doubting, NOT_FOUND, SECTIONS) if doubting is not None else None
 
     def tell(text: str) -> None:
-        if text := gate.pass_on(text):
+        text = gate.pass_on(text)
+        if text := statements.pass_on(text) if statements else text:
             on_event(TextStreamed(text))
 
     llm, config = tools.synthesis_llm, order.run.config
@@ -144,7 +156,8 @@ async def _complete(
         warn=tools.log.warn,
     )
     reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
-    if rest := gate.end():
+    rest = gate.end()
+    if rest := statements.pass_on(rest) + statements.end() if statements else rest:
         on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(

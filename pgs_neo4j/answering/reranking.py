@@ -14,8 +14,8 @@ from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Found, FoundItem, Prompt
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import strip_thinking
 from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.thinking import strip_thinking
 
 CANDIDATES = 50
 """Nodes that the model orders, the best ones of the search."""

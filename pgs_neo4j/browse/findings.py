@@ -34,6 +34,7 @@ async def read_findings(
         node=element_id,
         labels=list(view.mapping.labels),
         text=list(view.mapping.text),
+        facts=view.mapping.facts,
         title=view.mapping.title or "",
         key=view.mapping.key or "",
         every=sessions is None,

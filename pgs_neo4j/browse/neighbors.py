@@ -6,12 +6,15 @@ quarter of a second at most, and only those of one page are read.
 
 from __future__ import annotations
 
+from typing import Any
+
 from pgs_neo4j.browse.view import HEAD, GraphView, check_limit, title_of, unknown_node
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import NeighborCount, NeighborPage, NodeNeighbor
+from pgs_neo4j.text.node_text import stated_text
 
 MOST = 200_000  # relationships of one node
 LONGEST_FACT = 1000  # characters
@@ -122,5 +125,9 @@ def _neighbor(row: Row) -> NodeNeighbor:
         type=row["type"],
         outgoing=row["outgoing"],
         name=row["name"],
-        fact=row["fact"],
+        fact=_fact(row["fact"]),
     )
+
+
+def _fact(value: Any) -> str:
+    return value if isinstance(value, str) else stated_text(value)[:LONGEST_FACT]

@@ -26,6 +26,7 @@ async def read_node(db: Database, view: GraphView, element_id: str) -> NodeDetai
         node=element_id,
         labels=list(mapping.labels),
         text=list(mapping.text),
+        facts=mapping.facts,
         title=mapping.title or "",
         key=mapping.key or "",
         weight=mapping.weight or "",

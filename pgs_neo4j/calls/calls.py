@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from pgs_neo4j.calls.budget import Amount, Budget, Purpose, SpendingLimits
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
+from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
 from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
-from pgs_neo4j.calls.prompt_sizes import estimated_tokens, input_room
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.calls.proofs import Proofs, returned_receipts
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
 from pgs_neo4j.calls.waits import WaitReporter, stopping
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.errors import BudgetError, ModelOutputError
+from pgs_neo4j.errors import (
+    BudgetError,
+    ModelOutputError,
+    PromptCutError,
+    PromptTooLongError,
+)
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
+from pgs_neo4j.llm.context import Limited, ModelContext
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM, Embedder, Named, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+from pgs_neo4j.text.token_floor import measure
 
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
@@ -46,6 +55,8 @@ class Calls:
 
     scheduler: Scheduler
     budget: Budget
+    contexts: Contexts = field(default_factory=lambda: Contexts({}))
+    proofs: Proofs = field(default_factory=Proofs)
     tokens_per_minute: int | None = None
     ends_at: float | None = None
     usage: Usage = field(default_factory=Usage)
@@ -81,6 +92,7 @@ class Calls:
             budget=Budget(
                 SpendingLimits(config.max_calls, config.max_tokens, config.max_cost), models
             ),
+            contexts=Contexts(models),
             tokens_per_minute=config.tokens_per_minute,
             ends_at=now + time_s - ending_s if time_s else None,
             waits=WaitReporter(on_event),
@@ -113,20 +125,29 @@ class Calls:
         wait. After a WaitError, the run makes no further call.
         """
         estimated = estimated_tokens(prompt)
+        room = self.contexts.reply_room(llm.name, estimated, room)
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
             async with self.reserving(llm, estimated, room, purpose, divisible) as paid:
                 on_call(paid)
-                with without_retry(of_malformed=not repeat_malformed):
+                with self._learning(llm), without_retry(of_malformed=not repeat_malformed):
                     reply = await complete_traced(llm, prompt, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
                 self._doubts.note(llm.name, reply)
                 check_size(llm.name, reply, room)
                 return reply
 
+        proven = True
+
+        async def take(reply: Completion) -> None:
+            nonlocal proven
+            proven = await self._prove(llm, prompt, reply, room)
+            if then is not None:
+                await then(replace(reply, proven=proven))
+
         with stopping(self.budget, self.scheduler.timeout_s):
-            return await self.scheduler.call(
+            reply = await self.scheduler.call(
                 once,
                 self.pace(llm),
                 length=float(estimated),
@@ -134,9 +155,10 @@ class Calls:
                 priority=priority,
                 tokens=estimated + room,
                 until=None if last else self.ends_at,
-                then=then,
+                then=take,
                 on_wait=partial(self.waits.tell, prompt),
             )
+        return replace(reply, proven=proven)
 
     async def stream(
         self, llm: LLM, prompt: Prompt, hear: Hear, *, room: int, effort: Effort | None
@@ -147,6 +169,7 @@ class Calls:
         try is reserved and counted separately. Raises the errors of ``complete``.
         """
         estimated = estimated_tokens(prompt)
+        room = self.contexts.reply_room(llm.name, estimated, room)
         async with AsyncExitStack() as streaming:
 
             async def first() -> tuple[str | Completion | None, Pieces, CallCost]:
@@ -161,7 +184,7 @@ class Calls:
                     streaming.push_async_exit(opened.pop_all())
                     return piece, pieces, paid
 
-            with stopping(self.budget, self.scheduler.timeout_s):
+            with self._learning(llm), stopping(self.budget, self.scheduler.timeout_s):
                 piece, pieces, paid = await self.scheduler.call(
                     first,
                     self.pace(llm),
@@ -178,7 +201,62 @@ class Calls:
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
         """Return the most input tokens: ``most``, within the model's context."""
-        return input_room(self.budget.models.get(llm.name), most, room)
+        return self.contexts.input_room(llm.name, most, room)
+
+    def asks_receipts(self, llm: LLM) -> bool:
+        """Return whether prompts need receipts: the server may cut, and tokens cannot show it."""
+        if not self._may_cut(llm):
+            return False
+        known = self.contexts.of(llm.name)
+        return known is None or known.origin == "cut" or not self.proofs.counts(llm.name)
+
+    def _may_cut(self, llm: LLM) -> bool:
+        if not isinstance(llm, Limited) or llm.refuses_long_prompts:
+            return False
+        known = self.contexts.of(llm.name)
+        return known is None or not known.refuses
+
+    async def _prove(self, llm: LLM, prompt: Prompt, reply: Completion, room: int) -> bool:
+        """Return whether the model was given all of a prompt; False if nothing can show it.
+
+        Raises PromptCutError if it was not.
+        """
+        if not self._may_cut(llm):
+            return True
+        size = await asyncio.to_thread(measure, prompt.system + prompt.user)
+        receipts = returned_receipts(prompt, reply.text)
+        context = self.contexts.of(llm.name)
+        verdict = self.proofs.judge(llm.name, size, reply.counted, receipts, context)
+        if verdict == "read":
+            self.proofs.learn(llm.name, size, reply.counted)
+        if verdict != "cut":
+            return verdict == "read"
+        counts = self.proofs.is_count(llm.name, reply.counted)
+        if counts and reply.counted is not None and reply.counted < size.floor:
+            self.contexts.learn_cut(llm.name, reply.counted, room)
+        raise PromptCutError(
+            _explain_cut(llm.name, reply.counted, int(size.floor)),
+            prompt=reply.counted,
+            usage=reply.usage,
+        )
+
+    def fits(self, llm: LLM, prompt: Prompt) -> bool:
+        """Return whether a prompt fits what is known of the model's context, with a reply."""
+        return self.contexts.fits(llm.name, estimated_tokens(prompt))
+
+    def reply_room(self, llm: LLM, prompt: Prompt, room: int) -> int:
+        """Return the tokens that a reply may have: ``room``, within the model's context."""
+        return self.contexts.reply_room(llm.name, estimated_tokens(prompt), room)
+
+    @contextmanager
+    def _learning(self, llm: LLM) -> Iterator[None]:
+        """Learn a model's context from the refusal of a prompt that is too long."""
+        try:
+            yield
+        except PromptTooLongError as error:
+            if error.context is not None:
+                self.contexts.learn(llm.name, ModelContext(error.context, "refusal", refuses=True))
+            raise
 
     def spent(self) -> Spent:
         """Return what was paid for so far; calls in flight count at their worst."""
@@ -295,3 +373,14 @@ class Calls:
                 pace = self._own.setdefault(id(llm), Pace())
         pace.allow(self.tokens_per_minute)
         return pace
+
+
+def _explain_cut(model: str, counted: int | None, floor: int) -> str:
+    """Return what a server did to a prompt, and what helps."""
+    how = "its reply does not repeat the codes of the prompt"
+    if counted is not None and counted < floor:
+        how = f"it counted {counted:,} tokens where the prompt has at least {floor:,}"
+    return (
+        f"the server of {model} cut the prompt and answered ({how}); let the server give the model "
+        f"a larger context, or write the one it has as context under [models.{model!r}] in pgs.toml"
+    )

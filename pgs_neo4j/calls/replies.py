@@ -68,6 +68,19 @@ class Replies:
         self.used |= replies.keys()
         return replies
 
+    async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
+        """Return the cached replies to prompts and to their halves, by key.
+
+        The key of a half is that of the whole and one letter for each halving.
+        """
+        wanted = list(keys)
+        if not wanted:
+            return {}
+        rows = await self.db.read(queries.get("calls/read_divided_replies"), keys=wanted)
+        replies = {row["key"]: _completion(row) for row in rows}
+        self.used |= replies.keys()
+        return replies
+
     async def keep(self, rows: Sequence[Row]) -> None:
         """Store replies in the form that ``row`` returns."""
         if rows:
@@ -84,6 +97,7 @@ class Replies:
             "model": reply.model,
             "input_tokens": reply.usage.input_tokens,
             "output_tokens": reply.usage.output_tokens,
+            "proven": reply.proven,
             "size": len(reply.text.encode("utf-8", "replace")),
         }
 
@@ -122,7 +136,9 @@ async def clear(db: Database) -> Kept:
 
 
 def _completion(row: dict[str, Any]) -> Completion:
-    return Completion(text=row["text"], usage=Usage(cached=1), model=row["model"])
+    return Completion(
+        text=row["text"], usage=Usage(cached=1), model=row["model"], proven=row["proven"]
+    )
 
 
 def _digest(*texts: str) -> str:

@@ -72,8 +72,9 @@ def check_absences(
 
     The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
     absence is contradicted when a node that was read contains its words, even if the node's own
-    partition reports it. If more nodes might contain the words than could be searched, a sighting
-    still counts; without one, the absence stays unchecked.
+    partition reports it. If more nodes might contain the words than could be searched, or some
+    words are in a script that cannot be divided into words, a sighting still counts; without one,
+    the absence stays unchecked.
     """
     return tuple(_check_group(group, hits, read) for group in groups)
 
@@ -92,7 +93,7 @@ def _check_group(
     return CheckedAbsence(
         text=group.text,
         reported=group.reported,
-        status=_status(result, sightings),
+        status=_status(search, result, sightings),
         terms=search.terms,
         searched=result.searched,
         method=result.method,
@@ -102,11 +103,14 @@ def _check_group(
     )
 
 
-def _status(result: SearchResult, sightings: Sequence[Sighting]) -> AbsenceStatus:
+def _status(
+    search: SearchTerms, result: SearchResult, sightings: Sequence[Sighting]
+) -> AbsenceStatus:
     if sightings:
         read = sightings[0].read
         return AbsenceStatus.CONTRADICTED if read else AbsenceStatus.ELSEWHERE
-    if result.searched and result.complete and result.texts != 0:
+    proves = search.segmented and result.complete
+    if result.searched and proves and result.texts != 0:
         return AbsenceStatus.CONFIRMED
     return AbsenceStatus.UNCHECKED
 

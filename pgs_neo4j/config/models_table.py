@@ -31,7 +31,7 @@ class ModelEntry(BaseModel):
         Field(ge=0.0, allow_inf_nan=False, description="price of a million output tokens"),
     ] = None
     context: Annotated[
-        int | None, Field(ge=2000, description="tokens the model can take, its reply included")
+        int | None, Field(ge=256, description="tokens the model can take, its reply included")
     ] = None
 
     @field_validator("*", mode="after")

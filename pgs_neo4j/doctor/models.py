@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 
 from pgs_neo4j import config as configuration
-from pgs_neo4j.calls.prompt_sizes import input_room
+from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.config import PGSConfig, Settings
+from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.doctor.check import Check, run_check
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.llm.factory import create_embedder, create_llms
@@ -69,8 +71,10 @@ def _embedder_fix(name: str) -> str:
 
 def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
     """Return the estimated tokens of the longest prompt of a sweep."""
-    entry = settings.models.get(settings.sweep_model) if settings.provider == "openai" else None
-    tokens = input_room(entry, config.max_pass_tokens, config.sweep_max_tokens)
+    tokens = config.max_pass_tokens
+    if settings.provider == "openai":
+        contexts = Contexts(settings.models)
+        tokens = contexts.input_room(settings.sweep_model, tokens, config.sweep_max_tokens)
     return pass_size(config.max_pass_characters, tokens)
 
 
@@ -89,7 +93,7 @@ async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, 
     try:
         return tuple(
             [
-                await run_check(name, _probe_model(name, llm), ENDPOINT_FIX)
+                await run_check(name, _probe_model(name, llm, settings.models), ENDPOINT_FIX)
                 for name, llm in named.items()
                 if isinstance(llm, OpenAILLM)
             ]
@@ -98,12 +102,14 @@ async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, 
         await readers.close()
 
 
-async def _probe_model(name: str, llm: OpenAILLM) -> Check:
+async def _probe_model(name: str, llm: OpenAILLM, models: Mapping[str, ModelEntry]) -> Check:
     result = await llm.probe()
     if result.listed is False:
         variable = "PGS_SYNTHESIS_MODEL" if name == "synthesis model" else "PGS_SWEEP_MODEL"
         return Check(name, "warning", result.text, f"set {variable} to a model that it lists")
-    return Check(name, "ok", result.text)
+    context = await Contexts(models).ask(llm)
+    known = f"; its context: {context.described}" if context else ""
+    return Check(name, "ok", f"{result.text}{known}")
 
 
 def _shorten_timeout(config: PGSConfig) -> PGSConfig:

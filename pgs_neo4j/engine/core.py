@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j import catalog, config, gds
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.contexts import Contexts
+from pgs_neo4j.calls.proofs import Proofs
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings
 from pgs_neo4j.database.connection import Database
@@ -46,10 +48,15 @@ class Core:
     known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
     indexes: KnownIndexes = field(default_factory=KnownIndexes, repr=False)
     parts: dict[str, object] = field(default_factory=dict, repr=False)
+    contexts: Contexts = field(init=False, repr=False)
+    proofs: Proofs = field(default_factory=Proofs, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _relevance: RelevanceModel | None = field(default=None, repr=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    def __post_init__(self) -> None:
+        self.contexts = Contexts(self.settings.models)
 
     def knobs(self, overrides: Knobs) -> PGSConfig:
         """Return the knobs in force for one call. Raises ConfigError."""
@@ -118,6 +125,8 @@ class Core:
     ) -> Calls:
         """Return the model calls of one run, with its limits and prices."""
         calls = Calls.of(knobs, self.settings.models, on_event or self.on_event, warn)
+        self.contexts.entries = self.settings.models
+        calls.contexts, calls.proofs = self.contexts, self.proofs
         calls.traced_text = self.settings.telemetry_text
         return calls
 

@@ -20,6 +20,7 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.ingest.unread import warn_of_unread
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import (
     Answer,
@@ -261,7 +262,8 @@ class Searcher:
         if own is None and mode == "global":
             notes = (await self._make_partitions(stored),)
             own = await self._own_index(await self._core.graph(stored.name))
-        return _Scope(stored.mapping, stored.name, own, notes)
+        unread = await warn_of_unread(self._core.db, stored.name, stored.mapping)
+        return _Scope(stored.mapping, stored.name, own, (*notes, *filter(None, [unread])))
 
     async def _make_partitions(self, stored: StoredGraph) -> str:
         """Make the partitions that a global search compares, and return what to say about it."""

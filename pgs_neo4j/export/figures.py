@@ -17,6 +17,7 @@ from pgs_neo4j.text.shown import (
     seconds,
     texts_note,
     tokens,
+    unproven_note,
 )
 
 TITLES = 3  # of a partition
@@ -42,6 +43,8 @@ def reading_line(coverage: Coverage) -> str:
     ``300 of 586 nodes, all with text (51 %)``.
     """
     nodes = f"{coverage.nodes_read:,} of {counted(coverage.nodes_total, 'node')}"
+    if coverage.nodes_unproven:
+        nodes += f" ({coverage.nodes_unproven:,} more shown, unproven)"
     read, total, share = coverage.texts_read, coverage.texts_total, percent(coverage.fraction)
     if read is None or total is None:
         return f"{nodes} ({share}; texts not counted)"
@@ -82,6 +85,7 @@ def sweeps_line(sweeps: Sequence[Sweep]) -> str:
     read = sum(sweep.nodes_read for sweep in sweeps)
     spoken = sum(sweep.texts_read for sweep in sweeps)
     amount = f"{counted(read, 'node')} read{texts_note(read, spoken)}"
+    amount += unproven_note(sum(sweep.nodes_unproven for sweep in sweeps))
     parts = [f"{counted(len(swept), 'partition')} swept{because}", amount]
     return "; ".join([*parts, ", ".join(listed)] if listed else parts)
 

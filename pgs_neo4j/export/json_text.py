@@ -64,7 +64,9 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
             "unsupported_findings": counts.unsupported_count(answer),
             "misquotes": counts.misquote_count(answer),
             "invalid_citations": counts.invalid_citation_count(answer),
+            "doubted_sentences": len(answer.in_doubt),
         },
+        "in_doubt": plain_data(answer.in_doubt),
         "checked_absences": [_absence(absence) for absence in checks.absences],
         "flags": [_flag(flag) for flag in checks.flags],
         "converging_findings": [_convergence(met) for met in checks.convergences],
@@ -116,6 +118,7 @@ def sweep_data(sweep: Sweep, area: Area | None = None) -> Json:
         "nodes": sweep.nodes,
         "nodes_read": sweep.nodes_read,
         "texts_read": sweep.texts_read,
+        "nodes_unproven": sweep.nodes_unproven,
         "read": plain_data(sweep.read),
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
@@ -146,6 +149,7 @@ def _finding(finding: Finding) -> Json:
         "supported": finding.supported,
         "citations": citations_data(finding.citations),
         "quotes": plain_data(finding.quotes),
+        "doubts": list(finding.doubts),
     }
 
 

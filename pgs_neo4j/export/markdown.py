@@ -53,6 +53,9 @@ def to_markdown(document: Document) -> str:
             wording.CONVERGENCES,
             (line for c in checks.convergences for line in _convergence(c, bullet)),
         ),
+        *_titled(
+            wording.IN_DOUBT, (f"- {inert(wording.doubt_line(one))}" for one in answer.in_doubt)
+        ),
         ["## Coverage and cost", "", *_figures(answer)],
         *_titled("Partitions", () if answer.shown else _areas(document)),
         *_titled("Notes", (f"- {inert(note)}" for note in figures.notes(answer))),

@@ -92,6 +92,9 @@ def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
         body = reports.convergences(checks.convergences, nodes, linked)
         body = _folded(body, len(checks.convergences), "convergence")
         sections.append((wording.CONVERGENCES, body))
+    if answer.in_doubt:
+        body = reports.doubted_sentences(answer.in_doubt, nodes)
+        sections.append((wording.IN_DOUBT, _folded(body, len(answer.in_doubt), "sentence")))
     if answer.sweeps:
         sections.append(("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
     return [*sections, ("Coverage and cost", _record(answer))]

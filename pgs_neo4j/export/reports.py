@@ -9,8 +9,16 @@ from pgs_neo4j.export.document import Area
 from pgs_neo4j.export.markup import EMPTY, Html, element, joined
 from pgs_neo4j.export.picture import partition_link, place_id
 from pgs_neo4j.export.register import Register
-from pgs_neo4j.model import ChasedFlag, Convergence, Finding, Flag, Report, Sweep
-from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, tokens
+from pgs_neo4j.model import (
+    ChasedFlag,
+    Convergence,
+    DoubtedSentence,
+    Finding,
+    Flag,
+    Report,
+    Sweep,
+)
+from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, tokens, unproven_note
 
 ABOUT = 700  # characters of titles and sentences of a partition
 
@@ -28,6 +36,21 @@ def chased_flags(flags: Sequence[ChasedFlag], nodes: Register, linked: Collectio
 def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection[int]) -> Html:
     """Return findings of different partitions that meet."""
     return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
+
+
+def doubted_sentences(doubted: Sequence[DoubtedSentence], nodes: Register) -> Html:
+    """Return the sentences in doubt, each with its reason."""
+    return element(
+        "ul",
+        *(
+            element(
+                "li",
+                nodes.line(one.text, one.partition or 0),
+                element("div", f"In doubt: {one_line(one.reason, 300)}.", class_="meta warn"),
+            )
+            for one in doubted
+        ),
+    )
 
 
 def sweep_reports(sweeps: Sequence[Sweep], areas: Mapping[int, Area], nodes: Register) -> Html:
@@ -124,7 +147,8 @@ def _reading(sweep: Sweep) -> Html:
     amount = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
     text = (
         f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')} read in this run"
-        f"{texts_note(sweep.nodes_read, sweep.texts_read)}; {passes}; "
+        f"{texts_note(sweep.nodes_read, sweep.texts_read)}"
+        f"{unproven_note(sweep.nodes_unproven)}; {passes}; "
         f"{amount}; {seconds(sweep.seconds)}{wave}."
     )
     errors = (element("p", one_line(error, 400), class_="note") for error in sweep.errors)
@@ -159,6 +183,10 @@ def _finding(finding: Finding, partition: int, nodes: Register) -> Html:
         for quote in finding.quotes
         if not quote.found
     ]  # fmt: skip
+    marks += [
+        element("div", f"In doubt: {one_line(reason, 300)}.", class_="meta warn")
+        for reason in finding.doubts
+    ]
     return element("li", nodes.line(finding.text, partition, finding.citations), *marks)
 
 

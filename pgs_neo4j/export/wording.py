@@ -12,6 +12,7 @@ from pgs_neo4j.model import (
     ChasedFlag,
     CheckedAbsence,
     Convergence,
+    DoubtedSentence,
     Kinship,
     Sighting,
     SweepStatus,
@@ -21,6 +22,7 @@ from pgs_neo4j.text.shown import counted, one_line, partition_names
 
 ABSENCES, OPPORTUNITIES = "Checked absences", "Opportunities"
 FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
+IN_DOUBT = "In doubt"
 NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
 NO_CITATION = "The answer cites no node."
 INVALID_CITATION = "no report cites this node"
@@ -217,3 +219,11 @@ def convergence_heading(convergence: Convergence, limit: int | None = None) -> s
     """
     names = partition_names(convergence.partitions, limit)
     return f"{names} {CONVERGENCE_WORDS[convergence.kind]}"
+
+
+def doubt_line(doubted: DoubtedSentence) -> str:
+    """Return a sentence in doubt in one line: who says it, what it says, and the reason."""
+    if doubted.partition is None:
+        return f"{one_line(doubted.text)}: {one_line(doubted.reason)}"
+    text = bullet_line(doubted.text, doubted.partition)
+    return f"P{doubted.partition}: {text}: {one_line(doubted.reason)}"

@@ -58,6 +58,7 @@ async def read_details(
         schema=stored.schema,
         types=tuple(schema.types) if schema else (),
         stale=stale,
+        unread=stored.unread,
         entities=rows[0]["entities"],
         relations=len({place for one in extractions for place in _relations(one)}),
         chunks=tuple(map(_chunk, chunks, extractions)),

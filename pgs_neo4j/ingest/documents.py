@@ -14,6 +14,7 @@ from pgs_neo4j.ingest.order import Chunker, Extractor, IngestOrder
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.ingest.sources.roots import folder_of, root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
+from pgs_neo4j.ingest.unread import bound_unread
 from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
 from pgs_neo4j.model.documents import (
     Chunk,
@@ -182,7 +183,7 @@ class _Comparing:
         hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
         if known and (state := self._standing(known, hash_)):
             self.comparison.outcomes.append(
-                DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks)
+                DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks, unread=known.unread)
             )
             if roots and roots != known.roots:
                 self.comparison.rooted[loaded.id] = roots
@@ -206,6 +207,7 @@ class _Comparing:
             name=loaded.name or title_of(loaded.id),
             rules=self.rules,
             note=loaded.note,
+            unread=bound_unread(loaded.text.unread),
             media_type=loaded.media_type,
         )
 
@@ -247,12 +249,13 @@ def narrows(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]
 
 
 def hash_of(text: DocumentText) -> str:
-    """Return a hash of a document's text, and of its pages, titles, and given entities."""
-    if not (text.page_starts or text.outline or text.given):
+    """Return a hash of a document's text, with its pages, titles, entities, and what is unread."""
+    if not (text.page_starts or text.outline or text.given or text.unread):
         return digest(text.text)
     outline = [[one.start, one.level, one.title] for one in text.outline]
     given = [[one.name, one.type, one.start, one.end] for one in text.given]
-    return digest([text.text, text.page_starts, outline, given])
+    unread = [[*text.unread]] if text.unread else []
+    return digest([text.text, text.page_starts, outline, given, *unread])
 
 
 def rules_of(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:

@@ -111,6 +111,7 @@ async def prepare(db: Database) -> None:
     """Create the key and the indexes that publishing finds nodes by. Raises DatabaseError."""
     await create_loaded_key(db)
     await db.write(queries.get("ingest/documents/create_entity_index"))
+    await db.write(queries.get("ingest/documents/create_unread_index"))
     await db.write(queries.get("ingest/descriptions/create_waiting_index"))
     await db.write(queries.get("ingest/vectors/create_vectors_index"))
 

@@ -37,7 +37,8 @@ class StoredDocument:
     ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
     ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
     and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
-    of the folder of its ``source``, none without one.
+    of the folder of its ``source``, none without one. ``unread`` says what its file holds beside
+    its chunks.
     """
 
     id: str
@@ -52,6 +53,7 @@ class StoredDocument:
     told: tuple[str, ...]
     source: str
     roots: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,8 @@ async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
 
 
 def _document(row: Row) -> StoredDocument:
-    return StoredDocument(**{**row, "told": tuple(row["told"]), "roots": tuple(row["roots"])})
+    lists = {name: tuple(row[name] or ()) for name in ("told", "roots", "unread")}
+    return StoredDocument(**{**row, **lists})
 
 
 async def read_chunks(

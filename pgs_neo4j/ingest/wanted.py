@@ -43,9 +43,9 @@ class WantedChunk:
 class WantedDocument:
     """A document that is to be written. ``former`` are ids of documents it takes chunks from.
 
-    ``rules`` tell how it was loaded and divided, ``note`` what was guessed. ``source`` is the id of
-    its source, and ``roots`` are hashes of its folder. ``part`` is set if ``chunks`` are a part of
-    a large document.
+    ``rules`` tell how it was loaded and divided, ``note`` what was guessed, and ``unread`` what its
+    text lacks. ``source`` is the id of its source, and ``roots`` are hashes of its folder. ``part``
+    is set if ``chunks`` are a part of a large document.
     """
 
     id: str
@@ -57,6 +57,7 @@ class WantedDocument:
     name: str = ""
     rules: str = ""
     note: str = ""
+    unread: tuple[str, ...] = ()
     source: str = ""
     roots: tuple[str, ...] = ()
     media_type: str = ""
@@ -70,6 +71,7 @@ class WantedDocument:
             chunks=len(self.chunks),
             extracted=sum(chunk.extraction_key in extracted for chunk in self.chunks),
             note=self.note,
+            unread=self.unread,
             former=self.former[-1] if self.state == "moved" else "",
         )
 

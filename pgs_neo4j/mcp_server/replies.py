@@ -84,6 +84,7 @@ class RunCoverage(BaseModel):
     partitions_read: int
     partitions: int
     nodes_read: int
+    nodes_unproven: int = 0
     nodes: int
 
 

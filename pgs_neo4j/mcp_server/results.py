@@ -179,5 +179,6 @@ def _coverage(coverage: Coverage) -> RunCoverage:
         partitions_read=coverage.partitions_swept,
         partitions=coverage.partitions_total,
         nodes_read=coverage.nodes_read,
+        nodes_unproven=coverage.nodes_unproven,
         nodes=coverage.nodes_total,
     )

@@ -53,6 +53,7 @@ from pgs_neo4j.model.found import (
 from pgs_neo4j.model.graph import (
     Adjacent,
     Drift,
+    Fact,
     Generation,
     GraphMapping,
     LineageChange,
@@ -82,6 +83,7 @@ from pgs_neo4j.model.prompt import (
 from pgs_neo4j.model.report import (
     Absence,
     Citation,
+    DoubtedSentence,
     Finding,
     Flag,
     Quote,
@@ -106,8 +108,10 @@ __all__ = [
     "Convergence",
     "Coverage",
     "Crosscheck",
+    "DoubtedSentence",
     "Drift",
     "Effort",
+    "Fact",
     "FeedbackResult",
     "Finding",
     "Flag",

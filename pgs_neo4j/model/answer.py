@@ -7,7 +7,14 @@ from typing import Literal
 
 from pgs_neo4j.model.crosscheck import Crosscheck
 from pgs_neo4j.model.found import SearchMode
-from pgs_neo4j.model.report import Citation, Finding, Sweep, SweepStatus, Usage
+from pgs_neo4j.model.report import (
+    Citation,
+    DoubtedSentence,
+    Finding,
+    Sweep,
+    SweepStatus,
+    Usage,
+)
 
 Mode = Literal["full", "continue", "targeted"]
 
@@ -59,6 +66,8 @@ class Coverage:
     ``partitions_swept`` counts the partitions that were read completely. ``texts_total`` counts the
     nodes that have text, and ``texts_read`` those of them that were read with it. Both are None for
     an answer from a search in a graph without partitions, where they are not counted.
+    ``nodes_unproven`` counts nodes that were shown to a model, without proof that it was given all
+    of them: neither read nor unread.
     """
 
     partitions_swept: int
@@ -67,6 +76,7 @@ class Coverage:
     nodes_total: int
     texts_read: int | None = None
     texts_total: int | None = None
+    nodes_unproven: int = 0
 
     @property
     def fraction(self) -> float:
@@ -91,7 +101,8 @@ class Synthesis:
 
     ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
     one prompt. An empty text that is not ``complete`` means that there is no synthesis.
-    ``judged``: its bullets on absences say what the checks found.
+    ``judged``: its bullets on absences say what the checks found. ``in_doubt`` are the sentences
+    that are marked in the text.
     """
 
     text: str
@@ -104,6 +115,7 @@ class Synthesis:
     complete: bool = True
     reductions: int = 0
     judged: bool = False
+    in_doubt: tuple[DoubtedSentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +171,27 @@ class Answer:
     def text(self) -> str:
         """The answer in Markdown, as the model wrote it, with the checks of its absences."""
         return self.synthesis.text
+
+    @property
+    def in_doubt(self) -> tuple[DoubtedSentence, ...]:
+        """The sentences in doubt: those of the answer, then the findings of its reports."""
+        listed = [
+            (sweep.partition, finding)
+            for sweep in self.sweeps
+            if sweep.report is not None
+            for finding in sweep.report.findings
+        ]
+        return (
+            *self.synthesis.in_doubt,
+            *(
+                DoubtedSentence(text=finding.text, reason=reason, partition=partition)
+                for partition, finding in listed
+                for reason in (
+                    *finding.doubts,
+                    *(f"no cited node has “{q.text}”" for q in finding.quotes if not q.found),
+                )
+            ),
+        )
 
     def _repr_html_(self) -> str:
         """Return the answer as an HTML fragment for notebooks."""

@@ -66,12 +66,15 @@ class DocumentText:
 
     ``page_starts`` are the places at which pages begin, ascending. Without an ``outline``, headings
     are looked for in the text. ``given`` are entities that no model has to find, by place.
+    ``unread`` says what its file holds beside this text, each with its page if it has one:
+    ``page 3 is a picture``.
     """
 
     text: str
     page_starts: tuple[int, ...] = ()
     outline: tuple[OutlineEntry, ...] = ()
     given: tuple[GivenEntity, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,8 +18,9 @@ class GraphMapping:
 
     Everything is optional. Without labels or relationship types, all take part except those of
     this package. ``text`` properties are joined in this order. ``relationship_name`` and
-    ``relationship_text`` name what a relationship is called and what it states;
-    ``relationship_embedding`` is a stored vector of the statement. ``embedding_model`` is the
+    ``relationship_text`` name what a relationship is called and the fact that it states. A fact is
+    part of its source's text, if both ends are nodes of the view. ``relationship_embedding`` is a
+    stored vector of the fact. ``embedding_model`` is the
     embedder that made the vectors, if that is known. ``chunk_labels`` are those of
     text passages; ``mention_types`` connect a passage and the entities that it mentions.
     """
@@ -39,12 +40,44 @@ class GraphMapping:
     mention_types: tuple[str, ...] = ()
     embedding_model: str | None = None
 
+    @property
+    def has_text(self) -> bool:
+        """Whether it names any text, of nodes or of relationships."""
+        return bool(self.text or self.relationship_text)
+
+    @property
+    def facts(self) -> list[dict[str, Any]]:
+        """The parameter that tells statements which facts to read; empty if there are none.
+
+        Statements look at no relationship then.
+        """
+        if not self.relationship_text:
+            return []
+        view = {
+            "fact": self.relationship_text,
+            "name": self.relationship_name or "",
+            "types": list(self.relationship_types),
+            "labels": list(self.labels),
+            "title": self.title or "",
+            "key": self.key or "",
+        }
+        return [view]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a relationship of a node states; ``target`` is the element id of the other end."""
+
+    target: str
+    text: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A node as a sweep reads it.
 
-    ``rank`` is its place in the partition; 0 is the heaviest node.
+    ``rank`` is its place in the partition; 0 is the heaviest node. ``text`` ends with a line for
+    each of its ``facts``, those that its outgoing relationships state.
     """
 
     rank: int
@@ -54,6 +87,7 @@ class Node:
     text: str
     labels: tuple[str, ...] = ()
     weight: float = 1.0
+    facts: tuple[Fact, ...] = ()
 
     @property
     def alias(self) -> str:
@@ -65,14 +99,13 @@ class Node:
 class Relationship:
     """A relationship between two nodes of one partition, by their ranks.
 
-    ``name`` and ``fact`` are empty unless the mapping names properties that hold them.
+    ``name`` is empty unless the mapping names a property that holds it.
     """
 
     source: int
     target: int
     type: str
     name: str = ""
-    fact: str = ""
 
 
 @dataclass(frozen=True, slots=True)

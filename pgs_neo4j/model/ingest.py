@@ -32,6 +32,7 @@ Gleaning = Literal["auto", "0", "1", "2", "3"]
 class DocumentOutcome:
     """What became of one document. ``reason`` says why it failed, ``note`` what was guessed.
 
+    ``unread`` says what of its file is not in the graph, as in ``page 3 is a picture``.
     ``stale``: another model, prompt, or schema extracted it. ``moved``: it had the id ``former``,
     whose file is gone. ``missing``: its file is gone from a folder that was read in full.
     ``elsewhere``: it is not of such a folder, and stays as it is. ``waiting``: a limit ended the
@@ -46,6 +47,7 @@ class DocumentOutcome:
     reason: str = ""
     note: str = ""
     former: str = ""
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +92,19 @@ class Ingested:
         return sum(outcome.state in states for outcome in self.outcomes)
 
     @property
+    def partly_read(self) -> int:
+        """How many documents are in the graph without something that their files hold.
+
+        Running it again changes nothing about them.
+        """
+        return sum(bool(outcome.unread) for outcome in self.outcomes)
+
+    @property
     def complete(self) -> bool:
-        """Whether the graph is as its files are: nothing failed, waits, or is still held."""
+        """Whether the graph is as its files are: nothing failed, waits, or is still held.
+
+        Documents may still be read only in part: ``partly_read``.
+        """
         deletion = self.deletion
         held = deletion is not None and not (deletion.proven or deletion.unsearched)
         waiting = self.undescribed or self.unjudged_why or self.unembedded_why
@@ -196,12 +209,16 @@ class IngestPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestedDocument:
-    """A document of a graph, as the graph holds it; ``size`` is in bytes."""
+    """A document of a graph, as the graph holds it; ``size`` is in bytes.
+
+    ``unread`` says what its file holds beside that.
+    """
 
     id: str
     name: str
     chunks: int
     size: int
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,8 +244,8 @@ class DocumentDetails:
 
     ``source`` is the file or URL that it is of, and ``ingested_at`` when it was last written.
     ``schema`` is the hash of its schema, which has ``types``. ``stale`` lists what differs from how
-    an ingestion with the current model and settings would make it. Documents of the first
-    releases lack what these did not store.
+    an ingestion with the current model and settings would make it. ``unread`` says what its file
+    holds beside its chunks. Documents of the first releases lack what these did not store.
     """
 
     graph: str
@@ -243,6 +260,7 @@ class DocumentDetails:
     schema: str = ""
     types: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     entities: int = 0
     relations: int = 0
     chunks: tuple[DocumentChunk, ...] = ()

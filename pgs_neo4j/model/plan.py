@@ -54,7 +54,7 @@ class Plan:
     ``low`` and ``high`` bound the cost in the unit of the configured prices; both are None if a
     model has no price. ``budget`` says what a limit would leave out; it is empty if nothing is left
     out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
-    already.
+    already. ``contexts`` are what models behind endpoints can take, by their names, in words.
     """
 
     graph: str
@@ -71,6 +71,7 @@ class Plan:
     high: float | None = None
     budget: str = ""
     advice: str = ""
+    contexts: tuple[tuple[str, str], ...] = ()
 
     @property
     def calls(self) -> int:

@@ -85,7 +85,8 @@ class Prompt:
     A language model receives only ``system`` and ``user``. Readers that are not language models
     (``extractive``, ``scripted``) may use the values. The node of rank r has the alias
     ``n{r + 1}``. ``content`` is the part of ``user`` that a reply depends on.
-    If it is empty, the reply depends on all of ``user``.
+    If it is empty, the reply depends on all of ``user``. ``receipts`` are codes in ``user`` that
+    the reply is to repeat, in their order; they show that its reader was given all of it.
     """
 
     task: Task
@@ -98,6 +99,7 @@ class Prompt:
     reports: tuple[PromptReport, ...] = ()
     partition: int | None = None
     content: str = ""
+    receipts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +118,8 @@ class Completion:
 
     ``truncated``: it stopped at the token limit. ``left`` are the endpoint's remaining rate
     limits. ``doubted``: the endpoint reported a usage that cannot be, so it is estimated.
+    ``counted`` are the prompt's tokens as the endpoint reported them; None: not reported.
+    ``proven``: the model is known to have been given all of the prompt.
     """
 
     text: str
@@ -124,3 +128,5 @@ class Completion:
     truncated: bool = False
     left: Left | None = None
     doubted: bool = False
+    counted: int | None = None
+    proven: bool = True

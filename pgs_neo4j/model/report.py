@@ -36,16 +36,32 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One discovery of a sweep, with its citations and quotations."""
+    """One discovery of a sweep, with its citations and quotations.
+
+    ``doubts`` say which of its numbers, dates, names, and denials the cited nodes do not bear out.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
     quotes: tuple[Quote, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def supported(self) -> bool:
         """Whether at least one citation resolves to a node of the prompt."""
         return any(citation.valid for citation in self.citations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtedSentence:
+    """A sentence whose claims the nodes that it cites do not bear out, and why.
+
+    ``partition`` is that of the finding; None if the answer itself says it.
+    """
+
+    text: str
+    reason: str
+    partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,9 +150,11 @@ class Sweep:
     """The sweep of one partition, in one or more passes.
 
     ``read`` holds half-open rank ranges of the nodes that were complete in prompts whose reports
-    were accepted. No other node counts as read. ``without_text`` are the ranks among them whose
-    nodes showed no text. ``wave`` is 1 for routed and 2 for flagged partitions. ``run`` is the id
-    of the earlier run that made the sweep, empty for the current run.
+    were accepted, and were given to the model as a whole. No other node counts as read.
+    ``unproven`` are the ranges of nodes in accepted prompts for which nothing proves that.
+    ``without_text`` are the ranks among those read whose nodes showed no text. ``wave`` is 1 for
+    routed and 2 for flagged partitions. ``run`` is the id of the earlier run that made the sweep,
+    empty for the current run.
     """
 
     partition: int
@@ -153,6 +171,12 @@ class Sweep:
     wave: int = 1
     run: str = ""
     without_text: tuple[int, ...] = ()
+    unproven: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def nodes_unproven(self) -> int:
+        """Nodes that were shown to the model, without proof that it was given all of them."""
+        return sum(last - first for first, last in self.unproven)
 
     @property
     def nodes_read(self) -> int:

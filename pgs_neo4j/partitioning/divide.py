@@ -25,7 +25,7 @@ from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import FeaturesRow
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.text.node_text import joined_text
+from pgs_neo4j.text.node_text import searched_text
 
 FRAME_TOKENS = 47
 """Tokens of a node in a prompt besides its text: alias, a title of 100 characters, labels, margins,
@@ -162,6 +162,7 @@ async def pool_order(
                 query,
                 ids=ids[part].tolist(),
                 text=list(mapping.text),
+                facts=mapping.facts,
                 embedding=mapping.embedding or "",
                 dimensions=dimensions,
             )
@@ -181,7 +182,7 @@ async def compute_features(row: FeaturesRow, dimensions: int) -> NDArray[np.floa
     graph has vectors, each kind fills one half of the columns.
     """
     texts = [
-        "" if vector else joined_text(text)
+        "" if vector else searched_text(text)
         for vector, text in zip(row["vectors"], row["texts"], strict=True)
     ]
     if not dimensions:

@@ -100,7 +100,7 @@ async def _claim(
         return True
     generation = record.partitioning.generation.id
     now = await session.read_so_far(tools.db, order.graph, order.session, generation)
-    return all(now.ranks.get(part) == selection.read.ranks.get(part) for part in ids)
+    return all(now.shown(part) == selection.read.shown(part) for part in ids)
 
 
 async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> Claimed:

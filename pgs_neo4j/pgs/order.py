@@ -60,6 +60,11 @@ class RunTools:
     log: RunLog
     known: KnownGenerations = field(default_factory=KnownGenerations)
 
+    async def ask_contexts(self) -> None:
+        """Ask the models' servers what they can take, before any prompt is made."""
+        for llm in (self.sweep_llm, self.synthesis_llm):
+            await self.calls.contexts.ask(llm)
+
     @property
     def models(self) -> dict[str, bool]:
         """Whether each model is free, by its name."""
@@ -97,7 +102,9 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     ``texts`` of the graph's ``nodes`` have text. Raises UsageError when ``structure_only`` is set
     for a graph with text, because its text would be read.
     """
-    name, properties = order.graph, ", ".join(order.mapping.text)
+    name, mapping = order.graph, order.mapping
+    named = (*mapping.text, *filter(None, (mapping.relationship_text,)))
+    properties = ", ".join(named)
     if order.structure_only and texts:
         raise UsageError(
             f"{texts:,} nodes of graph {name} have text, which would be read; leave out "

@@ -18,10 +18,13 @@ from pgs_neo4j.checking.check import (
     open_lookups,
     word_checks,
 )
+from pgs_neo4j.checking.cited_texts import read_cited_texts
 from pgs_neo4j.checking.citing import locate_answer
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.errors import DatabaseError, StoppedError
 from pgs_neo4j.events import ReportsChecked
+from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.ingest.unread import warn_of_unread
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -84,7 +87,9 @@ async def execute(
     began = perf_counter()
     check_order(order)
     tools.calls.budget.check(tools.models)
+    await tools.ask_contexts()
     async with record_run(order, tools, stored, prepared) as record:
+        tools.log.warn(await warn_of_unread(tools.db, order.graph, order.mapping))
         earlier = await recover_reports(order, tools, record)
         with tools.log.phase("route"):
             selection, routing = await choose_partitions(
@@ -204,6 +209,7 @@ async def synthesize(
         search_answer=order.search_answer,
         checks=word_checks(evidence.crosscheck, structure_only=not partitioning.generation.texts),
         absences=evidence.crosscheck.absences,
+        texts=await _cited_texts(order, tools, record, evidence),
     )
     synthesis_tools = SynthesisTools(
         llm=tools.synthesis_llm,
@@ -221,6 +227,16 @@ async def synthesize(
             return Synthesis(text="", complete=False), str(error)
     reasons = [stop.text] if stop else [error for sweep in unread for error in sweep.errors]
     return synthesis, reasons[0] if unread and reasons else ""
+
+
+async def _cited_texts(
+    order: RunOrder, tools: RunTools, record: RunRecord, evidence: CheckedReports
+) -> dict[tuple[int, int], str] | None:
+    """Return the texts that the answer's sentences are looked up in; None if none are needed."""
+    if tools.synthesis_llm.name == EXTRACTIVE:
+        return None
+    partitions = record.partitioning.partitions
+    return await read_cited_texts(tools.db, order.mapping, partitions, evidence.reports)
 
 
 def compose_answer(

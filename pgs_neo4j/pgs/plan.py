@@ -20,7 +20,7 @@ from pgs_neo4j.pgs.record import prepare, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.sweeping.fit import fitting_limit, pass_size, repartition_command
-from pgs_neo4j.sweeping.material import read_packed
+from pgs_neo4j.sweeping.material import fit_frame, read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.sweeping.paid import find_paid
 from pgs_neo4j.synthesis.prompt import SYSTEM
@@ -45,6 +45,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     """
     check_order(order)
     tools.calls.budget.check(tools.models)
+    await tools.ask_contexts()
     partitioning = (await prepare(order, tools)).partitioning
     selection = await select_partitions(order, tools, partitioning)
     routing = await route_question(order, tools, partitioning, selection.partitions)
@@ -67,6 +68,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         high=high,
         budget=_crossed_limit(tools, sweeps, synthesis),
         advice=_advise(order, tools, partitioning.partitions, sweeps),
+        contexts=tools.calls.contexts.describe((tools.sweep_llm, tools.synthesis_llm)),
     )
 
 
@@ -109,6 +111,7 @@ def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
 async def _plan_sweep(
     order: SweepOrder, tools: SweepTools, route: Route, usual: _Usual
 ) -> PlannedSweep:
+    order = fit_frame(order, tools)
     async with tools.gate:
         paid = await find_paid(order, tools, await read_packed(order, tools))
     passes = paid.packed.passes

@@ -90,7 +90,7 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
     Raises NoTextError when no node has text.
     """
     began = perf_counter()
-    if not order.mapping.text:
+    if not order.mapping.has_text:
         check_texts(order, nodes=0, texts=0)
     await ensure_schema(tools.db)
     if order.mode != "full":

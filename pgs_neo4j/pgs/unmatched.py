@@ -42,5 +42,5 @@ def may_refuse(order: RunOrder, tools: RunTools) -> bool:
 
 
 def _unread_tokens(part: Partition, read: Read) -> int:
-    unread = part.size - len(read.ranks.get(part.id, ()))
+    unread = part.size - len(read.shown(part.id))
     return part.tokens * unread // max(part.size, 1)

@@ -34,6 +34,7 @@ from pgs_neo4j.sweeping.order import (
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.sweeping.sweep import sweep_partition
 from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 
@@ -140,7 +141,7 @@ async def order_sweeps(
             generation=partitioning.generation.id,
             config=order.config,
             search_answer=order.search_answer,
-            skip=read.ranks.get(part.id, frozenset()),
+            skip=read.shown(part.id),
             matches=(matches or {}).get(part.id, ()),
             wave=wave,
             run=handle.id if handle else "",
@@ -207,6 +208,13 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
                 f"P{sweep.partition}: its report has {sweep.report.omitted:,} bullets more than "
                 f"pgs keeps ({BULLETS_PER_SECTION} for each section and pass)"
             )
+    if unproven := sum(sweep.nodes_unproven for sweep in sweeps):
+        log.warn(
+            f"{counted(unproven, 'node')} of {sum(sweep.nodes for sweep in sweeps):,} were shown "
+            "to the model, but nothing proves that it was given them: its endpoint counts no "
+            "tokens, and its reports do not repeat the codes of their prompts; use an endpoint "
+            "that reports its usage, or another model"
+        )
     if stops:
         log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")
 

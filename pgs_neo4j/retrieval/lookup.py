@@ -34,7 +34,7 @@ async def look_up(
     fewer terms than needed. It is also 0 if no node has text. Raises DatabaseError.
     """
     asked = list(dict.fromkeys(searches))
-    searchable = order.properties and order.texts
+    searchable = (order.properties or order.mapping.has_text) and order.texts
     possible = [search for search in asked if search.searchable] if searchable else []
     results = dict.fromkeys(asked, SearchResult())
     if not possible:

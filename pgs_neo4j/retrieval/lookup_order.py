@@ -81,7 +81,7 @@ class LookupOrder:
 def make_page(placed: PlacedNode) -> Page:
     """Return the text of a node to search."""
     row = placed.row
-    return Page.of(node_text.joined_text((row["title"], *row["text"])))
+    return Page.of(node_text.searched_text((row["title"], *row["text"])))
 
 
 def make_hit(placed: PlacedNode) -> Hit:

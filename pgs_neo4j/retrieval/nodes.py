@@ -20,6 +20,7 @@ async def read_nodes(
         queries.get("retrieval/read_nodes"),
         nodes=list(element_ids),
         text=list(mapping.text),
+        facts=mapping.facts,
         title=mapping.title or "",
         key=mapping.key or "",
     )

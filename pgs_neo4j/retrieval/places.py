@@ -48,7 +48,7 @@ async def read_placed(
 ) -> Mapping[Place, PlacedNode]:
     """Return the nodes at ``places``; nodes that are gone are left out.
 
-    ``most_characters`` cuts each text in the database. Raises DatabaseError.
+    ``most_characters`` cuts each text in the database, and leaves out facts. Raises DatabaseError.
     """
     ranks: dict[int, list[int]] = defaultdict(list)
     for place in places:
@@ -58,6 +58,7 @@ async def read_placed(
         queries.get("retrieval/read_placed"),
         places=[{"partition": uids[part], "ranks": sorted(set(of))} for part, of in ranks.items()],
         text=list(mapping.text),
+        facts=mapping.facts if most_characters is None else [],
         title=mapping.title or "",
         key=mapping.key or "",
         most=most_characters,

@@ -19,7 +19,16 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import Partition
 from pgs_neo4j.retrieval.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
 from pgs_neo4j.retrieval.places import PlacedNode
-from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms, filters, pattern, probe
+from pgs_neo4j.text.matching import (
+    Hit,
+    SearchResult,
+    SearchTerms,
+    filters,
+    pattern,
+    probe,
+    stored_part,
+)
+from pgs_neo4j.text.normal_form import dropped_signs
 
 # The most that one statement of a scan reads, so that none runs long or needs much memory.
 PORTION_NODES = 20_000
@@ -84,8 +93,10 @@ async def _find_by_scan(
             queries.get("retrieval/scan_members"),
             partitions=[partition.uid for partition in portion],
             text=order.properties,
+            facts=order.mapping.facts,
             wanted=[_scan_row(place, search, closely) for place, search in enumerate(sought)],
             most=CANDIDATES,
+            dropped=list(dropped_signs()),
         )
         for search in sought:
             candidates[search].searched += row["searched"]
@@ -140,6 +151,7 @@ async def _read_placed(db: Database, order: LookupOrder, nodes: list[str]) -> li
         generation=order.generation,
         nodes=nodes,
         text=list(order.mapping.text),
+        facts=order.mapping.facts,
         title=order.mapping.title or "",
         key=order.mapping.key or "",
     )
@@ -153,9 +165,9 @@ def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
     terms = search.usable
     return {
         "place": place,
-        "terms": [list(filters(term)) for term in terms],
+        "terms": [list(map(stored_part, filters(term))) for term in terms],
         "needed": search.needed,
-        "probes": [probe(term) for term in terms[: len(terms) - search.needed + 1]],
+        "probes": [stored_part(probe(term)) for term in terms[: len(terms) - search.needed + 1]],
         "patterns": [pattern(term) for term in terms] if closely else [],
         "strict": search.needed if closely else 0,
     }

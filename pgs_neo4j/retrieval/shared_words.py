@@ -8,6 +8,7 @@ from collections import Counter
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.normal_form import dropped_signs
 from pgs_neo4j.text.words import words
 
 LONG_TEXT = 2000  # characters from which a text's length counts against a match
@@ -21,13 +22,15 @@ async def find_by_shared_words(
     Maps element id to score, best first.
     """
     terms = sorted(set(words(question)))
-    if not terms or not mapping.text:
+    if not terms or not mapping.has_text:
         return {}
     rows = await db.read(
         queries.get("retrieval/find_by_shared_words"),
         labels=list(mapping.labels),
         text=list(mapping.text),
+        facts=mapping.facts,
         terms=terms,
+        dropped=list(dropped_signs()),
     )
     holders = Counter(place for row in rows for place in row["found"])
     rarity = {place: math.log(1 + len(rows) / count) for place, count in holders.items()}

@@ -83,6 +83,7 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
             title=mapping.title or "",
             key=mapping.key or "",
             text=list(mapping.text),
+            facts=mapping.facts,
         )
         for row in cast("list[SourceRow]", batch_rows):
             rows[row["partition"], row["rank"]] = row
@@ -99,6 +100,7 @@ async def _shown(db: Database, answer: Answer, mapping: GraphMapping) -> dict[Pl
         title=mapping.title or "",
         key=mapping.key or "",
         text=list(mapping.text),
+        facts=mapping.facts,
     )
     return {(row["partition"], row["rank"]): row for row in cast("list[SourceRow]", rows)}
 

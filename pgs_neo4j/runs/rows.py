@@ -45,9 +45,10 @@ class StoredBullet(TypedDict):
 
 
 class StoredFinding(StoredBullet):
-    """A finding; ``quotes`` is JSON."""
+    """A finding; ``quotes`` is JSON, and ``doubts`` is None where none were looked for."""
 
     quotes: str
+    doubts: list[str] | None
 
 
 class StoredFlag(StoredBullet):
@@ -78,6 +79,8 @@ class StoredSweep(TypedDict):
     seconds: float
     wave: int
     without_text: list[int]
+    unproven_first: list[int]
+    unproven_last: list[int]
 
 
 class RecordedSweepRow(TypedDict):

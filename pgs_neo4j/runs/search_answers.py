@@ -115,6 +115,7 @@ def _finding(run: str, place: int, claim: Finding) -> FindingRow:
         "misquoted": sum(not quote.found for quote in claim.quotes),
         "citations": citations_json(claim.citations),
         "quotes": quotes_json(claim.quotes),
+        "doubts": list(claim.doubts),
     }
 
 

@@ -29,20 +29,27 @@ MAX_NAME = 200
 class Read:
     """The ranks that a session has read, by partition id.
 
-    They belong to one generation. ``texts`` are those of them that were read with a text.
+    They belong to one generation. ``texts`` are those of them that were read with a text, and
+    ``unproven`` others that were shown to a model without proof that it was given all of them.
     """
 
     ranks: dict[int, frozenset[int]]
     texts: dict[int, frozenset[int]] = field(default_factory=dict)
+    unproven: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[int, int]:
         """How many nodes of each partition were read."""
         return {partition: len(ranks) for partition, ranks in self.ranks.items()}
 
+    def shown(self, partition: int) -> frozenset[int]:
+        """Return the ranks that need not be shown again: read, or shown without proof."""
+        nobody: frozenset[int] = frozenset()
+        return self.ranks.get(partition, nobody) | self.unproven.get(partition, nobody)
+
     def unread(self, partition: Partition) -> int:
-        """How many nodes of a partition are unread."""
-        return partition.size - len(self.ranks.get(partition.id, frozenset()))
+        """How many nodes of a partition are unread, and were not shown either."""
+        return partition.size - len(self.shown(partition.id))
 
     @property
     def text_counts(self) -> dict[int, int]:
@@ -55,24 +62,34 @@ class Read:
         ``texts`` counts the nodes of the generation that have text.
         """
         return Coverage(
-            partitions_swept=sum(not self.unread(partition) for partition in partitions),
+            partitions_swept=sum(
+                len(self.ranks.get(partition.id, ())) >= partition.size for partition in partitions
+            ),
             partitions_total=len(partitions),
             nodes_read=sum(len(ranks) for ranks in self.ranks.values()),
             nodes_total=sum(partition.size for partition in partitions),
             texts_read=sum(len(ranks) for ranks in self.texts.values()),
             texts_total=texts,
+            nodes_unproven=sum(len(ranks) for ranks in self.unproven.values()),
         )
 
     def of_sweeps(self, sweeps: Iterable[Sweep]) -> Read:
         """Return the part of it that some sweeps have read."""
         ranks: dict[int, set[int]] = {}
         texts: dict[int, set[int]] = {}
+        unproven: dict[int, set[int]] = {}
         for sweep in sweeps:
             own = {rank for first, last in sweep.read for rank in range(first, last)}
             ranks.setdefault(sweep.partition, set()).update(own)
             spoken = own.difference(sweep.without_text)
             texts.setdefault(sweep.partition, set()).update(spoken)
-        return Read(_common(ranks, self.ranks), _common(texts, self.texts))
+            shown = {rank for first, last in sweep.unproven for rank in range(first, last)}
+            unproven.setdefault(sweep.partition, set()).update(shown)
+        return Read(
+            _common(ranks, self.ranks),
+            _common(texts, self.texts),
+            _common(unproven, self.unproven),
+        )
 
 
 def _common(
@@ -146,8 +163,9 @@ async def read_so_far(
         empty=text_hash(""),
     )
     return Read(
-        {row["partition"]: frozenset(row["ranks"]) for row in rows},
+        {row["partition"]: frozenset(row["ranks"]) for row in rows if row["ranks"]},
         {row["partition"]: frozenset(row["texts"]) for row in rows if row["texts"]},
+        {row["partition"]: frozenset(row["unproven"]) for row in rows if row["unproven"]},
     )
 
 

@@ -16,7 +16,8 @@ from pgs_neo4j.runs.verdicts import citations_json, quotes_json
 class SweepNodeRow(TypedDict):
     """The node of a sweep.
 
-    The ranks read are half-open ranges; those ``without_text`` are listed. ``usage`` is JSON.
+    The ranks read, and those shown without proof, are half-open ranges; those ``without_text`` are
+    listed. ``usage`` is JSON.
     """
 
     id: str
@@ -27,6 +28,9 @@ class SweepNodeRow(TypedDict):
     read_first: list[int]
     read_last: list[int]
     without_text: list[int]
+    nodes_unproven: int
+    unproven_first: list[int]
+    unproven_last: list[int]
     passes: int
     passes_accepted: int
     domain_state: str | None
@@ -45,12 +49,13 @@ class BulletRow(TypedDict):
 
 
 class FindingRow(BulletRow):
-    """The node of a finding; ``citations`` and ``quotes`` are JSON."""
+    """The node of a finding; ``citations`` and ``quotes`` are JSON, ``doubts`` is a list."""
 
     supported: bool
     misquoted: int
     citations: str
     quotes: str
+    doubts: list[str]
 
 
 class FlagRow(BulletRow):
@@ -131,6 +136,7 @@ def _finding_row(finding_id: str, place: int, finding: Finding) -> FindingRow:
         "misquoted": sum(not quote.found for quote in finding.quotes),
         "citations": citations_json(finding.citations),
         "quotes": quotes_json(finding.quotes),
+        "doubts": list(finding.doubts),
     }
 
 
@@ -154,6 +160,9 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
         "read_first": [first for first, _ in sweep.read],
         "read_last": [last for _, last in sweep.read],
         "without_text": list(sweep.without_text),
+        "nodes_unproven": sweep.nodes_unproven,
+        "unproven_first": [first for first, _ in sweep.unproven],
+        "unproven_last": [last for _, last in sweep.unproven],
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
         "domain_state": sweep.report.domain_state if sweep.report else None,

@@ -111,6 +111,7 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
         wave=stored["wave"],
         run=run,
         without_text=tuple(stored["without_text"]),
+        unproven=tuple(zip(stored["unproven_first"], stored["unproven_last"], strict=True)),
     )
 
 
@@ -119,6 +120,7 @@ def _finding(row: StoredFinding, partition: int) -> Finding:
         text=row["text"],
         citations=_citations(row, partition),
         quotes=quotes_of(row["quotes"]),
+        doubts=tuple(row["doubts"] or ()),
     )
 
 

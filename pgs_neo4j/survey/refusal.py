@@ -104,12 +104,13 @@ async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
     return [f"{of}; citations of these nodes are ambiguous"]
 
 
-def is_readable(item: NodeProperty) -> bool:
+def is_readable(item: NodeProperty | RelationshipProperty) -> bool:
     """Whether it can be read as text.
 
     Bytes, points, and lists of numbers cannot.
     """
-    return item.texts > 0 or any(
+    texts = isinstance(item, NodeProperty) and item.texts > 0
+    return texts or any(
         kind in READABLE or "STRING" in kind or "DATE" in kind or "TIME" in kind
         for kind in item.types
     )

@@ -54,7 +54,7 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
     """
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
-    missing = [] if mapping.text else [NO_TEXT]
+    missing = [] if mapping.has_text else [NO_TEXT]
     wanted = dict.fromkeys(mapping.labels + mapping.chunk_labels)
     missing += [
         f"no node has the label {quote_name(name)}" for name in wanted if name not in labels
@@ -109,6 +109,8 @@ def _relationship_warnings(content: Survey, mapping: GraphMapping) -> Iterator[s
             yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
         elif option == "--relationship-weight" and not all(map(candidates.is_numeric, named)):
             yield f"{quote_name(name)} is mapped as relationship weight but holds {kinds}"
+        elif option == "--relationship-text" and not any(map(is_readable, named)):
+            yield f"{quote_name(name)} is mapped as relationship text but holds {kinds}"
         elif option == "--relationship-embedding" and not all(map(candidates.may_be_vector, named)):
             yield f"{quote_name(name)} is mapped as relationship embedding but holds {kinds}"
 

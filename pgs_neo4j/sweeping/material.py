@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.sweeping import members
 from pgs_neo4j.sweeping.analogies import render_analogies
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, pack
+from pgs_neo4j.sweeping.receipts import CODE_CHARACTERS, FEWEST, FRAME_CHARACTERS
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.text.tokens import estimate
 
 FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
 MATCH_SLACK = 120  # characters for the list of nodes that match the question
 MATCH_LENGTH = 9  # of an alias in that list
+FRAME_SHARE = 0.4  # of a small context that instructions, question, and neighbors may take
+BRIEF_KEYWORDS = 3
+BRIEF_NEIGHBORS = (16, 8, 4)  # as many are named, the nearest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,27 @@ class PackedPartition:
     nodes: tuple[Node, ...]
     relationships: tuple[Relationship, ...]
     passes: tuple[Pass, ...]
+
+
+def fit_frame(order: SweepOrder, tools: SweepTools) -> SweepOrder:
+    """Return an order whose prompts leave most of a small context to the nodes.
+
+    Digests of neighbors lose their texts first, and then the farthest neighbors go.
+    """
+    most = _most_tokens(order, tools)
+    if most is None:
+        return order
+    brief = tuple(
+        replace(other, summary="", titles=(), reached=(), keywords=other.keywords[:BRIEF_KEYWORDS])
+        for other in order.neighbors
+    )
+    choices = (order.neighbors, brief, *(brief[:kept] for kept in BRIEF_NEIGHBORS), ())
+    for neighbors in choices:
+        fitted = replace(order, neighbors=neighbors)
+        frame = sweep_prompt(fitted, Pass(1, ()), 99)
+        if estimate(frame.system + frame.user) <= FRAME_SHARE * most:
+            return fitted
+    return fitted
 
 
 async def read_packed(order: SweepOrder, tools: SweepTools) -> PackedPartition:
@@ -52,16 +78,37 @@ async def pack_partition(
     matches = MATCH_SLACK + MATCH_LENGTH * len(order.matches) if order.matches else 0
     alike = render_analogies(order.analogies)
     slack = FRAME_SLACK + matches + len(alike)
+    if tools.calls.asks_receipts(tools.llm):
+        slack += FRAME_CHARACTERS + FEWEST * CODE_CHARACTERS
     packing = partial(
         pack,
         nodes,
         relationships,
         max_characters=order.config.max_pass_characters,
-        max_tokens=tools.calls.pass_tokens(
-            tools.llm, order.config.max_pass_tokens, order.config.sweep_max_tokens
-        ),
+        max_tokens=_most_tokens(order, tools),
         reserved=frame_size(frame) + slack,
         reserved_tokens=estimate(frame.system + frame.user + alike) + (slack - len(alike)) // 2,
     )
     # Packing many passes takes a while, and other calls should not wait for it.
-    return PackedPartition(nodes, relationships, await asyncio.to_thread(packing))
+    try:
+        passes = await asyncio.to_thread(packing)
+    except ConfigError as error:
+        raise _explain_context(order, tools, error) from None
+    return PackedPartition(nodes, relationships, passes)
+
+
+def _most_tokens(order: SweepOrder, tools: SweepTools) -> int | None:
+    config = order.config
+    return tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
+
+
+def _explain_context(order: SweepOrder, tools: SweepTools, error: ConfigError) -> ConfigError:
+    """Return the error that names the model's context, if that is what leaves no room."""
+    context = tools.calls.contexts.of(tools.llm.name)
+    if context is None or _most_tokens(order, tools) == order.config.max_pass_tokens:
+        return error
+    return ConfigError(
+        f"the context of {tools.llm.name} is {context.described}, which leaves no room for nodes "
+        "beside the instructions and the question; use a model with a larger context, or let its "
+        "server give it more"
+    )

@@ -10,7 +10,7 @@ from pgs_neo4j.text import node_text
 # Ranks per statement, a deadline and a retry each: all of a partition within the usual limits,
 # since every statement looks at all of its members.
 CHUNK = 2000
-MOST_CHARACTERS = 500  # of a relationship's name or fact; prompts show fewer
+MOST_CHARACTERS = 500  # of a relationship's name; prompts show fewer
 
 
 async def read_members(
@@ -31,6 +31,7 @@ async def read_members(
             first=first,
             last=last,
             text=list(mapping.text),
+            facts=mapping.facts,
             title=mapping.title or "",
             key=mapping.key or "",
         )
@@ -49,10 +50,11 @@ async def read_relationships(
 ) -> list[Relationship]:
     """Return relationships among a partition's members, by rank.
 
-    Parallel relationships of one type count once, unless their names or facts differ.
+    Parallel relationships of one type count once, unless their names differ. The facts that they
+    state are part of the text of their sources.
     """
-    if mapping.relationship_name or mapping.relationship_text:
-        return await _read_stated(db, partition, mapping)
+    if mapping.relationship_name:
+        return await _read_named(db, partition, mapping)
     rows = await db.read(
         queries.get("sweeping/read_relationships"),
         partition=partition.uid,
@@ -62,17 +64,16 @@ async def read_relationships(
     return [Relationship(*triple) for triple in dict.fromkeys(columns)]
 
 
-async def _read_stated(
+async def _read_named(
     db: Database, partition: Partition, mapping: GraphMapping
 ) -> list[Relationship]:
     rows = await db.read(
-        queries.get("sweeping/read_stated_relationships"),
+        queries.get("sweeping/read_named_relationships"),
         partition=partition.uid,
         types=list(mapping.relationship_types),
         name=mapping.relationship_name or "",
-        fact=mapping.relationship_text or "",
         length=MOST_CHARACTERS,
     )
-    names = ("sources", "targets", "types", "names", "facts")
+    names = ("sources", "targets", "types", "names")
     columns = zip(*(rows[0][name] for name in names), strict=True)
     return [Relationship(*values) for values in dict.fromkeys(columns)]

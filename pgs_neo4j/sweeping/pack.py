@@ -8,11 +8,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, PromptNode, Relationship
 from pgs_neo4j.sweeping.groups import Limits, group_by_connection, group_by_weight
-from pgs_neo4j.sweeping.pieces import NodePiece, cut_node, show_link
+from pgs_neo4j.sweeping.pieces import NodePiece, cut_node, halve_piece, show_link
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
@@ -103,33 +104,39 @@ def _widen(limits: Limits, room: Limits, pieces: Sequence[NodePiece], links: _Li
 
 
 def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
-    """Return two passes of about equal length; empty for a single piece.
+    """Return two passes of about equal length; empty for a single short piece.
 
-    ``relationships`` are all those with which the whole partition was packed.
+    ``relationships`` are all those with which the whole partition was packed. A single piece is
+    divided itself.
     """
-    if len(item.pieces) < 2:
+    pieces = item.pieces if len(item.pieces) > 1 else halve_piece(item.pieces[0])
+    if len(pieces) < 2:
         return ()
-    ends = list(itertools.accumulate(piece.characters for piece in item.pieces))
+    ends = list(itertools.accumulate(piece.characters for piece in pieces))
     middle = min(range(1, len(ends)), key=lambda place: abs(2 * ends[place - 1] - ends[-1]))
     lines = item.relationship_lines
     room = (
         ends[-1] + sum(len(line) + 1 for line in lines),
-        sum(piece.tokens for piece in item.pieces) + sum(estimate(line) + 1 for line in lines),
+        sum(piece.tokens for piece in pieces) + sum(estimate(line) + 1 for line in lines),
     )
     links = _Links.of(tuple(dict.fromkeys(relationships)))
     return tuple(
-        replace(_with_relationships(item.number, pieces, links, room), half=item.half + letter)
-        for letter, pieces in (("a", item.pieces[:middle]), ("b", item.pieces[middle:]))
+        replace(_with_relationships(item.number, some, links, room), half=item.half + letter)
+        for letter, some in (("a", pieces[:middle]), ("b", pieces[middle:]))
     )
 
 
 def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
     """Return half-open ranges of ranks that accepted passes contain completely."""
-    whole: dict[int, int] = {}
+    shares: defaultdict[int, Fraction] = defaultdict(Fraction)
     for item in accepted:
         for piece in item.pieces:
-            whole[piece.rank] = whole.get(piece.rank, piece.parts) - 1
-    ranks = sorted(rank for rank, missing in whole.items() if missing == 0)
+            shares[piece.rank] += piece.share
+    return _ranges(sorted(rank for rank, share in shares.items() if share == 1))
+
+
+def _ranges(ranks: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return sorted ranks as half-open ranges."""
     ranges: list[tuple[int, int]] = []
     for rank in ranks:
         if ranges and ranges[-1][1] == rank:
@@ -137,6 +144,16 @@ def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
         else:
             ranges.append((rank, rank + 1))
     return tuple(ranges)
+
+
+def without_ranges(
+    ranges: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Return half-open ranges of the ranks in ``ranges`` that ``others`` lack."""
+    left = {rank for first, last in ranges for rank in range(first, last)}
+    for first, last in others:
+        left.difference_update(range(first, last))
+    return _ranges(sorted(left))
 
 
 def ranks_without_text(
@@ -209,14 +226,13 @@ def _with_relationships(
     touching = 0
     for rank in sorted(shown):
         touching += links.ends.get(rank, 0)
-        inside: dict[tuple[str, str, str], list[Relationship]] = {}
+        inside: dict[tuple[str, str], list[Relationship]] = {}
         for link in links.by_source.get(rank, ()):
             if link.target in shown:
-                inside.setdefault((link.type, link.name, link.fact), []).append(link)
+                inside.setdefault((link.type, link.name), []).append(link)
                 touching -= 1
-        for stated, alike in inside.items():
-            head, tail = show_link(rank, *stated)
-            line, listed = _line(head, alike, tail, (left, left_tokens))
+        for (kind, name), alike in inside.items():
+            line, listed = _line(show_link(rank, kind, name), alike, (left, left_tokens))
             if listed:
                 left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
                 lines.append(line)
@@ -224,19 +240,17 @@ def _with_relationships(
     return Pass(number, tuple(pieces), tuple(fitting), tuple(lines), touching - len(fitting))
 
 
-def _line(
-    head: str, links: Sequence[Relationship], tail: str, room: tuple[float, float]
-) -> tuple[str, int]:
+def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
     """Return one line with the relationships that fit, and their number.
 
-    They are of one node, one type, one name, and one fact.
+    They are of one node, one type, and one name.
     """
-    wide = len(head.encode()) - len(head) + len(tail.encode()) - len(tail)
-    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide) - len(tail)
+    wide = len(head.encode()) - len(head)
+    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)
     targets = [f"n{link.target + 1}" for link in links]
     line = head + ", ".join(targets)
     if len(line) <= length:
-        return line + tail, len(targets)
+        return line, len(targets)
     sizes = itertools.accumulate((len(target) + 2 for target in targets), initial=len(head) - 2)
     listed = max(0, bisect_right(list(sizes), length) - 1)
-    return head + ", ".join(targets[:listed]) + tail, listed
+    return head + ", ".join(targets[:listed]), listed

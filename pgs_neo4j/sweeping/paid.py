@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
 
 from pgs_neo4j.calls.purchases import claim_purchases
 from pgs_neo4j.calls.replies import Replies
@@ -14,7 +13,6 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.report import sweep_prompt
 
 REASKS = 3  # of one pass whose reply is cut off
-HALVES = tuple("".join(half) for n in range(REASKS + 1) for half in product("ab", repeat=n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,10 @@ class PaidPasses:
 async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
     """Return the passes to read, and their cached replies. Raises DatabaseError."""
     count, replies = len(packed.passes), tools.replies
-    prompts = {item.label: sweep_prompt(order, item, count) for item in packed.passes}
+    coded = tools.calls.asks_receipts(tools.llm)
+    prompts = {
+        item.label: sweep_prompt(order, item, count, with_receipts=coded) for item in packed.passes
+    }
     if replies is None:
         return PaidPasses(packed, prompts)
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
@@ -69,4 +70,4 @@ async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
 
 async def find_halved(replies: Replies, keys: Iterable[str]) -> dict[str, Completion]:
     """Return the cached replies to passes and to their halves, by key. Raises DatabaseError."""
-    return await replies.find([key + half for key in keys for half in HALVES])
+    return await replies.find_divided(keys)

@@ -17,14 +17,17 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import (
     ModelError,
     ModelOutputError,
+    PromptCutError,
     PromptTooLongError,
     StoppedError,
 )
 from pgs_neo4j.events import PassFinished
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
+from pgs_neo4j.sweeping.claims import known_to
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
-from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges
+from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges, without_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.telemetry import names
@@ -63,13 +66,15 @@ class PassSpending:
 class _Outcome:
     """The accepted report of a pass, or the reason for its lack.
 
-    ``stop``: the pass was not asked, since it could have crossed a limit of the run.
+    ``stop``: the pass was not asked, since it could have crossed a limit of the run. ``proven``:
+    the model is known to have been given all of it.
     """
 
     item: Pass
     report: Report | None = None
     error: str = ""
     stop: Stop | None = None
+    proven: bool = True
 
 
 class PassReader:
@@ -122,16 +127,26 @@ class PassReader:
 
         ``tries`` are those left for malformed replies. Raises DatabaseError when recording fails.
         """
-        usual = self._order.config.sweep_max_tokens
+        usual, calls, llm = self._order.config.sweep_max_tokens, self._tools.calls, self._tools.llm
         room = room or usual
         if self._was_halved(item):
-            return await self._halve(item, MOST_ROOM * usual, 1, "")
+            return await self._halve(item, MOST_ROOM * usual, 0, "")
+        prompt = self._prompts.get(item.label) or self._prompt(item)
+        if not calls.fits(llm, prompt) and self._key(item) not in self._paid:
+            return await self._halve(item, room, reasks, self._too_small())
+        granted = calls.reply_room(llm, prompt, room)
         divisible = self._is_divisible(item, reasks)
         try:
-            if await self._reply(item, room, divisible=divisible):
+            if await self._reply(item, prompt, room, divisible=divisible):
                 return None
-            error = f"the report was cut off at {room} tokens"
+            error = f"the report was cut off at {granted} tokens"
+        except PromptCutError as cut:
+            self._usage += cut.usage or Usage()
+            return await self._halve(item, room, reasks, str(cut))
         except PromptTooLongError as too_long:
+            # The refusal may name a context that holds the prompt beside a shorter reply.
+            if calls.fits(llm, prompt) and calls.reply_room(llm, prompt, room) < granted:
+                return await self.read(item, room, reasks, tries)
             return await self._halve(item, room, reasks, str(too_long))
         except ModelOutputError as refused:
             if tries > 1:
@@ -140,16 +155,16 @@ class PassReader:
             return self._note(_Outcome(item, error=error))
         except StoppedError as stopped:
             if divisible and not self._tools.calls.sweeping_stop():
-                return await self._halve(item, room, reasks, str(stopped))
+                return await self._halve(item, room, reasks - 1, str(stopped))
             stop = Stop.from_error(stopped)
             return self._note(_Outcome(item, error=stop.text, stop=stop))
         except ModelError as failed:
             return self._note(_Outcome(item, error=str(failed)))
         if not reasks:
             return self._note(_Outcome(item, error=f"{error}, {REASKS + 1} times in a row"))
-        if room < MOST_ROOM * usual:
+        if granted == room < MOST_ROOM * usual:
             return await self.read(item, 2 * room, reasks - 1, tries)
-        return await self._halve(item, room, reasks, error)
+        return await self._halve(item, room, reasks - 1, error)
 
     async def finish(self) -> SweepResult:
         """Record the whole sweep, unless no pass was begun."""
@@ -169,7 +184,7 @@ class PassReader:
         """
         return bool(reasks) and len(item.pieces) > 1 and not self._tools.calls.usage.calls
 
-    async def _reply(self, item: Pass, room: int, *, divisible: bool) -> bool:
+    async def _reply(self, item: Pass, prompt: Prompt, room: int, *, divisible: bool) -> bool:
         """Return whether a complete report arrived, was accepted, and was recorded."""
         about = {
             names.PARTITION: self._order.partition.id,
@@ -177,9 +192,9 @@ class PassReader:
             names.NODES: len(item.pieces),
         }
         with start_span(names.PASS, about, current=True):
-            return await self._buy(item, room, divisible=divisible)
+            return await self._buy(item, prompt, room, divisible=divisible)
 
-    async def _buy(self, item: Pass, room: int, *, divisible: bool) -> bool:
+    async def _buy(self, item: Pass, prompt: Prompt, room: int, *, divisible: bool) -> bool:
         reply = self._paid.pop(self._key(item), None)
         if reply is not None:
             self._tools.calls.count_cached(reply)
@@ -189,7 +204,7 @@ class PassReader:
             return True
         reply = await self._tools.calls.complete(
             self._tools.llm,
-            self._prompts.get(item.label) or self._prompt(item),
+            prompt,
             room=room,
             effort=self._order.config.sweep_effort,
             priority=self._order.priority,
@@ -208,14 +223,27 @@ class PassReader:
             await self._record()
 
     async def _halve(self, item: Pass, room: int, reasks: int, error: str) -> None:
-        """Read a pass as two smaller ones."""
-        smaller = halves(item, self._packed.relationships) if reasks else ()
+        """Read a pass as two smaller ones.
+
+        A prompt that is too long for the model costs none of ``reasks``.
+        """
+        smaller = halves(item, self._packed.relationships)
         if not smaller:
             return self._note(_Outcome(item, error=error))
         self._out = self._out - {item.label} | {half.label for half in smaller}
         ordered = order_passes(smaller, self._order.matches)
-        await together(*(self.read(half, room, reasks - 1) for half in ordered))
+        await together(*(self.read(half, room, reasks) for half in ordered))
         return None
+
+    def _too_small(self) -> str:
+        """Return why a pass that cannot be divided further is not asked."""
+        llm = self._tools.llm
+        context = self._tools.calls.contexts.of(llm.name)
+        described = context.described if context else "too few tokens"
+        return (
+            f"the context of {llm.name} is {described}, which cannot hold the instructions and one "
+            "node; use a model with a larger context, or let its server give it more"
+        )
 
     async def _accept(self, item: Pass, reply: Completion) -> None:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
@@ -226,6 +254,7 @@ class PassReader:
             shown,
             known_partitions=self._order.partition_ids,
             relationships=item.relationships,
+            known=None if self._tools.llm.name == EXTRACTIVE else known_to(self._order),
         )
         report = await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
         replies = self._tools.replies
@@ -233,7 +262,7 @@ class PassReader:
             self._rows.append(replies.row(key, reply))
             self._own.discard(key)
         self._prompts.pop(item.label, None)
-        self._note(_Outcome(item, report))
+        self._note(_Outcome(item, report, proven=reply.proven))
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
@@ -265,13 +294,15 @@ class PassReader:
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
         passes = len(outcomes) + len(self._out)
-        read = read_ranges(outcome.item for outcome in accepted)
+        read = read_ranges(outcome.item for outcome in accepted if outcome.proven)
+        shown = read_ranges(outcome.item for outcome in accepted)
         partition_id = self._order.partition.id
         return Sweep(
             partition=partition_id,
             status=_status(outcomes, len(accepted), passes),
             nodes=len(self._packed.nodes),
             read=read,
+            unproven=without_ranges(shown, read),
             without_text=ranks_without_text((outcome.item for outcome in accepted), read),
             passes=passes,
             passes_accepted=len(accepted),
@@ -284,7 +315,8 @@ class PassReader:
         )
 
     def _prompt(self, item: Pass) -> Prompt:
-        return sweep_prompt(self._order, item, len(self._packed.passes))
+        coded = self._tools.calls.asks_receipts(self._tools.llm)
+        return sweep_prompt(self._order, item, len(self._packed.passes), with_receipts=coded)
 
     def _key(self, item: Pass) -> str:
         """Return the key of a reply to a pass or half.

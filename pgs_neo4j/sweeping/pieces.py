@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
 from pgs_neo4j.model import Node, PromptNode
@@ -14,16 +15,17 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 TITLE_SHARE = 0.25  # of a pass, at most; and the same for labels
 NAME_ROOM = (80, 240)  # characters and bytes of a relationship's name
-FACT_ROOM = (300, 900)  # the same of its fact
 # Bytes that a cut through the middle of a word can add, by making an alias out of a longer one.
 DEFUSING = 16
+LEAST_PART = 200  # characters of a part that still says something
 
 
 @dataclass(frozen=True, slots=True)
 class NodePiece:
     """A node, or one part of a very long one.
 
-    ``parts`` is how many parts the node has, ``text`` what the prompt shows.
+    ``parts`` is how many parts the node has, ``text`` what the prompt shows. ``share`` is its share
+    of the node: a part that was too long for a model is halved, so parts may differ.
     """
 
     rank: int
@@ -32,6 +34,7 @@ class NodePiece:
     text: str
     characters: int
     tokens: int
+    share: Fraction = Fraction(1)
 
 
 def render_node(node: PromptNode) -> str:
@@ -69,18 +72,15 @@ def inline_name(name: str) -> str:
     return one_line(name)
 
 
-def show_link(rank: int, kind: str, name: str = "", fact: str = "") -> tuple[str, str]:
-    """Return what stands before and after the targets of relationships in a prompt.
+def show_link(rank: int, kind: str, name: str = "") -> str:
+    """Return what stands before the targets of relationships in a prompt.
 
-    A fact stands in quotation marks, and holds none that could end it. Long names and facts are
-    cut. A name that equals the type is left out.
+    A long name is cut. One that equals the type is left out.
     """
     named = cut(name.strip(), *NAME_ROOM) if name != kind else ""
     # The parentheses could make an alias of a name, so they are cleaned with it.
     called = f" {inline_name(f'({named})')}" if named else ""
-    stated = one_line(cut(fact.strip(), *FACT_ROOM)).replace('"', "'")
-    tail = f': "{stated}"' if stated else ""
-    return f"n{rank + 1} -{inline_name(kind)}{called}-> ", tail
+    return f"n{rank + 1} -{inline_name(kind)}{called}-> "
 
 
 def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
@@ -108,7 +108,29 @@ def cut_node(node: Node, limits: tuple[float, float]) -> Iterator[NodePiece]:
 
 def _piece(rank: int, parts: int, node: PromptNode) -> NodePiece:
     text = _behind_margin(node.alias, node.title + _listed(node.labels), node.text)
-    return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1)
+    share = Fraction(1, parts)
+    return NodePiece(rank, parts, node, text, len(text) + 1, estimate(text) + 1, share)
+
+
+def _middle(text: str) -> int:
+    """Return where to cut a text: behind the last word of its first half, if it has words."""
+    half = len(text) // 2
+    at = max(text.rfind(blank, half // 2, half) for blank in "\n ") + 1
+    return at or half
+
+
+def halve_piece(piece: NodePiece) -> tuple[NodePiece, ...]:
+    """Return both halves of a piece's text, each under its title; empty for a short text."""
+    node = piece.node
+    if len(node.text) < 2 * LEAST_PART:
+        return ()
+    at = _middle(node.text)
+    halves: list[NodePiece] = []
+    for name, some in (("first", node.text[:at]), ("second", node.text[at:])):
+        titled = replace(node, title=f"{node.title} ({name} half)", text=some)
+        made = _piece(piece.rank, piece.parts, titled)
+        halves.append(replace(made, share=piece.share / 2))
+    return tuple(halves)
 
 
 def _bytes(limits: tuple[float, float]) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.model import Citation, Node, Quote, Relationship
 from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.invisible import is_plainly_visible
+from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
 
 # Shorter ones are names or words in scare quotes, not quotations.
 LEAST_CHARACTERS = 12
@@ -20,37 +21,67 @@ _QUOTED = re.compile(
     rf"|(?<![\w\"])\"([^\"]{{1,{LONGEST}}})\"(?![\w\"])"
 )
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")  # an ellipsis, or an insertion
-_NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
     """The nodes that a prompt showed, by alias; the words of each are prepared only once.
 
-    Hundreds of findings may cite the same nodes. ``facts`` are those that the prompt stated of a
-    node's relationships.
+    Hundreds of findings may cite the same nodes. ``facts`` are those that other nodes state of a
+    node, and ``links`` name its relationships and their other ends.
     """
 
     shown: Mapping[str, Node]
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    links: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _words: dict[str, str] = field(default_factory=dict)
 
+    def text_of(self, alias: str) -> str:
+        """Return all that the prompt said of a node: title, labels, text, facts, and links."""
+        node = self.shown[alias]
+        head = (node.title, node.key, *node.labels)
+        facts, links = self.facts.get(alias, ()), self.links.get(alias, ())
+        return "\n".join((*head, node.text, *facts, *links))
+
     def of(self, alias: str) -> str:
-        """Return the words of a node that was shown, and of its facts."""
+        """Return the words of a node that was shown, and of the facts about it."""
         if alias not in self._words:
             node = self.shown[alias]
             texts = (node.text, *self.facts.get(alias, ()))
-            self._words[alias] = _words("\n".join((node.title, *map(clean_text, texts))))
+            shown = "\n".join((node.title, *map(clean_text, texts)))
+            if not all(map(is_plainly_visible, texts)):
+                # A reply may repair the words that invisible signs divide, or leave them divided.
+                shown = "\n".join((shown, *texts))
+            self._words[alias] = "".join(dict.fromkeys((_words(shown), _words(join(shown)))))
         return self._words[alias]
 
 
-def facts_by_alias(relationships: Iterable[Relationship]) -> dict[str, list[str]]:
-    """Return the facts that relationships state, by the aliases of both ends."""
-    facts: dict[str, list[str]] = {}
+def links_by_alias(
+    relationships: Iterable[Relationship], shown: Mapping[str, Node]
+) -> dict[str, list[str]]:
+    """Return the names of relationships and of their other ends, by the aliases of both ends."""
+    links: dict[str, list[str]] = {}
     for link in relationships:
-        if link.fact:
-            for rank in (link.source, link.target):
-                facts.setdefault(f"n{rank + 1}", []).append(link.fact)
+        ends = f"n{link.source + 1}", f"n{link.target + 1}"
+        for alias, other in (ends, ends[::-1]):
+            title = shown[other].title if other in shown else ""
+            links.setdefault(alias, []).append(f"{link.type} {link.name} {title}")
+    return links
+
+
+def facts_by_target(shown: Mapping[str, Node]) -> dict[str, list[str]]:
+    """Return the facts that nodes state of others, by the aliases of these.
+
+    A fact is about both ends. The text of its source holds it, and that of its target does not.
+    """
+    if not any(node.facts for node in shown.values()):
+        return {}
+    aliases = {node.element_id: alias for alias, node in shown.items()}
+    facts: dict[str, list[str]] = {}
+    for node in shown.values():
+        for fact in node.facts:
+            if fact.target in aliases and fact.target != node.element_id:
+                facts.setdefault(aliases[fact.target], []).append(fact.text)
     return facts
 
 
@@ -73,7 +104,7 @@ def check_quotes(text: str, citations: Iterable[Citation], wording: Wording) -> 
     texts = [wording.of(alias) for alias in cited if alias in wording.shown]
     sought = [(quote, _parts(quote)) for quote in quotes]
     return tuple(
-        Quote(quote, any(_in_sequence(words, parts) for words in texts)) for quote, parts in sought
+        Quote(quote, any(_says(words, parts) for words in texts)) for quote, parts in sought
     )
 
 
@@ -83,17 +114,24 @@ def quotes_from(text: str, node: Node) -> tuple[str, ...]:
     if not quotes:
         return ()
     words = Wording({node.alias: node}).of(node.alias)
-    return tuple(quote for quote in quotes if _in_sequence(words, _parts(quote)))
+    return tuple(quote for quote in quotes if _says(words, _parts(quote)))
 
 
 def _is_quotation(quote: str) -> bool:
     return len(quote) >= LEAST_CHARACTERS and len(quote.split()) >= LEAST_WORDS
 
 
-def _parts(quote: str) -> list[str]:
-    """Return the words of a quotation between its ellipses, each part between blanks."""
-    parts = (_words(part).strip() for part in _GAP.split(quote))
-    return [f" {part} " for part in parts if part]
+def _parts(quote: str) -> list[list[str]]:
+    """Return the words of a quotation between its ellipses, each part between blanks.
+
+    They are there twice: a hyphen divides two words, or it joins them.
+    """
+    parts = [part for part in _GAP.split(quote) if _words(part).strip()]
+    return [[_words(part) for part in parts], [_words(join(part)) for part in parts]]
+
+
+def _says(words: str, spellings: Iterable[list[str]]) -> bool:
+    return any(_in_sequence(words, parts) for parts in spellings)
 
 
 def _in_sequence(words: str, parts: list[str]) -> bool:
@@ -109,5 +147,4 @@ def _in_sequence(words: str, parts: list[str]) -> bool:
 
 def _words(text: str) -> str:
     """Return the words of a text between blanks, for whole-word search."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return f" {_NO_WORD.sub(' ', plain).strip()} "
+    return f" {' '.join(find_words(fold_case(normal_form(text))))} "

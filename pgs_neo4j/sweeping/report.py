@@ -18,13 +18,17 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.analogies import render_analogies
+from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_alias
+from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target, links_by_alias
+from pgs_neo4j.sweeping.receipts import place_receipts, request_receipts
 from pgs_neo4j.text.citations import qualify_aliases, resolve
+from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
+from pgs_neo4j.text.markdown import bullets, paragraph, sections
+from pgs_neo4j.text.thinking import strip_thinking
 
 SYSTEM = """\
 You are reading one partition of a knowledge graph at full text, as one of several readers. \
@@ -74,8 +78,10 @@ _TARGETS = re.compile(
 )
 
 
-def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
-    """Return the prompt of one pass out of ``passes``.
+def sweep_prompt(
+    order: SweepOrder, item: Pass, passes: int, *, with_receipts: bool = False
+) -> Prompt:
+    """Return the prompt of one pass out of ``passes``; ``with_receipts``: codes stand in it.
 
     Everything but the question at its end stays the same between runs, so that providers' prompt
     caches hit.
@@ -86,8 +92,12 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
         f"Partition {partition.name}: {partition.size} nodes{part}. "
         f"Keywords: {clean_text(', '.join(partition.topics)) or 'none'}."
     )
-    nodes = "<nodes>\n" + "\n".join(piece.text for piece in item.pieces) + "\n</nodes>"
-    data = [nodes, _relationships(item)]
+    texts = [piece.text for piece in item.pieces]
+    data = [_nodes("\n".join(texts)), _relationships(item)]
+    coded, codes = data, tuple[str, ...]()
+    if with_receipts:
+        text, codes = place_receipts(texts, [piece.tokens for piece in item.pieces])
+        coded = [_nodes(text), *data[1:]]
     asked = _asked(order)
     # The digests of neighbors change with their texts. A report on this partition depends only
     # on which partition a number in it means.
@@ -99,14 +109,21 @@ def sweep_prompt(order: SweepOrder, item: Pass, passes: int) -> Prompt:
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined([head, *data, neighbors, alike, _matches(order, item), *asked]),
+        user=_joined(
+            [head, *coded, neighbors, alike, _matches(order, item), request_receipts(codes), *asked]
+        ),
         content=_joined([f"{partition.name}{part}", *data, named, alike, *asked]),
         question=order.question,
         nodes=item.nodes,
         relationships=item.relationships,
         neighbors=order.neighbors,
         partition=partition.id,
+        receipts=codes,
     )
+
+
+def _nodes(text: str) -> str:
+    return f"<nodes>\n{text}\n</nodes>"
 
 
 def _matches(order: SweepOrder, item: Pass) -> str:
@@ -139,13 +156,16 @@ def parse_report(
     shown: Mapping[str, Node],
     known_partitions: Collection[int] = (),
     relationships: Sequence[Relationship] = (),
+    known: Known | None = None,
 ) -> Report:
     """Parse a reply as a report.
 
-    ``shown`` holds the nodes of the pass by alias. Quotations may be of facts that
-    ``relationships`` state. Other headings, another order, fences, and prose around the sections
-    are tolerated, and the model's thinking is left out. Raises ModelOutputError when fewer than two
-    of the four sections are there. Bullets beyond BULLETS_PER_SECTION are counted and left out.
+    ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
+    on either end. With what is ``known`` besides, the claims of findings are looked up in the nodes
+    that they cite, their facts, and their ``relationships``. Other headings, another order, fences,
+    and prose around the sections are tolerated, and the model's thinking is left out. Raises
+    ModelOutputError when fewer than two of the four sections are there. Bullets beyond
+    BULLETS_PER_SECTION are counted and left out.
     """
     parts = sections(strip_thinking(text), SECTIONS)
     if len(parts) < LEAST:
@@ -154,12 +174,13 @@ def parse_report(
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
     listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
-    wording = Wording(shown, facts_by_alias(relationships))
+    wording = Wording(shown, facts_by_target(shown), links_by_alias(relationships, shown))
+    claims = Claims(wording, known) if known is not None else None
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,
         domain_state=paragraph(parts.get("domain state", "")),
-        findings=tuple(finding(item, partition, wording) for item in kept["findings"]),
+        findings=tuple(finding(item, partition, wording, claims) for item in kept["findings"]),
         flags=tuple(
             flag
             for item in kept["outbound flags"]
@@ -170,10 +191,14 @@ def parse_report(
     )
 
 
-def finding(text: str, partition: int, wording: Wording) -> Finding:
-    """Return a finding with citations resolved and quotations checked."""
+def finding(text: str, partition: int, wording: Wording, claims: Claims | None = None) -> Finding:
+    """Return a finding with citations resolved, and quotations and claims checked."""
     citations = resolve(text, partition, wording.shown)
-    return Finding(text=text, citations=citations, quotes=check_quotes(text, citations, wording))
+    doubts: tuple[str, ...] = ()
+    if claims is not None:
+        doubts = claims.check(text, lambda some: resolve(some, partition, wording.shown))
+    quotes = check_quotes(text, citations, wording)
+    return Finding(text=text, citations=citations, quotes=quotes, doubts=doubts)
 
 
 def render_report(report: Report, *, qualify: bool = False) -> str:

@@ -9,7 +9,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryError
 from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.model import Sweep, SweepStatus
-from pgs_neo4j.sweeping.material import read_packed
+from pgs_neo4j.sweeping.material import fit_frame, read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.paid import claim_passes, find_paid
 from pgs_neo4j.sweeping.passes import PassReader, order_passes
@@ -29,6 +29,7 @@ async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
             if stop and (tools.replies is None or not tools.calls.budget.closed):
                 return _leave_unread(order, tools, stop)
             began = perf_counter()
+            order = fit_frame(order, tools)
             packed = await read_packed(order, tools)
             paid = await find_paid(order, tools, packed)
             if stop and not paid.replies:

@@ -14,7 +14,8 @@ from pgs_neo4j.model import Absence, Citation, Finding, Prompt, PromptReport, Re
 from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.synthesis.sections import Section, citable_of
 from pgs_neo4j.text.citations import resolve_qualified
-from pgs_neo4j.text.markdown import bullets, paragraph, sections, strip_thinking
+from pgs_neo4j.text.markdown import bullets, paragraph, sections
+from pgs_neo4j.text.thinking import strip_thinking
 
 KEYWORDS = 12  # of all its partitions, that a condensed report is described by
 NAMED = 12  # partitions named above it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.calls import Calls
@@ -20,7 +20,9 @@ class SynthesisOrder:
 
     ``search_answer`` is an answer to go beyond, ``checks`` is the text of the checks on the
     reports. Reports that exceed one prompt are condensed along ``units``. ``absences`` are the
-    checked ones, from which bullets of the answer get verdicts; None: it gets none.
+    checked ones, from which bullets of the answer get verdicts; None: it gets none. ``texts`` are
+    those of the nodes that the reports cite, by partition and rank, in which the sentences of the
+    answer are looked up; None: they are not.
     """
 
     question: str
@@ -31,6 +33,7 @@ class SynthesisOrder:
     search_answer: str | None = None
     checks: str = ""
     absences: tuple[CheckedAbsence, ...] | None = None
+    texts: Mapping[tuple[int, int], str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

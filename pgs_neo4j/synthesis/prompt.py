@@ -14,7 +14,8 @@ from pgs_neo4j.synthesis.shorten import Shortening, bullet_count, find_shortenin
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import cut
-from pgs_neo4j.text.markdown import bullets, passage, sections, strip_thinking
+from pgs_neo4j.text.markdown import bullets, passage, sections
+from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 KNOWN_SHARE = 0.25  # of what the instructions and the question leave, for an answer known before

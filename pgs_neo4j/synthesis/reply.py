@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
-from pgs_neo4j.text.markdown import THINKING
+from pgs_neo4j.text.thinking import ThinkingFilter
 
 
 async def read_reply(
@@ -47,35 +47,3 @@ async def keep_reply(
     key = replies.key(tools.llm, prompt, room, effort) if replies else None
     if replies and key and not reply.usage.cached and not reply.truncated:
         await replies.keep([replies.row(key, reply)])
-
-
-class ThinkingFilter:
-    """Passes a streamed reply on without a leading block of thinking."""
-
-    def __init__(self) -> None:
-        self._pending = ""
-        self._speaking = False
-
-    def pass_on(self, piece: str) -> str:
-        """Return the text that may be shown after ``piece`` has arrived."""
-        if self._speaking:
-            return piece
-        self._pending += piece
-        begin, end = THINKING
-        start = self._pending.lstrip()
-        if start.startswith(begin):
-            start = start.partition(end)[2].lstrip()
-            return self._speak(start) if start else ""
-        return "" if begin.startswith(start) else self._speak(self._pending)
-
-    def end(self) -> str:
-        """Return the held-back text that is not thinking.
-
-        Called at the end of the reply.
-        """
-        thought = self._pending.lstrip().startswith(THINKING[0])
-        return self._speak("" if thought else self._pending)
-
-    def _speak(self, text: str) -> str:
-        self._pending, self._speaking = "", True
-        return text

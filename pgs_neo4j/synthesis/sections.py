@@ -74,5 +74,7 @@ def _marked(finding: Finding, partition: int) -> Finding:
     if not finding.supported:
         return replace(finding, text=f"{text} (unsupported: it cites no node that was shown)")
     if not all(quote.found for quote in finding.quotes):
-        return replace(finding, text=f"{text} (misquoted: its nodes do not say it in these words)")
+        text = f"{text} (misquoted: its nodes do not say it in these words)"
+    if finding.doubts:
+        text = f"{text} (in doubt: {'; '.join(finding.doubts)})"
     return replace(finding, text=text)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ModelOutputError, UsageError
 from pgs_neo4j.events import TextStreamed
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Prompt, Synthesis
 from pgs_neo4j.synthesis import reserve
@@ -16,9 +17,11 @@ from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.sections import Section, sections_of
+from pgs_neo4j.synthesis.statements import StatementFilter, doubt_statements, doubted_sentences
 from pgs_neo4j.synthesis.verdicts import VerdictFilter, judged
-from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.thinking import strip_thinking
 
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
@@ -35,8 +38,14 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     if left_out := _left_out(fitted):
         tools.warn(left_out)
     room = reserve.reply_tokens(tools.calls, tools.llm, config, fitted.prompt)
-    reply = await _read_reply(order, tools, fitted.prompt, room)
-    synthesis = parse_synthesis(reply.text, fitted.citable)
+    doubting = _doubting(order, tools)
+    reply = await _read_reply(order, tools, fitted.prompt, room, doubting)
+    text = strip_thinking(reply.text)
+    if doubting is not None:
+        statements = StatementFilter(doubting)
+        text = statements.pass_on(text) + statements.end()
+    synthesis = parse_synthesis(text, fitted.citable)
+    synthesis = replace(synthesis, in_doubt=doubted_sentences(text))
     if order.absences is not None:
         synthesis = judged(synthesis, order.absences)
     if reply.truncated:
@@ -79,18 +88,35 @@ def _condensed(reports: int, reduction: Reduction) -> str:
     )
 
 
+def _doubting(order: SynthesisOrder, tools: SynthesisTools) -> Doubting | None:
+    """Return what looks the answer's sentences up; None for a reader that quotes and counts."""
+    if order.texts is None or tools.llm.name == EXTRACTIVE:
+        return None
+    known = "\n".join((order.question, strike(order.search_answer or "")))
+    return doubt_statements(known, order.sweeps, order.partitions, order.texts)
+
+
 async def _read_reply(
-    order: SynthesisOrder, tools: SynthesisTools, prompt: Prompt, room: int
+    order: SynthesisOrder,
+    tools: SynthesisTools,
+    prompt: Prompt,
+    room: int,
+    doubting: Doubting | None,
 ) -> Completion:
     """Return the reply, from the cache or the model, streamed as events."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
+    statements = None if doubting is None else StatementFilter(doubting)
 
     def tell(text: str) -> None:
+        text = statements.pass_on(text) if statements else text
         if text := verdicts.pass_on(text) if verdicts else text:
             tools.on_event(TextStreamed(text))
 
     reply = await read_reply(tools, prompt, tell, room=room, effort=order.config.synthesis_effort)
-    if verdicts and (rest := verdicts.end()):
+    rest = statements.end() if statements else ""
+    if verdicts:
+        rest = verdicts.pass_on(rest) + verdicts.end()
+    if rest:
         tools.on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(_empty(tools.llm, reply, order.config))

@@ -13,6 +13,7 @@ from math import fsum
 
 from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, SearchTerms, forms, root
+from pgs_neo4j.text.normal_form import count_unsegmented, has_unsegmented, mark_class, normal_form
 from pgs_neo4j.text.ranking import Corpus
 from pgs_neo4j.text.words import words
 
@@ -84,7 +85,8 @@ _CITED = re.compile(r"⟦[^⟦⟧]*⟧")
 _PLACES = re.compile(r"\(in pass(?:es)? \d+[ab]*(?:, \d+[ab]*)* of \d+\)")
 _PARTITION = re.compile(r"(?<![^\W_])[Pp]\d{1,9}(?![^\W_])")
 # Parts joined by a dot, hyphen, or underscore are one word.
-_WORD = re.compile(r"[^\W_]+(?:[._\-\u2010\u2011]{1,2}[^\W_]+)*")
+_SIGN = rf"(?:[^\W_]|[{mark_class()}])"
+_WORD = re.compile(rf"{_SIGN}+(?:[._\-\u2010\u2011]{{1,2}}{_SIGN}+)*")
 _END = ".!?:;"
 
 
@@ -139,7 +141,8 @@ def search_terms(text: str) -> SearchTerms:
         key = forms(term)[0]
         best.setdefault(key, ((rank, -min(len(term), LONGEST_WORD), place), term))
     ranked = [term for _, term in sorted(best.values())][:MOST_TERMS]
-    return SearchTerms(tuple(ranked), needed(len(ranked)))
+    segmented = not has_unsegmented(_plain(text))
+    return SearchTerms(tuple(ranked), needed(len(ranked)), segmented)
 
 
 def needed(terms: int) -> int:
@@ -185,8 +188,8 @@ def _terms(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _plain(text: str) -> str:
-    """Return the text without citations, and without notes on passes."""
-    return _CITED.sub(" ", defuse(_PLACES.sub(" ", text)))
+    """Return the text in normal form, without citations, and without notes on passes."""
+    return normal_form(_CITED.sub(" ", defuse(_PLACES.sub(" ", text))))
 
 
 def _single(text: str) -> Iterator[tuple[str, int]]:
@@ -222,5 +225,5 @@ def _overlong(word: str) -> bool:
     """
     if word.isascii():
         return len(word) > LONGEST_WORD
-    unspaced = sum(ord(letter) >= UNSPACED for letter in word)
+    unspaced = max(sum(ord(letter) >= UNSPACED for letter in word), count_unsegmented(word))
     return len(word) > LONGEST_WORD or unspaced > UNSPACED_WORD

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from pgs_neo4j.text.citations import find_mentions
 
-THINKING = ("<think>", "</think>")
 LONGEST_HEADING = 100  # characters, its marks included
 PLAIN = 7  # the level of a heading without ``#``, below all that have them
 
@@ -47,25 +46,6 @@ class _Heading:
 
 
 _NO_HEADING = _Heading(PLAIN, False, "")
-
-
-def strip_thinking(reply: str) -> str:
-    """Remove the model's thinking and lone surrogates from a reply.
-
-    Thinking without an end takes the rest of the reply. If the endpoint swallowed its beginning,
-    it ends at a closing tag on a line of its own.
-    """
-    text = reply.encode("utf-8", "replace").decode("utf-8")
-    begin, end = THINKING
-    parts: list[str] = []
-    start = _after_headless_thinking(text)
-    while (opened := text.find(begin, start)) >= 0:
-        parts.append(text[start:opened])
-        closed = text.find(end, opened)
-        if closed < 0:
-            return "".join(parts)
-        start = closed + len(end)
-    return "".join((*parts, text[start:]))
 
 
 def sections(text: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -227,15 +207,3 @@ def _leads_in(item: str) -> bool:
 def _is_nothing(text: str) -> bool:
     bare = text.strip(" \n*_`().!:\u2013\u2014-")
     return not any(map(str.isalnum, bare)) or _NOTHING.fullmatch(bare) is not None
-
-
-def _after_headless_thinking(text: str) -> int:
-    begin, end = THINKING
-    closed = text.find(end)
-    after = closed + len(end)
-    if closed < 0 or 0 <= text.find(begin) < closed or not text[after:].strip():
-        return 0
-    line_begin = text.rfind("\n", 0, closed) + 1
-    line_end = text.find("\n", after)
-    around = text[line_begin:closed] + text[after : line_end if line_end >= 0 else len(text)]
-    return 0 if around.strip() else after

@@ -1,6 +1,6 @@
 """Decides whether a text contains a term.
 
-Whole words count, in any of their forms.
+Whole words count, in any of their forms, and texts and terms are compared in their normal form.
 
 A term is a word or a phrase. A text contains a word if one of its words has the same root. It
 contains a phrase if the words are side by side, ignoring function words. A database can only look
@@ -10,29 +10,38 @@ the database finds too many texts, never too few, and ``Page.holds`` decides.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pgs_neo4j.text.normal_form import (
+    fold_case,
+    has_unsegmented,
+    is_mark,
+    joined_words,
+    normal_form,
+    with_joined_words,
+)
 from pgs_neo4j.text.words import MIN_STEM, stem, words
 
 LONGEST_WORD = 80  # characters of a word that are compared; anything longer is a dump of data
 LONGEST_ENDING = 8  # characters by which two forms of a word may differ: "ations", a doubled letter
 PHRASE_WINDOW = 60  # characters for a word of a phrase and the gap after it
 UNSPACED = 0x2E80  # from here on, scripts put no blanks between words (Han, Kana, Hangul)
-
-_RUN = re.compile(r"[^\W_]+")
+GROUP = 3  # digits of a large number between two commas
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
     """A search.
 
-    A text matches if it contains ``needed`` or more of the ``terms``.
+    A text matches if it contains ``needed`` or more of the ``terms``. Unless ``segmented``, what is
+    looked for has words in a script that cannot be divided into words, so a search without a match
+    proves nothing.
     """
 
     terms: tuple[str, ...]
     needed: int
+    segmented: bool = True
 
     @property
     def usable(self) -> tuple[str, ...]:
@@ -87,9 +96,9 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A text to search, as written and in lower case.
+    """A text to search in normal form, as written and in lower case.
 
-    Both have the same length.
+    Both have the same length, and end with the words that hyphens divide.
     """
 
     text: str
@@ -98,9 +107,8 @@ class Page:
     @classmethod
     def of(cls, text: str) -> Page:
         """Return the page of a text."""
-        lowered = text.lower()
-        # A few letters grow when lowered; without capitals only words in camelCase are lost.
-        return cls(text if len(text) == len(lowered) else lowered, lowered)
+        whole = with_joined_words(normal_form(text))
+        return cls(whole, fold_case(whole))
 
     def counts(self, search: SearchTerms) -> bool:
         """Whether the text matches a search."""
@@ -136,10 +144,12 @@ class Page:
         the place.
         """
         first = place
-        while first > max(0, place - LONGEST_WORD) and self.text[first - 1].isalnum():
+        while first > max(0, place - LONGEST_WORD) and is_word_sign(self.text[first - 1]):
             first -= 1
-        run = _RUN.match(self.text, place, place + 2 * LONGEST_WORD)
-        return first, run.end() if run else place + 1
+        last, end = place, min(len(self.text), place + 2 * LONGEST_WORD)
+        while last < end and is_word_sign(self.text[last]):
+            last += 1
+        return first, max(last, place + 1)
 
     def _begins(self, first: int, last: int, form: tuple[str, ...]) -> bool:
         """Return whether a run of letters contains the first word of ``form``.
@@ -169,12 +179,15 @@ def root(word: str) -> str:
 def forms(term: str) -> tuple[tuple[str, ...], ...]:
     """Return the roots of a term's content words.
 
-    There are two forms: as written, and ignoring camelCase. Empty if there is no content word.
+    There are up to three forms: as written, ignoring camelCase, and without hyphens. Empty if there
+    is no content word.
     """
-    written, plain = words(term), words(term.lower())
+    written, plain = words(term), words(fold_case(normal_form(term)))
     if "".join(written) != "".join(plain):
         written = plain  # what stands before a hump was too short to count: mRNA, pH
-    rooted = (tuple(map(root, row)) for row in (written, plain) if row)
+    joined = joined_words(normal_form(term))
+    whole = joined if len(joined) == 1 and len(term.split()) == 1 and written else []
+    rooted = (tuple(map(root, row)) for row in (written, plain, whole) if row)
     return tuple(dict.fromkeys(rooted))
 
 
@@ -205,10 +218,33 @@ def pattern(term: str) -> str:
     parts = filters(term)
     if any(_unspaced(part) for part in parts):
         return f"(?s).*{'.*'.join(parts)}.*"
+    parts = tuple(_grouped(part) for part in parts)
     between = rf"[\W_]*(?:[^\W_]+[\W_]+){{0,{len(parts)}}}"
     spelled = between.join(rf"{part}\w{{0,{LONGEST_ENDING}}}" for part in parts)
     return rf"(?sU).*(?:\b|_){spelled}(?:\b|_).*"
 
 
+def stored_part(part: str) -> str:
+    """Return what a text holds of a filter if it groups the digits of its numbers."""
+    return part[-GROUP:] if _is_large_number(part) else part
+
+
+def is_word_sign(sign: str) -> bool:
+    """Whether a character is a letter, a digit, or a mark."""
+    return sign.isalnum() or is_mark(sign)
+
+
+def _grouped(part: str) -> str:
+    if not _is_large_number(part):
+        return part
+    first = len(part) % GROUP or GROUP
+    groups = (part[start : start + GROUP] for start in range(first, len(part), GROUP))
+    return "[, ]?".join((part[:first], *groups))
+
+
+def _is_large_number(part: str) -> bool:
+    return len(part) > GROUP and part.isdecimal()
+
+
 def _unspaced(part: str) -> bool:
-    return any(ord(letter) >= UNSPACED for letter in part)
+    return has_unsegmented(part) or any(ord(letter) >= UNSPACED for letter in part)

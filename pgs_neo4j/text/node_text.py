@@ -1,25 +1,70 @@
-"""The text, title, and key of a node, from any properties."""
+"""The text, title, and key of a node, from any properties and the facts that it states.
+
+Statements return a fact as a map behind the properties, which cannot be maps.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pgs_neo4j.model import Node
+from pgs_neo4j.model import Fact, Node
 
 TITLE_LENGTH = 100
+NAME_LENGTH = 80  # characters of a relationship's type, and of its name
 VECTOR = 32  # whole numbers from which on a list is taken for a vector
 HEAD = 2000  # characters in which the first line is looked for
 
 
 def joined_text(values: Iterable[Any]) -> str:
-    """Return the text of a node: its non-empty text properties in order.
+    """Return the text of a node: its non-empty text properties in order, and then its facts.
 
     A blank line separates properties, and a line break the items of a list. Numbers, dates, and
-    the like are written out. Bytes and vectors are left out.
+    the like are written out. Bytes and vectors are left out. Each fact is a line that names the
+    relationship and its target. Equal lines count once, and their order depends on nothing else.
     """
-    return "\n\n".join(filter(None, map(_stripped, values)))
+    return _joined(values, _fact_line)
+
+
+def searched_text(values: Iterable[Any]) -> str:
+    """Return the text of a node in which its words are searched.
+
+    It differs from ``joined_text`` in that facts name only the target. Most relationships have one
+    of a few types, and a word that every node holds would make a search find all of them.
+    """
+    return _joined(values, _fact_words)
+
+
+def _joined(values: Iterable[Any], write: Callable[[Mapping[str, Any], str], str]) -> str:
+    parts: list[str] = []
+    lines: list[str] = []
+    for value in values:
+        if not isinstance(value, dict):
+            parts.append(_stripped(value))
+        elif stated := stated_text(value["fact"]):
+            lines.append(write(value, stated))
+    if lines:
+        parts.append("\n".join(sorted(set(lines))))
+    return "\n\n".join(filter(None, parts))
+
+
+def stated_text(value: Any) -> str:
+    """Return what a relationship states on one line, with a semicolon between items of a list."""
+    if isinstance(value, list) and not _is_vector(value):
+        return "; ".join(filter(None, map(_one_line, value)))
+    return _one_line(value)
+
+
+def _fact_line(fact: Mapping[str, Any], stated: str) -> str:
+    kind = shortened(fact["type"], NAME_LENGTH)
+    name = shortened(_stripped(fact["name"]), NAME_LENGTH)
+    named = f"{kind} ({name})" if name and name != kind else kind
+    return f"{named} -> {_fact_words(fact, stated)}"
+
+
+def _fact_words(fact: Mapping[str, Any], stated: str) -> str:
+    return f"{shortened(fact['target'] or 'a node', TITLE_LENGTH)}: {stated}"
 
 
 def number(value: Any) -> float:
@@ -55,12 +100,22 @@ def node(
         title=title_of(title, text, key) or f"{label} {element_id}",
         text=joined_text(text),
         labels=tuple(labels),
+        facts=_facts(text),
     )
 
 
+def _facts(text: Sequence[Any]) -> tuple[Fact, ...]:
+    facts = (value for value in text if isinstance(value, dict))
+    return tuple(Fact(one["node"], stated) for one in facts if (stated := stated_text(one["fact"])))
+
+
 def title_of(title: Any, text: Sequence[Any], key: Any) -> str:
-    """Return a node's title, else its text's first line, else its key, else nothing."""
-    first = _stripped(title) or joined_text(text) or _stripped(key)
+    """Return a node's title, else its text's first line, else its key, else nothing.
+
+    A fact is no title, since it is as much about its target.
+    """
+    own = (value for value in text if not isinstance(value, dict))
+    first = _stripped(title) or joined_text(own) or _stripped(key)
     return shortened(first[:HEAD].splitlines()[0], TITLE_LENGTH) if first else ""
 
 
@@ -76,6 +131,10 @@ def shortened(text: str, length: int) -> str:
     cut = line[: length - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > length // 2 else cut).rstrip() + "…"
+
+
+def _one_line(value: Any) -> str:
+    return " ".join(_stripped(value).split())
 
 
 def _stripped(value: Any) -> str:

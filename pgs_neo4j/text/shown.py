@@ -103,3 +103,8 @@ def texts_note(nodes: int, texts: int) -> str:
     if texts >= nodes:
         return ""
     return f", {texts:,} of them with text" if texts else ", none of them with text"
+
+
+def unproven_note(nodes: int) -> str:
+    """Return what to add to a number of nodes read: those shown without proof, if any."""
+    return f", {nodes:,} shown, unproven" if nodes else ""

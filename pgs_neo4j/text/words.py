@@ -6,6 +6,7 @@ import itertools
 import re
 from functools import lru_cache
 
+from pgs_neo4j.text.normal_form import find_words, fold_case, mark_class, normal_form
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 
 # In addition to the function words: the shortest words, and words of questions.
@@ -24,17 +25,19 @@ SUFFIXES = (
 MIN_STEM = 4
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
-_WORD = re.compile(r"[^\W_]+")
-_BREAK = re.compile(r"[^\w\s\-\u2010\u2011]+")
+_BREAK = re.compile(rf"[^\w\s\-\u2010\u2011{mark_class()}]+")
 
 
 def words(text: str) -> list[str]:
-    """Return content words in reading order, lower case; identifiers are split.
+    """Return content words in normal form and reading order, lower case; identifiers are split.
 
     Stop words, single letters, and numbers are left out, except four-digit ones (years).
     """
-    split = _HUMP.sub(" ", text).lower()
-    return [word for word in _WORD.findall(split) if _carries_meaning(word)]
+    return [word for word in find_words(_split(text)) if _carries_meaning(word)]
+
+
+def _split(text: str) -> str:
+    return fold_case(_HUMP.sub(" ", normal_form(text)))
 
 
 @lru_cache(maxsize=65536)
@@ -70,8 +73,8 @@ def stem(word: str) -> str:
 def phrases(text: str) -> list[tuple[str, str]]:
     """Return pairs of content words separated by a blank, hyphen, or hump."""
     pairs: list[tuple[str, str]] = []
-    for run in _BREAK.split(_HUMP.sub(" ", text).lower()):
-        row = [w if _carries_meaning(w) else "" for w in _WORD.findall(run)]
+    for run in _BREAK.split(_split(text)):
+        row = [w if _carries_meaning(w) else "" for w in find_words(run)]
         pairs.extend((a, b) for a, b in itertools.pairwise(row) if a and b)
     return pairs
 

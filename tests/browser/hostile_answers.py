@@ -278,6 +278,7 @@ VIEWS: dict[str, View] = {
     "document": View("/document", {
         f"{PAPERS}/document": {
             **_ones("size", "entities", "relations"), "name": "@name", "stale": ["@stale"],
+            "unread": ["@unread"],
             "chunks": [Rows({"index": "#", "path": ["@heading"], "page": None,
                              **_ones("characters", "entities", "relations")})],
         },

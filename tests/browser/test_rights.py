@@ -15,7 +15,7 @@ KEEPER = {**OWNER, "name": "keeper", "graphs": ["papers", "notes"]}
 WATCHER = {**OWNER, "read_only": True}
 DOCUMENT: dict[str, Any] = {
     "id": "a.md", "name": "a.md", "size": 9, "entities": 0, "relations": 0, "chunks": [],
-    "stale": [],
+    "stale": [], "unread": [],
 }  # fmt: skip
 
 

@@ -77,8 +77,25 @@ async def test_statements_that_are_planned_once_find_everything_by_keys(db):
         assert [one for one in operators if "Scan" in one] == [], name
 
 
+@pytest.mark.thorough
+async def test_facts_are_read_only_where_a_mapping_names_them(planner):
+    """A subquery that is part of a plan runs for every node, and one inside of a case does not."""
+    readers = [name for name in queries.names() if "facts" in queries.get(name).params]
+    assert len(readers) > 10
+    for name in readers:
+        query = queries.get(name)
+        assert "CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {" in query.text, name
+        unwound = [text for kind, text in await read_plan(planner, query) if "Unwind" in kind]
+        assert not any("$facts" in text for text in unwound), name
+
+
 async def read_operators(db, query):
     """The operators of a statement's plan."""
+    return [operator for operator, _ in await read_plan(db, query)]
+
+
+async def read_plan(db, query):
+    """The operators of a statement's plan, each with its details."""
     async with db.driver.session(database=db.name) as session:
         result = await session.run(
             query.text.replace("\n", "\nEXPLAIN ", 1), dict.fromkeys(query.params)
@@ -87,7 +104,7 @@ async def read_operators(db, query):
     operators = []
     while plans:
         plan = plans.pop()
-        operators.append(plan["operatorType"])
+        operators.append((plan["operatorType"], plan["args"].get("Details", "")))
         plans += plan.get("children", ())
     return operators
 

@@ -17,7 +17,7 @@ from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.stored import StoredDocument
 from tests.fakes.database import FakeDatabase, Row
 
-SHOWN_ONLY = ("loader", "media_type")
+SHOWN_ONLY = ("loader", "media_type", "partly_read")
 """Properties of a document that an ingestion does not read."""
 
 

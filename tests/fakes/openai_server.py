@@ -398,11 +398,18 @@ def contract_answer(body: Body) -> str:
         )
     cited = plain[0] if plain else "n1"
     return (
+        f"{receipts_in(said)}"
         "## Domain State\nThe fake model has read this partition.\n\n"
         f"## Findings\n- A finding of the fake model [{cited}].\n\n"
         "## Outbound Flags\n- P1: a suspected connection.\n\n"
         "## Absences\n- Nothing on unicorns.\n"
     )
+
+
+def receipts_in(said: str) -> str:
+    """The line with which a reader repeats the codes among the nodes it was given."""
+    codes = re.findall(r"^~(\w{5})~$", said, re.MULTILINE)
+    return f"Codes: {' '.join(codes)}\n\n" if codes else ""
 
 
 def counted(text: str, usage: Body) -> Raw:

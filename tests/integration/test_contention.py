@@ -25,7 +25,7 @@ CROSSED_S = 5.0
 
 def reply(key: str, writer: int) -> dict[str, Any]:
     return {"key": key, "run": f"r{writer}", "private": False, "text": "t", "model": "m",
-            "input_tokens": 1, "output_tokens": 1, "size": 1}  # fmt: skip
+            "input_tokens": 1, "output_tokens": 1, "proven": True, "size": 1}  # fmt: skip
 
 
 async def test_many_tasks_share_five_connections(

@@ -6,20 +6,26 @@ from random import Random
 
 import pytest
 
+from pgs_neo4j.checking.absences import AbsenceGroup, check_absences
 from pgs_neo4j.checking.check import read_links
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import (
+    AbsenceStatus,
     GraphMapping,
     Partition,
+    Stated,
 )
 from pgs_neo4j.retrieval import lookup, scan
 from pgs_neo4j.retrieval.lookup import look_up
 from pgs_neo4j.retrieval.lookup_order import LookupOrder
+from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Page, SearchTerms
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.terms.postings import SegmentBuilder
 from tests.database import alter, fetch
 from tests.graphs import MAPPING
+from tests.scripts import SPELLINGS
 
 NOTES = GraphMapping(labels=("Note",), text=("text", "more"), title="name", key="name")
 CREATE_PARTITIONS = """
@@ -308,3 +314,30 @@ async def test_cited_nodes_that_a_relationship_connects_are_linked(db, pgs):
     every = [(part.id, rank) for part in made.partitions for rank in range(part.size)]
     # Neighbors within a partition are no links, so only the three bridges are.
     assert len(await link(MAPPING, every)) == 3
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+async def test_no_absence_is_confirmed_although_its_words_stand_in_other_code_points(
+    db, way, spelling
+):
+    order = await prepare(db, (note("a", spelling.text),), SLEEP, way=way)
+    texts = [text for text in (spelling.absence, spelling.other) if text]
+    groups = [AbsenceGroup((Stated(1, place, text),)) for place, text in enumerate(texts)]
+    found = await look_up(db, order, [search_terms(text) for text in texts])
+    checked = check_absences(groups, found, {1: frozenset({0})})
+    assert checked[0].status == (
+        AbsenceStatus.CONTRADICTED if spelling.found else AbsenceStatus.UNCHECKED
+    )
+    if spelling.other:
+        assert checked[1].status == (
+            AbsenceStatus.CONFIRMED if spelling.found else AbsenceStatus.UNCHECKED
+        )
+
+
+async def test_a_closer_look_and_shared_words_use_the_normal_form(db):
+    words = ("Die Stra\u00dfe nach Gie\u00dfen", "1,200 sur-\nveys", "CO\u2082")
+    order = await prepare(db, [note(str(place), text) for place, text in enumerate(words)])
+    searches = [SearchTerms((term,), 1) for term in ("Strasse", "1200", "survey", "co2")]
+    rows = await scan._find_by_scan(db, order, searches, closely=True)
+    assert [rows[search].count for search in searches] == [1, 1, 1, 1]
+    assert len(await find_by_shared_words(db, NOTES, "strasse co2", 9)) == 2

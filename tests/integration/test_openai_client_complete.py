@@ -129,6 +129,7 @@ async def test_tries_again_after_a_transient_failure_and_logs_neither_key_nor_qu
         (Status(429, {"Retry-After": "3600"}), ModelRateLimitError, ""),
         (Answer(" \n"), ModelOutputError, ""),
         (Answer("no", finish_reason="content_filter"), ModelOutputError, ""),
+        (Answer("no", finish_reason="SAFETY"), ModelOutputError, ""),
         (Answer("", refusal="I would rather not"), ModelOutputError, ""),
         (
             Raw(b'{"choices": [{"finish_reason": "stop", "message": {"content": null}}]}'),
@@ -230,6 +231,72 @@ async def test_want_of_room_is_reported_and_no_error(fake: FakeOpenAI, llm: Aske
     assert (await llm.complete(PROMPT, max_tokens=2)).truncated
     empty = await llm.complete(PROMPT, max_tokens=2)
     assert (empty.text, empty.truncated) == ("", True)
+
+
+@pytest.mark.parametrize("reason", ["error", "abort", "cancelled", "tool_calls", "?", "überfüllt"])
+async def test_a_reply_that_was_broken_off_is_asked_again(
+    fake: FakeOpenAI, llm: Asked, reason: str
+) -> None:
+    fake.script(Answer("## Find", finish_reason=reason), Answer("whole"))
+    assert (await llm.complete(PROMPT, max_tokens=9)).text == "whole"
+    fake.script(*[Answer("## Find", finish_reason=reason)] * 3)
+    error = await failure(llm)
+    assert isinstance(error, ModelUnavailableError)
+    assert "broke its answer off" in str(error)
+    assert len(fake.chats) == 5
+    assert error.usage is not None
+    assert error.usage.output_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("reason", "truncated"),
+    [
+        *(("STOP", False), ("end_turn", False), ("eos_token", False), (None, False), ("", False)),
+        *(("MAX_TOKENS", True), ("model_length", True), ("max_output_tokens", True)),
+    ],
+)
+async def test_each_vendor_names_an_end_its_own_way(
+    fake: FakeOpenAI, llm: Asked, reason: str | None, truncated: bool
+) -> None:
+    fake.script(Answer("text", finish_reason=reason))
+    assert (await llm.complete(PROMPT, max_tokens=9)).truncated is truncated
+
+
+@pytest.mark.parametrize(
+    ("refuses", "message", "changed"),
+    [
+        ("reasoning_effort", '"llama3.2:3b" does not support thinking', {"reasoning_effort": None}),
+        (
+            "reasoning_effort",
+            'think value "high" is not supported for this model',
+            {"reasoning_effort": None},
+        ),
+        ("system", "System role not supported", {"messages": ["user"]}),
+        ("max_tokens", "This model supports at most 50 completion tokens", {"max_tokens": 50}),
+        (
+            "max_tokens",
+            "max_tokens: 100 > 50, which is the maximum allowed number of output tokens",
+            {"max_tokens": 50},
+        ),
+    ],
+)
+async def test_what_an_endpoint_refuses_is_left_out_or_moved(
+    fake: FakeOpenAI, llm: Asked, refuses: str, message: str, changed: dict[str, object]
+) -> None:
+    def refuse(request: Recorded) -> Scripted | None:
+        body = request.body
+        roles = [entry["role"] for entry in body["messages"]]
+        used = {**body, "system": "system" in roles, "max_tokens": body.get("max_tokens", 0) > 50}
+        return Status(400, message=message) if used.get(refuses) else None
+
+    fake.refuse = refuse
+    assert (await llm.complete(PROMPT, max_tokens=100, effort="high")).text == "pong"
+    assert (await llm.complete(PROMPT, max_tokens=100, effort="high")).text == "pong"
+    assert len(fake.chats) == 3  # what was learned is kept
+    sent = fake.chats[-1].body
+    seen = {**sent, "messages": [entry["role"] for entry in sent["messages"]]}
+    assert {name: seen.get(name) for name in changed} == changed
+    assert PROMPT.system in str(sent["messages"])
 
 
 async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI, clock: Clock) -> None:

@@ -13,13 +13,23 @@ from pgs_neo4j.errors import (
     ModelAuthError,
     ModelOutputError,
     ModelUnavailableError,
+    PromptCutError,
+    PromptTooLongError,
 )
 from pgs_neo4j.llm.embedders import openai
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import Embedder, Metered
 from pgs_neo4j.model import Usage
-from tests.fakes.openai_server import FakeOpenAI, Raw, Status, Vectors, vector_of
+from tests.fakes.openai_server import (
+    Decide,
+    FakeOpenAI,
+    Raw,
+    Recorded,
+    Status,
+    Vectors,
+    vector_of,
+)
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 
@@ -150,3 +160,65 @@ async def test_one_call_is_one_try_and_a_useless_reply_was_paid_for(
     assert failed.value.usage is not None
     assert failed.value.usage.calls == 1
     assert len(fake.requests) == 2
+
+
+def limited(texts: int = 10**6, tokens: int = 10**6, encoding: str = "") -> Decide:
+    """An endpoint that refuses more texts or tokens in one call, or an encoding."""
+
+    def refuse(request: Recorded) -> Status | None:
+        sent = request.body["input"]
+        if encoding and request.body["encoding_format"] == encoding:
+            return Status(400, message=f"encoding_format {encoding} is not supported")
+        if len(sent) > texts:
+            return Status(400, message=f"batch size is invalid, not larger than {texts}")
+        if sum(len(text) for text in sent) // 4 > tokens:
+            return Status(500, message="input is too large to process. increase the batch size")
+        return None
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    "refuse", [limited(texts=10), limited(tokens=300), limited(encoding="base64")]
+)
+async def test_what_an_endpoint_refuses_is_asked_in_another_way(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, refuse: Decide
+) -> None:
+    fake.refuse = refuse
+    texts = [f"text {number} on kilns" for number in range(60)]
+    rows = await embedder.embed(texts)
+    assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
+
+
+async def test_a_text_too_long_counts_by_its_beginning_where_partitions_are_compared(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    fake.refuse = limited(tokens=300)
+    rows = await embedder.embed(["kiln " * 1_000, "short"])
+    assert np.allclose(rows, [unit("kiln " * 125), unit("short")], atol=1e-5)
+    with pytest.raises(PromptTooLongError):
+        await embedder.embed_once(["kiln " * 1_000])
+
+
+@pytest.mark.parametrize("counted", [512, 0, 1, None])
+async def test_a_text_that_was_cut_is_not_embedded(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, counted: int | None
+) -> None:
+    reply = {
+        "data": [{"index": 0, "embedding": [0.5, 0.5]}],
+        "usage": {"prompt_tokens": counted},
+    }
+    fake.default = Raw(json.dumps(reply).encode())
+    if counted == 512:
+        with pytest.raises(PromptCutError) as caught:
+            await embedder.embed_once(["kiln " * 1_000])
+        assert caught.value.usage == Usage(calls=1, input_tokens=512)
+    else:  # no count, so nothing shows a cut
+        assert (await embedder.embed_once(["kiln " * 1_000])).vectors.any()
+
+
+async def test_a_vector_of_zeros_is_none(fake: FakeOpenAI, embedder: OpenAIEmbedder) -> None:
+    reply = {"data": [{"index": 0, "embedding": [0.0, 0.0]}], "usage": {}}
+    fake.default = Raw(json.dumps(reply).encode())
+    with pytest.raises(EmbeddingError, match="zeros"):
+        await embedder.embed_once(["kiln"])

@@ -134,6 +134,9 @@ async def test_a_stream_without_an_answer_is_a_typed_error_and_not_tried_again(
         (Answer(TEXT, finish_reason="length"), True),
         (Answer(TEXT, finish_reason=None), True),
         (Answer(TEXT, finish_reason="stop"), False),
+        (Answer(TEXT, finish_reason=""), False),  # no word for the end, but a [DONE]
+        (Answer(TEXT, finish_reason="error"), True),
+        (Answer(TEXT, finish_reason="MAX_TOKENS"), True),
         (Drop(pieces=3), True),
     ],
 )

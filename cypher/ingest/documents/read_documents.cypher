@@ -1,11 +1,12 @@
 // The documents of a graph, by id.
 // params: graph: str
 // returns: id: str, hash: str, rules: str, signature: str, chunks: int, name: str, size: int,
-//   label: str, schema: str, told: list[str], source: str, roots: list[str]
+//   label: str, schema: str, told: list[str], source: str, roots: list[str], unread: list[str]?
 // mode: read
 // language: 5, 25
 MATCH (d:LoadedNode:Document {graph: $graph})
 RETURN d.id AS id, d.hash AS hash, d.rules AS rules, d.signature AS signature, d.chunks AS chunks,
        d.name AS name, d.size AS size, d.label AS label, d.schema AS schema,
-       d.told AS told, d.source AS source, d.roots AS roots
+       d.told AS told, d.source AS source, d.roots AS roots,
+       d.unread AS unread
 ORDER BY id

@@ -36,6 +36,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "unpriced": list(unpriced),
         "budget": forecast.budget,
         "advice": forecast.advice,
+        "contexts": dict(forecast.contexts),
         "routing": plain_data(forecast.routing),
     }
 

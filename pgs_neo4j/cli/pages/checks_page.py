@@ -22,6 +22,7 @@ MAX_NODES = 2
 MAX_PARTITIONS = 4
 MAX_SIDE = 75  # characters of each of two connected findings
 MAX_ITEMS = 3  # opportunities, convergences
+MAX_DOUBTS = 12  # sentences in doubt
 LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADICTED)
 
 
@@ -35,6 +36,8 @@ def sections(answer: Answer, width: int) -> list[list[str]]:
         (wording.OPPORTUNITIES, [*map(_opportunity, opportunities[:MAX_ITEMS])],
          len(opportunities)),
         (wording.CONVERGENCES, [*map(_convergence, convergences[:MAX_ITEMS])], len(convergences)),
+        (wording.IN_DOUBT, [*map(wording.doubt_line, answer.in_doubt[:MAX_DOUBTS])],
+         len(answer.in_doubt)),
     )  # fmt: skip
     blocks = [
         [heading, *(line for text in items for line in item(text, width))]

@@ -90,7 +90,7 @@ def advice(answer: Answer) -> list[str]:
     if answer.shown:
         return _reading_on(answer)
     graph, session = shell_word(answer.graph), shell_word(answer.session)
-    left = answer.coverage.nodes_total - answer.coverage.nodes_read
+    left = answer.coverage.nodes_total - answer.coverage.nodes_read - answer.coverage.nodes_unproven
     if left <= 0:
         command = f"pgs sessions show {session} --graph {graph}"
         whole = ALL_STRUCTURE if answer.coverage.texts_total == 0 else ALL_READ

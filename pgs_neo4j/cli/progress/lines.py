@@ -21,7 +21,7 @@ from pgs_neo4j.events import (
     Warned,
 )
 from pgs_neo4j.model import Sweep, SweepStatus
-from pgs_neo4j.text.shown import counted, duration, one_line, seconds, texts_note
+from pgs_neo4j.text.shown import counted, duration, one_line, seconds, texts_note, unproven_note
 
 PROGRESS_EVERY_S = 5.0
 
@@ -96,6 +96,7 @@ def _ended(sweep: Sweep) -> str:
     how = "read" if sweep.status is SweepStatus.ACCEPTED else str(sweep.status)
     amount = f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')}"
     amount += texts_note(sweep.nodes_read, sweep.texts_read)
+    amount += unproven_note(sweep.nodes_unproven)
     # With several passes, each has already reported why it failed.
     reason = f": {why}" if why and sweep.passes <= 1 else ""
     return f"{how}, {amount} ({seconds(sweep.seconds)}){reason}"

@@ -173,7 +173,9 @@ class Ingester:
         """Return the documents of a graph by id. Raises DatabaseError."""
         found = await read_documents(self._core.db, graph)
         return [
-            IngestedDocument(id=one.id, name=one.name, chunks=one.chunks, size=one.size)
+            IngestedDocument(
+                id=one.id, name=one.name, chunks=one.chunks, size=one.size, unread=one.unread
+            )
             for one in found.values()
         ]
 

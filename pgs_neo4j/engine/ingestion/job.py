@@ -125,6 +125,7 @@ def _figures(done: Ingested) -> Json:
     used = done.usage
     return {
         **_unfinished(done),
+        **({"partly_read": done.partly_read} if done.partly_read else {}),
         "documents": {state: done.count(state) for state in states},
         "chunks": sum(outcome.chunks for outcome in done.outcomes),
         "extracted": sum(outcome.extracted for outcome in done.outcomes),

@@ -28,6 +28,7 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
         ("Limit", one_line(plan.budget)),
         ("Advice", one_line(plan.advice)),
         ("Model", models(plan)),
+        *(("Context", f"{one_line(name, 60)}: {text}") for name, text in plan.contexts),
         ("Note", one_line(plan.routing.note)),
     ]
     return [(label, text) for label, text in rows if text]

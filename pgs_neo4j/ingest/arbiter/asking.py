@@ -10,7 +10,7 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
-from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.thinking import strip_thinking
 
 SYSTEM = """\
 Each numbered pair has two names of one type that documents mention. Say of each pair whether both \

@@ -17,7 +17,7 @@ from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt
 from pgs_neo4j.text.extraction.numbers import keep_known_numbers, numbers_in
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
-from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.words import stems
 
 SYSTEM = """\

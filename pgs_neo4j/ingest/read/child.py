@@ -70,6 +70,7 @@ def _answer(head: dict[str, Any], requests: BinaryIO, memory_mb: int) -> bytes:
 def _written(text: DocumentText, note: str) -> bytes:
     outline = [[entry.start, entry.level, entry.title] for entry in text.outline]
     parts = {"text": text.text, "pages": text.page_starts, "outline": outline, "note": note}
+    parts["unread"] = text.unread
     return json.dumps(parts, ensure_ascii=False).encode()
 
 

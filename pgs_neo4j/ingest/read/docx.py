@@ -1,13 +1,15 @@
-"""Reads docx: refused if it would unpack to too much, else as the HTML that Word's styles mean."""
+"""Reads docx, converted to HTML by Word's styles, unless it would unpack to too much."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from contextlib import suppress
+from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.docx_parts import gather_text
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.html import plain_text
 from pgs_neo4j.ingest.read.text import normalize_text
@@ -21,6 +23,8 @@ SMALL_BYTES = 2**20
 STYLES = """
 p[style-name='Title'] => h1:fresh
 """
+FAULTS = (zipfile.BadZipFile, ExpatError, ParseError, KeyError, ValueError, AttributeError)
+"""What a broken file ends in."""
 _PIECE = 2**16
 
 
@@ -34,14 +38,13 @@ def read_docx(data: bytes) -> tuple[DocumentText, str]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_archive(archive)
             check_markup(archive)
-        html = mammoth.convert_to_html(
-            io.BytesIO(data), style_map=STYLES, convert_image=mammoth.images.img_element(_no_image)
-        ).value
-    except (zipfile.BadZipFile, ExpatError, KeyError, ValueError, AttributeError) as error:
+            gathered, unread = gather_text(archive)
+        html = mammoth.convert_to_html(io.BytesIO(gathered), style_map=STYLES).value
+    except FAULTS as error:
         if isinstance(error, InputFileError):
             raise
         raise InputFileError("it is broken, or not docx; save it again") from None
-    return DocumentText(text=normalize_text(plain_text(html))), ""
+    return DocumentText(text=normalize_text(plain_text(html)), unread=unread), ""
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:
@@ -86,7 +89,3 @@ def _refuse(*_: object) -> None:
 
 def _begin(*_: object) -> None:
     raise _BegunError
-
-
-def _no_image(_: object) -> dict[str, str]:
-    return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,16 +11,23 @@ from pgs_neo4j.ingest.read.encoding import Decoded, decode, encodings_named
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.text import normalize_text
 from pgs_neo4j.model.documents import DocumentText
+from pgs_neo4j.text.shown import counted
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LEFT_OUT = frozenset(
     (
-        *("script", "style", "template", "noscript", "svg", "head", "title"),
-        *("iframe", "object", "embed", "canvas", "audio", "video", "select"),
-        *("option", "datalist", "input", "textarea", "button"),
+        *("script", "style", "template", "noscript", "head", "title"),
+        *("iframe", "object", "embed", "canvas", "audio", "video"),
+        *("datalist", "button"),
     )
 )
 """Elements without text of the document."""
+CLOSED = frozenset(("svg", "select", "textarea"))
+"""Elements of which only some words are text: labels of a drawing, and what is filled in."""
+BUTTONS = frozenset(("hidden", "password", "submit", "button", "reset", "image", "file"))
+"""Kinds of inputs whose values nobody fills in, or nobody may see."""
+PICTURE_BYTES = 2000
+"""Characters of a picture within the page that is no mere ornament."""
 BLOCKS = frozenset(
     (
         *HEADINGS,
@@ -48,7 +55,10 @@ def read_html(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
     ``charset`` is what its server says of it; without one, the page's own counts.
     """
     decoded = _decoded(data, charset)
-    return DocumentText(text=normalize_text(plain_text(decoded.text))), decoded.note
+    page = _read_page(decoded.text)
+    pictures = counted(page.pictures, "picture without", "pictures without")
+    unread = (f"{pictures} a description",) if page.pictures else ()
+    return DocumentText(text=normalize_text(page.text), unread=unread), decoded.note
 
 
 def plain_text(html: str) -> str:
@@ -56,14 +66,17 @@ def plain_text(html: str) -> str:
 
     The title stands first if there is no heading of the first level.
     """
+    return _read_page(html).text
+
+
+def _read_page(html: str) -> _PageWriter:
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
         raise missing_extra(error, "reading HTML") from None
-    page = LexborHTMLParser(html)
+    page, writer = LexborHTMLParser(html), _PageWriter()
     if page.root is None:
-        return ""
-    writer = _PageWriter()
+        return writer
     title = page.css_first("head > title")
     if title is not None and page.css_first("h1") is None:
         writer.add("heading", 1, title.text())
@@ -73,7 +86,7 @@ def plain_text(html: str) -> str:
         else:
             writer.leave(node.tag)
     writer.flush()
-    return writer.text
+    return writer
 
 
 def _walk(root: Any) -> Iterator[tuple[Any, bool]]:
@@ -83,7 +96,7 @@ def _walk(root: Any) -> Iterator[tuple[Any, bool]]:
         visible = _is_visible(node)
         if visible:
             yield node, True
-        child = node.child if visible else None
+        child = node.child if visible and node.tag not in CLOSED else None
         if child is not None:
             node = child
             continue
@@ -122,6 +135,7 @@ class _PageWriter:
     mark: str = ""  # before the next block: of a list item
     tables: int = 0
     verbatim: int = 0
+    pictures: int = 0  # within the page, and without a description
 
     @property
     def text(self) -> str:
@@ -147,12 +161,24 @@ class _PageWriter:
         tag = node.tag
         if node.is_text_node:
             self.parts.append(node.text_content or "")
+        elif tag == "img":
+            self._picture(node.attributes)
+        elif tag == "input" or tag in CLOSED:
+            self.parts.append(_filled_in(node))
         elif tag == "br":
             self.parts.append("\n" if self.verbatim else LINE)
         elif self.tables and tag in BLOCKS and tag not in ("tr", "table"):
             self.parts.append(" ")
         elif tag in BLOCKS:
             self._open(tag)
+
+    def _picture(self, attributes: Mapping[str, str | None]) -> None:
+        """Write what is said of a picture; an empty description says that it is an ornament."""
+        said, source = attributes.get("alt"), attributes.get("src") or ""
+        if said and said.strip():
+            self.parts.append(f" ({said.strip()}) ")
+        elif "alt" not in attributes and source.startswith("data:"):
+            self.pictures += len(source) > PICTURE_BYTES
 
     def _open(self, tag: str) -> None:
         if tag == "table":
@@ -224,6 +250,22 @@ class _PageWriter:
         self.parts.clear()
         if text.strip():
             self.blocks.append(("text", f"```\n{text}\n```"))
+
+
+def _filled_in(node: Any) -> str:
+    """Return the words of a drawing, or what is filled into a form."""
+    attributes = node.attributes
+    if node.tag == "svg":
+        said = [one.text() for one in node.css("text, foreignObject")]
+    elif node.tag == "select":
+        said = [one.text() for one in node.css("option[selected]")]
+    elif node.tag == "textarea":
+        said = [node.text()]
+    elif attributes.get("type") in ("checkbox", "radio"):
+        said = ["[x]"] if "checked" in attributes else []
+    else:
+        said = [] if attributes.get("type") in BUTTONS else [attributes.get("value") or ""]
+    return f" {' '.join(said)} " if any(text.strip() for text in said) else ""
 
 
 def _decoded(data: bytes, charset: str) -> Decoded:

@@ -133,4 +133,5 @@ def _text_of(reply: dict[str, Any]) -> DocumentText:
         text=reply["text"],
         page_starts=tuple(reply["pages"]),
         outline=tuple(OutlineEntry(*entry) for entry in reply["outline"]),
+        unread=tuple(reply["unread"]),
     )

@@ -31,7 +31,7 @@ from pgs_neo4j.model.documents import (
     RefusedDocument,
 )
 
-FORM = "1"
+FORM = "2"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
 NODE_IDS = ("entity:", "ruling:")

@@ -62,6 +62,8 @@ def new_document(
             "size": document.size,
             "label": order.label,
             "schema": order.schema.signature,
+            "unread": [*document.unread],
+            "partly_read": True if document.unread else None,
             "told": sorted(part.large.told if part else told),
         },
         chunks=chunks,

@@ -6,12 +6,12 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError
+from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError, PromptTooLongError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
@@ -21,6 +21,7 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
+from pgs_neo4j.text.token_floor import measure
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
 INPUT_BYTES = 16_000
 CONCURRENT_BATCHES = 4
+LEAST_CHARACTERS = 100  # of a text that is shortened until the endpoint accepts it
+LEAST_COUNT = 128  # tokens; some endpoints always report 0 or 1
 
 
 class _Vector(BaseModel):
@@ -71,6 +74,8 @@ class OpenAIEmbedder:
         self._asked = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
+        # A quarter of the bytes, and plain lists are accepted. Some servers refuse it.
+        self._encoding: Literal["base64", "float"] = "base64"
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32; zero for blank texts.
@@ -108,6 +113,7 @@ class OpenAIEmbedder:
         sent = [text for _, text in kept]
         reply = await self._request(sent)
         usage = count_read(sent, reply.usage)
+        self._check_given(sent, reply.usage, usage)
         try:
             vectors = self._checked(reply, len(sent))
         except EmbeddingError as error:
@@ -124,6 +130,23 @@ class OpenAIEmbedder:
             await client.close()
 
     async def _batch(self, texts: list[str]) -> NDArray[np.float32]:
+        """Return the vectors of some texts, in as many calls as the endpoint wants.
+
+        A batch that it refuses is halved. Of a single text that is too long, the beginning counts.
+        """
+        try:
+            return await self._one_call(texts)
+        except PromptTooLongError:
+            if len(texts) == 1:
+                shorter = texts[0][: len(texts[0]) // 2]
+                if len(shorter) < LEAST_CHARACTERS:
+                    raise
+                return await self._batch([shorter])
+            middle = len(texts) // 2
+            first = await self._batch(texts[:middle])
+            return np.concatenate((first, await self._batch(texts[middle:])))
+
+    async def _one_call(self, texts: list[str]) -> NDArray[np.float32]:
         async with self._slots:
             try:
                 content = await with_retries(
@@ -138,6 +161,7 @@ class OpenAIEmbedder:
                     raise
                 said = wait_sentence(str(error), wait_s, longest_s)
                 raise ModelRateLimitError(f"{said}; ask again after that") from None
+        self._check_given(texts, content.usage, count_read(texts, content.usage))
         return self._checked(content, len(texts))
 
     def _checked(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
@@ -174,12 +198,32 @@ class OpenAIEmbedder:
                 raw = await self._client.embeddings.with_raw_response.create(
                     model=self.model,
                     input=texts,
-                    encoding_format="base64",  # a quarter of the bytes; plain lists are accepted
+                    encoding_format=self._encoding,
                     dimensions=self._asked if self._asked is not None else openai.omit,
                 )
             return _Vectors.model_validate_json(raw.content)
         except (openai.OpenAIError, ValueError) as error:
+            if self._encoding == "base64" and _refuses_encoding(error):
+                self._encoding = "float"
+                return await self._request(texts)
             raise translate(error, self._endpoint, self.model) from None
+
+    def _check_given(self, texts: Sequence[str], counted: int | None, usage: Usage) -> None:
+        """Raise PromptCutError if the endpoint counted fewer tokens than the texts must have.
+
+        Ollama and others cut a text that is too long, and send the vector of what is left.
+        """
+        if self._endpoint.official or counted is None or counted < LEAST_COUNT:
+            return
+        floor = measure("\n".join(texts)).floor
+        if counted < floor:
+            raise PromptCutError(
+                f"the embedding model {self.model} at {self._endpoint.host} cut a text: it counted "
+                f"{counted:,} tokens where there are at least {int(floor):,}; use a model with a "
+                "larger context, or lower chunk_tokens",
+                prompt=counted,
+                usage=usage,
+            )
 
     def _in_order(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
         """Return vectors by their index, as unit rows of shape (count, d)."""
@@ -194,7 +238,19 @@ class OpenAIEmbedder:
                 f"the embedding model {self.model} at {self._endpoint.host} did not send one "
                 "finite vector of equal length for each text; use another embedding_model"
             )
+        if not rows.any(axis=1).all():
+            raise EmbeddingError(
+                f"the embedding model {self.model} at {self._endpoint.host} sent a vector of zeros "
+                "for a text, which stands for nothing; use another embedding_model"
+            )
         return unit(rows)
+
+
+def _refuses_encoding(error: Exception) -> bool:
+    import openai
+
+    refused = isinstance(error, openai.APIStatusError) and error.status_code in (400, 422)
+    return refused and ("encoding_format" in str(error) or "base64" in str(error))
 
 
 def _decoded(embedding: str | list[float]) -> NDArray[np.float32]:

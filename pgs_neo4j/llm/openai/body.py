@@ -17,6 +17,7 @@ from pgs_neo4j.model.ceilings import ERROR_BYTES, MODEL_LIST_BYTES
 
 ACCEPTED = "gzip"
 PIECE_BYTES = 64 * 1024
+TAIL_BYTES = 64  # enough for the last event of a stream
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
@@ -40,6 +41,12 @@ async def limit_body(response: httpx2.Response) -> None:
         response.headers.pop(name, None)
 
 
+def ends_with_done(response: httpx2.Response) -> bool:
+    """Return whether the events that were read of a response end with ``[DONE]``."""
+    body = response.stream
+    return isinstance(body, _LimitedBody) and b"[DONE]" in body.tail
+
+
 class _LimitedBody(httpx2.AsyncByteStream):
     """The unpacked bytes of a body, up to a ceiling.
 
@@ -55,6 +62,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         packed: bool,
     ) -> None:
         self._raw, self._packed = raw, packed
+        self.tail = b""  # the last bytes that were read
         self._left, self._error = most_bytes, error
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -63,6 +71,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
             for piece in (received,) if inflater is None else _unpack(inflater, received):
                 if len(piece) <= self._left:
                     self._left -= len(piece)
+                    self.tail = (self.tail + piece[-TAIL_BYTES:])[-TAIL_BYTES:]
                     yield piece
                     continue
                 if self._error is not None:

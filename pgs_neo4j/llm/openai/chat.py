@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
+from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
+from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.ends import End, classify_end
+from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
+    TRIES_CONNECTION,
     Endpoint,
     malformed,
     timeout_error,
     translate,
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
+from pgs_neo4j.llm.openai.served import read_served_context
 from pgs_neo4j.llm.openai.usage import count_usage
 from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, StreamedPiece
 from pgs_neo4j.llm.pace import Pace
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
 
 IDLE_TIMEOUT_S = 60.0
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
 
 T = TypeVar("T")
 PROBE_TIMEOUT_S = 10.0
@@ -103,9 +110,11 @@ class OpenAILLM:
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         text = choice.message.content or ""
-        # Some servers never give a reason for the end. Whether the text is whole, its reader tells.
-        made = self._completion(prompt, text, choice.finish_reason, reply.usage, reply.model)
-        self._check(made, choice.message.refusal, choice.finish_reason)
+        end = classify_end(choice.finish_reason, delivered=True)
+        made = self._completion(prompt, text, end, reply.usage, reply.model)
+        self._check(made, choice.message.refusal, end)
+        if end == "broken":
+            raise self._broken(made, choice.finish_reason)
         return replace(made, left=left)
 
     async def stream(
@@ -125,11 +134,27 @@ class OpenAILLM:
                 text = await self._next_text(reply, deadline)
         finally:
             await reply.close()
-        # An end without a reason is a connection that was cut, not a finished answer.
-        finish_reason = reply.finish_reason or "length"
-        made = self._completion(prompt, reply.text, finish_reason, reply.usage, reply.model)
-        self._check(made, reply.refusal, reply.finish_reason)
+        end = classify_end(reply.finish_reason, delivered=reply.delivered)
+        made = self._completion(prompt, reply.text, end, reply.usage, reply.model)
+        self._check(made, reply.refusal, end)
+        if end == "broken" and not made.text.strip():
+            raise self._broken(made, reply.finish_reason)
+        # The text was shown already, so a broken end only makes it incomplete.
         yield made
+
+    async def read_context(self) -> ModelContext | None:
+        """Return what the server says the model can take; None if it says nothing.
+
+        OpenAI and Azure say nothing, and are not asked. Raises nothing.
+        """
+        if self._endpoint.official:
+            return None
+        return await read_served_context(self._open(), self._endpoint.url, self.name)
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        """Whether the endpoint is known to answer a too long prompt with an error."""
+        return self._endpoint.official
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
@@ -246,13 +271,23 @@ class OpenAILLM:
                 f"{len(reply.text)} characters; ask again"
             ) from None
 
-    def _check(self, made: Completion, refusal: str | None, finish_reason: str | None) -> None:
+    def _broken(self, made: Completion, reason: str | None) -> ModelUnavailableError:
+        """Return the error for a reply that neither its model nor the token limit ended."""
+        word = f" ({reason})" if reason and _WORD.fullmatch(reason) else ""
+        return ModelUnavailableError(
+            f"the model endpoint {self._where} broke its answer off{word}; ask again, or use "
+            "another model or endpoint",
+            retry=Retry(tries=TRIES_CONNECTION),
+            usage=None if made.usage.estimated else made.usage,
+        )
+
+    def _check(self, made: Completion, refusal: str | None, end: End) -> None:
         """Raise ModelOutputError without text, unless the token limit was reached first."""
-        if finish_reason == "content_filter":
+        if end == "refused":
             what = "withheld its answer because of a content filter; rephrase the question"
         elif refusal:
             what = "refused to answer; rephrase the question or use another model"
-        elif not made.text.strip() and finish_reason != "length":
+        elif not made.text.strip() and end == "whole":
             what = "sent an empty answer; ask again or use another model"
         else:
             return
@@ -264,7 +299,7 @@ class OpenAILLM:
         self,
         prompt: Prompt,
         text: str,
-        finish_reason: str | None,
+        end: End,
         usage: ReplyUsage | None,
         model: str | None,
     ) -> Completion:
@@ -273,8 +308,9 @@ class OpenAILLM:
             text=text,
             usage=counted.usage,
             model=model or self.name,
-            truncated=finish_reason == "length",
+            truncated=end in ("cut", "broken"),
             doubted=counted.doubted,
+            counted=usage.prompt_tokens if usage is not None else None,
         )
 
 
@@ -329,6 +365,11 @@ class ChatStream:
     def refusal(self) -> str:
         """The refusal so far."""
         return "".join(self._refusals)
+
+    @property
+    def delivered(self) -> bool:
+        """Whether the stream ended as the interface says, with ``[DONE]``."""
+        return ends_with_done(self._chunks.response)
 
     async def next_text(self) -> str | None:
         """Return the next non-empty piece; None at the end, after the usage.

@@ -6,6 +6,7 @@ credentials of a URL, or anything an endpoint may have echoed from the prompt.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from pgs_neo4j.errors import (
     Retry,
     UnknownModelError,
 )
+from pgs_neo4j.llm.lengths import LengthRefusal, parse_length_refusal
 from pgs_neo4j.llm.openai.address import (
     cache_name,
     holds_secrets,
@@ -102,6 +104,11 @@ class Endpoint:
         """The pace of this endpoint and key, shared in this process."""
         account = blake2b(self._key.encode(), digest_size=16).hexdigest()
         return shared(f"{self.base_url or OPENAI_URL} {account}")
+
+    @property
+    def url(self) -> str:
+        """The root of the interface."""
+        return self.base_url or OPENAI_URL
 
     @property
     def official(self) -> bool:
@@ -210,6 +217,14 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
         )
     if status == 429:
         return _rate_limit_error(error, where, longest_s)
+    if refusal := length_refusal(error):
+        limit = f" of {refusal.context:,} tokens" if refusal.context else ""
+        return PromptTooLongError(
+            f"the prompt is longer than {where} accepts{limit} (HTTP {status}{code}); lower "
+            "max_pass_tokens or use a model with a larger context",
+            context=refusal.context,
+            prompt=refusal.prompt,
+        )
     if status in (408, 409) or status >= 500:
         wait_s = retry_after_s(error.response.headers)
         how = "fails" if wait_s is not None and wait_s > longest_s else "kept failing"
@@ -219,11 +234,6 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
             retry=Retry(wait_s, TRIES_SERVER),
             # A gateway that gave up waiting does not know whether the model has answered.
             usage=None if status in (408, 502, 504) else Usage(),
-        )
-    if too_long(error):
-        return PromptTooLongError(
-            f"the prompt is longer than {where} accepts (HTTP {status}{code}); lower "
-            "max_pass_tokens or use a model with a larger context"
         )
     return ModelUnavailableError(
         f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
@@ -273,10 +283,10 @@ def _rate_limit_error(error: openai.APIStatusError, where: str, longest_s: float
     )
 
 
-def too_long(error: openai.APIStatusError) -> bool:
-    """Return whether the endpoint complains about the length of the prompt."""
-    said = error.message.lower()
-    return error.code == "context_length_exceeded" or "context length" in said
+def length_refusal(error: openai.APIStatusError) -> LengthRefusal | None:
+    """Return what an error says of the prompt's length; None if it has another reason."""
+    body = error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
+    return parse_length_refusal(error.status_code, error.code, f"{error.message} {body}")
 
 
 def _safe_code(error: openai.APIStatusError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from pgs_neo4j.llm.openai.endpoint import too_long
+from pgs_neo4j.llm.openai.endpoint import length_refusal
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
 
@@ -23,7 +24,27 @@ if TYPE_CHECKING:
     import openai
 
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-OPTIONAL = ("reasoning_effort", "stream_options", "temperature")
+# What an endpoint may refuse, by the words with which it does. A parameter that it refuses is left
+# out of all later requests.
+OPTIONAL = {
+    # Ollama: "does not support thinking", "think value "high" is not supported for this model".
+    "reasoning_effort": ("reasoning_effort", "reasoning effort", "thinking", "think value"),
+    "stream_options": ("stream_options", "include_usage"),
+    "temperature": ("temperature",),
+}
+_SYSTEM = re.compile(
+    r"system (?:role|message|prompt)|role\W{0,4}system|developer instruction", re.IGNORECASE
+)
+_UNSUPPORTED = re.compile(
+    r"not support|unsupported|not allowed|not permitted|invalid|must|only", re.IGNORECASE
+)
+# OpenAI: "supports at most N completion tokens". Anthropic: "16000 > 8192, which is the maximum
+# allowed number of output tokens". Groq: "must be less than or equal to `N`".
+_MOST_OUTPUT = re.compile(
+    r"(?:at most|less than or equal to|<=|maximum of|up to) `?(\d{2,7})"
+    r"|> (\d{2,7}), which is the max",
+    re.IGNORECASE,
+)
 
 
 def _joined(content: object) -> object:
@@ -101,11 +122,15 @@ class Dialect:
     """The parameters an endpoint understands, learned from its refusals.
 
     ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
-    which is learned. Or they ignore it, so the first guess matters.
+    which is learned. Or they ignore it, so the first guess matters. ``merged``: there is no system
+    role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
+    tokens, that may be asked for.
     """
 
     limit: str
     swapped: bool = False
+    merged: bool = False
+    most_output: int | None = None
     dropped: set[str] = field(default_factory=set)
 
     def body(
@@ -121,11 +146,8 @@ class Dialect:
         """Return the request for ``prompt`` in the dialect learned so far."""
         body: dict[str, Any] = {
             "model": model,
-            "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
-            self.limit: max_tokens,
+            "messages": self._messages(prompt),
+            self.limit: min(max_tokens, self.most_output or max_tokens),
         }
         if effort is not None:
             body["reasoning_effort"] = effort
@@ -140,12 +162,48 @@ class Dialect:
 
         True at most once per parameter of ``body``, so the repetition ends.
         """
-        if error.status_code not in (400, 422) or too_long(error):
+        if error.status_code not in (400, 422) or length_refusal(error):
             return False
         message = f"{error.param or ''} {error.message}"
-        refused = [name for name in OPTIONAL if name in body and name in message]
+        said = message.lower()
+        refused = [
+            name
+            for name, words in OPTIONAL.items()
+            if name in body and any(word in said for word in words)
+        ]
         self.dropped.update(refused)
-        return bool(refused) or self._swap(body, message)
+        return (
+            bool(refused)
+            or self._shorten(body, message)
+            or self._swap(body, message)
+            or self._merge(body, message)
+        )
+
+    def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
+        if self.merged:
+            return [{"role": "user", "content": f"{prompt.system}\n\n{prompt.user}"}]
+        return [
+            {"role": "system", "content": prompt.system},
+            {"role": "user", "content": prompt.user},
+        ]
+
+    def _shorten(self, body: dict[str, Any], message: str) -> bool:
+        """Learn the longest reply; return whether the refused request was for a longer one."""
+        sent = next(name for name in LIMITS if name in body)
+        found = _MOST_OUTPUT.search(message)
+        about = ("max_" in message, "output tokens" in message, "completion tokens" in message)
+        if found is None or not any(about):
+            return False
+        most = int(found[1] or found[2])
+        self.most_output = min(most, self.most_output or most)
+        return bool(body[sent] > self.most_output)
+
+    def _merge(self, body: dict[str, Any], message: str) -> bool:
+        """Learn that there is no system role; return whether the refused request used it."""
+        used = len(body["messages"]) > 1
+        if used and _SYSTEM.search(message) and _UNSUPPORTED.search(message):
+            self.merged = True
+        return used and self.merged
 
     def _swap(self, body: dict[str, Any], message: str) -> bool:
         sent = next(name for name in LIMITS if name in body)

@@ -85,7 +85,7 @@ class SegmentWriter:
             if self.builder.size >= MOST_TEXTS or self.builder.postings >= MOST_POSTINGS:
                 await self.flush()
             self.firsts[partition_id] = self.builder.size
-        members = list(members)
+        members = [member.normal for member in members]
         self.builder.add([member.whole for member in members])
         self._bodies += [member.body for member in members]
         if self.builder.full:
@@ -170,7 +170,7 @@ async def merge_segments(
     The partitions of the smallest are indexed again. They leave their segments when the new one is
     complete. ``members`` are those of all partitions. Raises LeaseLostError.
     """
-    if not (order.mapping.text or order.mapping.title):
+    if not (order.mapping.has_text or order.mapping.title):
         return
     uids = [part.uid for part in partitions]
     sizes = await tools.db.read(queries.get("partitioning/read_segment_sizes"), uids=uids)

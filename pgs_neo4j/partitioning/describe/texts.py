@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.scan.view import View
-from pgs_neo4j.text.node_text import joined_text
+from pgs_neo4j.text.node_text import searched_text
+from pgs_neo4j.text.normal_form import normal_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class MemberText:
     partition_id: int
     title: str
     text: str
+
+    @property
+    def normal(self) -> MemberText:
+        """The same in the normal form in which it is indexed."""
+        return replace(self, title=normal_form(self.title), text=normal_form(self.text))
 
     @property
     def whole(self) -> str:
@@ -60,10 +66,14 @@ async def read_texts(
         """Return the texts of the members at ``places`` ``(k,)``."""
         ids = members.nodes[places].tolist()
         rows = await tools.db.read(
-            queries.get("partitioning/read_texts"), ids=ids, text=list(mapping.text), title=title
+            queries.get("partitioning/read_texts"),
+            ids=ids,
+            text=list(mapping.text),
+            title=title,
+            facts=mapping.facts,
         )
         columns = zip(rows[0]["ids"], rows[0]["titles"], rows[0]["texts"], strict=True)
-        found = {i: (joined_text(own), joined_text(text)) for i, own, text in columns}
+        found = {i: (searched_text(own), searched_text(text)) for i, own, text in columns}
         parts = members.partition_ids[places].tolist()
         return [MemberText(p, *found.get(i, ("", ""))) for p, i in zip(parts, ids, strict=True)]
 

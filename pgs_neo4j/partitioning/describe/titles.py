@@ -46,7 +46,7 @@ async def add_titles(
     ``partitions`` are all of the generation, by id from 1, and ``members`` theirs, in the order of
     ``view``. Raises LeaseLostError.
     """
-    if not (order.mapping.text or order.mapping.title):
+    if not (order.mapping.has_text or order.mapping.title):
         return list(fresh)
     central = _central(members, [part.id for part in fresh])
     reached = await asyncio.to_thread(_reach, view, members, partitions)

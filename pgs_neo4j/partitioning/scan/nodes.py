@@ -52,6 +52,7 @@ async def read_ids(
         queries.get("partitioning/read_node_sizes"),
         labels=list(mapping.labels),
         text=list(mapping.text),
+        facts=mapping.facts,
     )
     ids = np.asarray(rows[0]["ids"], dtype=np.int64)
     order = np.argsort(ids)
@@ -85,6 +86,7 @@ async def scan_nodes(
                 text=text,
                 weight=mapping.weight or "",
                 embedding=mapping.embedding or "",
+                facts=mapping.facts,
             )
             for part in portions(sizes)
         ),

@@ -23,6 +23,7 @@ from pgs_neo4j.graph.scores.triplets import (
 from pgs_neo4j.model import FoundFact, GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.hits import Hits
+from pgs_neo4j.text.node_text import stated_text
 from pgs_neo4j.text.shown import one_line
 
 ENTRIES = 10
@@ -207,7 +208,7 @@ def _fact(row: Row, hop: int, score: float) -> FoundFact:
         hops=hop,
         score=score,
         name=_text(row["name"], TITLE),
-        text=_text(row["text"], FACT),
+        text=one_line(stated_text(row["text"]), FACT),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pgs_neo4j.database import queries
@@ -13,6 +12,7 @@ from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
 from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.text.normal_form import find_words
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 from pgs_neo4j.text.words import STOP_WORDS, words
 
@@ -22,8 +22,6 @@ SHORT = 2
 """Letters of the words that are in no list of function words, such as "is"."""
 CANDIDATES = 4
 """Nodes that an index returns for each one wanted if it also has nodes of other labels."""
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 async def find_by_text(
@@ -37,7 +35,8 @@ async def find_by_text(
     """Return the ``k`` nodes that hold the question's words best.
 
     Without a full-text index on every label of the view, the text index of its partitions is asked.
-    Without partitions, all texts are read. Raises DatabaseError.
+    Without partitions, all texts are read. If the mapping names facts, which a full-text index of
+    nodes does not hold, the text index of the partitions is asked as well. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if not spoken:
@@ -55,7 +54,22 @@ async def find_by_text(
         candidates=k if exact else CANDIDATES * k,
         k=k,
     )
-    return Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
+    hits = Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
+    if not (mapping.relationship_text and own):
+        return hits
+    more = await find_by_own_index(db, own, mapping, question, k)
+    return _merge(hits, more, k) if more else hits
+
+
+def _merge(one: Hits, other: Hits, k: int) -> Hits:
+    """Return the ``k`` best of two, each relative to its best score; the higher score counts."""
+    merged: dict[str, float] = {}
+    for scores in (one.scores, other.scores):
+        best = max(scores.values(), default=1.0)
+        for node, score in scores.items():
+            merged[node] = max(merged.get(node, 0.0), score / best)
+    ordered = sorted(merged.items(), key=lambda pair: (-pair[1], pair[0]))
+    return Hits(f"{one.method} and {other.method}", dict(ordered[:k]))
 
 
 def searched_words(question: str) -> list[str]:
@@ -64,7 +78,7 @@ def searched_words(question: str) -> list[str]:
     They are as they stand in it and as ``words`` splits them, in lower case, so that none is an
     operator. Every other sign is left out, and so are function words unless there are no others.
     """
-    spoken = _WORD.findall(question.lower())
+    spoken = find_words(question.lower())
     content = [word for word in spoken if not _is_function_word(word)]
     return list(dict.fromkeys([*(content or spoken), *words(question)]))[:MOST_WORDS]
 

@@ -18,7 +18,7 @@ from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extrac
 from pgs_neo4j.text.extraction.fields import make_entity, make_relation, read_numbers, read_weight
 from pgs_neo4j.text.extraction.json_reply import read_json
 from pgs_neo4j.text.extraction.records import BROKEN_COMPLETE, BROKEN_DELIMITER, DELIMITER
-from pgs_neo4j.text.markdown import strip_thinking
+from pgs_neo4j.text.thinking import strip_thinking
 
 MOST_RECORDS = 1000
 """Records of a reply; a model that repeats itself writes more."""

@@ -7,10 +7,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.text.normal_form import is_mark
+
 BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.uint8] | NDArray[np.uint32]
 
-# Kinds of characters. All but OTHER are parts of words.
+# Kinds of characters. All but OTHER are parts of words; a mark is a part as its letter is.
 OTHER, LOWER, UPPER, LETTER, DIGIT, UNSPACED = range(6)
 # Scripts without spaces: Thai and Lao, Myanmar, Khmer, and those of East Asia.
 UNSPACED_RANGES = (
@@ -63,7 +65,7 @@ def _tables(size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     kinds = np.zeros(size + 1, np.uint8)
     lower = np.arange(size + 1, dtype=np.uint32)
     for code, letter in enumerate(map(chr, range(size))):
-        if letter.isalnum():
+        if letter.isalnum() or is_mark(letter):
             kinds[code] = DIGIT if letter.isdecimal() else LETTER
             small = letter.lower()
             if len(small) == 1:

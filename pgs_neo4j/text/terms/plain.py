@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 
 import numpy as np
 
+from pgs_neo4j.text.normal_form import normal_form
 from pgs_neo4j.text.terms.characters import LAST_ASCII
 from pgs_neo4j.text.terms.spans import IntArray, SplitTexts
 
@@ -39,12 +39,8 @@ def plain_text(text: str) -> str:
     The same object if nothing has to be changed, which is quick to tell.
     """
     if any(mark in text for mark in _MARKS):
-        text = without_markup(_normalized(text))
-    if text.isascii():
-        return text
-    text = _normalized(text)
-    folded = text.casefold()
-    return text if folded == text.lower() else folded
+        text = without_markup(normal_form(text))
+    return normal_form(text)
 
 
 def marked_texts(split: SplitTexts) -> IntArray:
@@ -78,10 +74,6 @@ def without_markup(text: str) -> str:
         for pattern in _ADDRESSES:
             text = pattern.sub(" ", text)
     return _without_addresses(text)
-
-
-def _normalized(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _without_addresses(text: str) -> str:

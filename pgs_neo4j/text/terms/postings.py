@@ -1,7 +1,8 @@
 """An inverted index of texts: for each term, the texts that hold it and how strongly.
 
-A term is the hash of the stem of a word or of a whole identifier, or of letters of a script without
-spaces. Function words are left out. A segment is the index of some texts, numbered from 0.
+A term is the hash of the stem of a word, of a whole identifier, or of a word without its hyphens,
+or of letters of a script without spaces. Function words are left out, and texts are indexed in
+their normal form. A segment is the index of some texts, numbered from 0.
 It is stored as cells, each with the terms of one bucket, so that a question reads few of them.
 
 The strength of a term in a text is its BM25 weight without the rarity of the term (Robertson and
@@ -19,6 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.text.normal_form import joined_words, normal_form
 from pgs_neo4j.text.terms.batches import BATCH, batches
 from pgs_neo4j.text.terms.cells import TERM_BITS, unused_bits, write_cell
 from pgs_neo4j.text.terms.characters import BoolArray
@@ -36,7 +38,7 @@ from pgs_neo4j.text.terms.spans import (
 )
 from pgs_neo4j.text.terms.stems import stem_ends
 from pgs_neo4j.text.terms.vocabulary import NumberedWords, Vocabulary
-from pgs_neo4j.text.words import STOP_WORDS
+from pgs_neo4j.text.words import STOP_WORDS, stem
 
 K1, B = 1.2, 0.75  # the customary values for documents
 LONGEST_WORD = 64  # letters; longer runs are data
@@ -84,11 +86,11 @@ class Segment:
 def count_terms(texts: Sequence[str]) -> TermCounts:
     """Return the terms of some texts, at most ``2**TEXT_BITS``."""
     split = split_words(texts, apart=True)
-    return count_split(split, Vocabulary().number(split.words))
+    return count_split(split, Vocabulary().number(split.words), texts)
 
 
-def count_split(split: SplitTexts, words: NumberedWords) -> TermCounts:
-    """Return the terms of texts that were split with ``apart``; ``words`` are numbered."""
+def count_split(split: SplitTexts, words: NumberedWords, texts: Sequence[str]) -> TermCounts:
+    """Return the terms of ``texts``, split with ``apart``; ``words`` are numbered."""
     terms = words.column(_term_hashes)
     telling = terms != NO_TERM
     wholes = split.wholes.at(split.wholes.lengths <= LONGEST_WORD)
@@ -97,6 +99,7 @@ def count_split(split: SplitTexts, words: NumberedWords) -> TermCounts:
             sort_keys(terms[telling], words.texts[telling]),
             sort_keys(wholes.hasher.hash(wholes.starts, stem_ends(wholes)), wholes.texts),
             sort_keys(hash_words(split.signs), split.signs.texts),
+            _joined_keys(texts),
         ]
     )
     keys.sort()
@@ -128,11 +131,26 @@ def terms_by_text(texts: Sequence[str]) -> list[list[int]]:
 
 def terms_of_stems(stems: Sequence[str]) -> list[int]:
     """Return the terms of some stems; each is one word in lower case."""
+    terms: list[int] = (_hash_stems(stems) >> np.uint64(TEXT_BITS)).tolist()
+    return terms
+
+
+def _joined_keys(texts: Sequence[str]) -> HashArray:
+    """Return sort keys ``(m,)`` of the words of texts whose hyphens are taken out."""
+    stems: list[str] = []
+    places: list[int] = []
+    for place, text in enumerate(texts):
+        if more := [word for word in joined_words(normal_form(text)) if len(word) <= LONGEST_WORD]:
+            stems += map(stem, more)
+            places += [place] * len(more)
+    return sort_keys(_hash_stems(stems), np.array(places, np.int64))
+
+
+def _hash_stems(stems: Sequence[str]) -> HashArray:
+    """Return the hashes ``(m,)`` of some stems."""
     codes = np.array([ord(letter) for stem in stems for letter in stem], np.uint32)
     ends = np.cumsum(np.fromiter(map(len, stems), np.int64, len(stems)))
-    hashes = WordHasher(codes).hash(np.concatenate(([0], ends[:-1])), ends)
-    terms: list[int] = (hashes >> np.uint64(TEXT_BITS)).tolist()
-    return terms
+    return WordHasher(codes).hash(ends - np.diff(ends, prepend=0), ends)
 
 
 class SegmentBuilder:
@@ -166,6 +184,7 @@ class SegmentBuilder:
 
     def add(self, texts: Sequence[str]) -> None:
         """Add texts; an empty one only takes its number."""
+        texts = [normal_form(text) for text in texts]
         self._waiting += texts
         self._waiting_size += sum(map(len, texts))
         self._lengths += map(len, texts)
@@ -188,7 +207,7 @@ class SegmentBuilder:
         split = split_words(pieces, apart=True)
         runs = self._vocabulary.number(split.runs)
         words = runs if split.words is split.runs else self._vocabulary.number(split.words)
-        counted = count_split(split, words)
+        counted = count_split(split, words, pieces)
         texts = numbers[counted.texts].astype(np.uint32)
         self._parts.append(TermCounts(counted.terms, texts, counted.counts.astype(np.uint32)))
         lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))

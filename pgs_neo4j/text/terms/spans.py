@@ -20,6 +20,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.text.normal_form import normal_form
 from pgs_neo4j.text.terms.characters import (
     LOWER,
     OTHER,
@@ -124,7 +125,11 @@ class SplitTexts:
 
 
 def split_words(texts: Sequence[str], *, apart: bool = False) -> SplitTexts:
-    """Return the words of ``texts``; ``apart`` keeps unspaced scripts out of the words."""
+    """Return the words of ``texts``; ``apart`` keeps unspaced scripts out of the words.
+
+    The places of characters are those in the normal form of the texts.
+    """
+    texts = [normal_form(text) for text in texts]
     joined = SEPARATOR.join(texts) + SEPARATOR
     codes, kinds = classify(joined)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + len(SEPARATOR)

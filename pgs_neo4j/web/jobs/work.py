@@ -10,6 +10,7 @@ from pgs_neo4j.engine import DEMO_GRAPH, PGS, FailedJob, JobOrder, OnBegin
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.web.jobs.served_jobs import ServedDocument, ServedJobEnd
 from pgs_neo4j.web.uploads.store import Upload
 
@@ -66,11 +67,15 @@ def upload_sources(pgs: PGS, uploads: Sequence[Upload]) -> list[DocumentSource]:
 def ingested_data(done: Ingested) -> ServedJobEnd:
     """Return how an ingestion ended. Documents that were not among its files are left out."""
     own = [one for one in done.outcomes if one.state not in UNREAD]
-    reasons = (done.stopped, done.undescribed_why, done.unjudged_why, done.unembedded_why)
+    part = f"{counted(done.partly_read, 'document')} read only in part" if done.partly_read else ""
+    reasons = (done.stopped, done.undescribed_why, done.unjudged_why, done.unembedded_why, part)
     end = _end(done.job, "ingested" if done.complete else "partial")
     end["states"] = dict(Counter(one.state for one in own))
     end["documents"] = [
-        _document(one) for one in sorted(own, key=lambda one: one.state not in FIRST)[:MOST_LISTED]
+        _document(one)
+        for one in sorted(own, key=lambda one: (one.state not in FIRST, not one.unread))[
+            :MOST_LISTED
+        ]
     ]
     end["notes"] = list(dict.fromkeys(filter(None, reasons)))
     end["cost"] = done.cost
@@ -94,5 +99,5 @@ def _document(outcome: DocumentOutcome) -> ServedDocument:
         "state": outcome.state,
         "chunks": outcome.chunks,
         "reason": outcome.reason,
-        "note": outcome.note,
+        "note": "; ".join(filter(None, (outcome.note, *outcome.unread))),
     }

@@ -39,6 +39,7 @@ class PlannedRun(BaseModel):
     cost: PlannedCost
     budget: str
     advice: str
+    contexts: dict[str, str]
     note: str
     unmatched: bool
 
@@ -66,6 +67,7 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
         session=body.session,
         sweeps=list(planned.sweeps),
         cost=PlannedCost(low=planned.low, high=planned.high),
+        contexts=dict(planned.contexts),
         note=planned.routing.note,
         unmatched=planned.routing.unmatched,
         **{name: getattr(planned, name) for name in names},

@@ -13,6 +13,7 @@ class ServedCoverage(TypedDict):
     partitions_swept: int
     partitions_total: int
     nodes_read: int
+    nodes_unproven: int
     nodes_total: int
 
 
@@ -61,6 +62,7 @@ class ServedSweep(TypedDict):
     status: str
     nodes: int
     nodes_read: int
+    nodes_unproven: int
     passes: int
     seconds: float
     findings: list[str]

@@ -13,7 +13,16 @@ TOLD = (
 )
 REPORTED = ("accepted", "partial")
 """How sweeps end that have a report."""
-SWEEP = ("partition", "status", "nodes", "nodes_read", "passes", "seconds", "findings")
+SWEEP = (
+    "partition",
+    "status",
+    "nodes",
+    "nodes_read",
+    "nodes_unproven",
+    "passes",
+    "seconds",
+    "findings",
+)
 
 
 async def run_snapshot(pgs: PGS, stored: StoredRun, caller: Caller) -> Json:

@@ -77,6 +77,7 @@ def sweep_counts(sweep: Sweep, run: str = "") -> ServedSweep:
         "status": str(sweep.status),
         "nodes": sweep.nodes,
         "nodes_read": sweep.nodes_read,
+        "nodes_unproven": sweep.nodes_unproven,
         "passes": sweep.passes,
         "seconds": plain_data(sweep.seconds),
         "findings": [finding.text for finding in report.findings] if report else [],
@@ -120,6 +121,7 @@ def coverage_counts(coverage: Coverage) -> ServedCoverage:
         "partitions_swept": coverage.partitions_swept,
         "partitions_total": coverage.partitions_total,
         "nodes_read": coverage.nodes_read,
+        "nodes_unproven": coverage.nodes_unproven,
         "nodes_total": coverage.nodes_total,
     }
 

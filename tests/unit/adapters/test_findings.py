@@ -83,6 +83,7 @@ async def test_findings_with_valid_citations_come_first_with_all_they_rest_on() 
             {"name": "P1:n9", "node": None, "title": None, "element_id": None, "valid": False},
         ],
         "quotes": [{"text": "melts", "found": True}],
+        "doubts": [],
     }  # fmt: skip
     assert found.items[1].metadata["supported"] is False
     assert found.metadata["answer"] == "It melts."

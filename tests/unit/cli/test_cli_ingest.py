@@ -253,6 +253,17 @@ def test_what_is_left_to_do_is_noted_and_what_failed_or_stopped_ends_it_with_3(
     assert (data["complete"], len(data["outcomes"])) == (code == 0, len(documents))
 
 
+@pytest.mark.parametrize("option", ["--quiet", "--plan"])
+def test_a_document_that_is_read_only_in_part_ends_it_with_3(engine: StandIn, option: str) -> None:
+    documents = (*outcomes("unchanged", 1, unread=("page 2 is a picture",)), *outcomes("added", 1))
+    engine.replies["ingest"] = ingested(*documents)
+    engine.replies["ingest.plan"] = planned(*documents)
+    done = ingest(option)
+    assert (done.exit_code, "unchanged-00.md: page 2 is a picture" in told(done)) == (3, True)
+    read = json.loads(ingest("--json", option).stdout)
+    assert [one["unread"] for one in read["outcomes"]] == [["page 2 is a picture"], []]
+
+
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     *(
         (("ingest", "docs", "--graph", "notes", "--entity", option), "as in author=Person")
@@ -295,7 +306,7 @@ def test_documents_are_listed_without_a_model_and_as_json_even_if_there_are_none
     ]
     assert engine.opened == [("database", {})]
     assert json.loads(listed("--json"))["documents"][0] == {
-        "id": "people/curie.md", "name": "curie.md", "chunks": 1, "size": 65,
+        "id": "people/curie.md", "name": "curie.md", "chunks": 1, "size": 65, "unread": [],
     }  # fmt: skip
     engine.replies["ingest.documents"] = [replace(STORED[0], id=f"a\n{hostile}.md", size=0)]
     assert listed() == "a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB\n"

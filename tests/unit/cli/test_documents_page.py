@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.cli.pages.documents import ingest_plan
-from pgs_neo4j.cli.pages.documents.ingested import FIXES, MOST_NAMED, STATES, as_json, lines, notes
+from pgs_neo4j.cli.pages.documents.ingested import (
+    FIXES,
+    MOST_NAMED,
+    STATES,
+    as_json,
+    line,
+    lines,
+    notes,
+)
 from pgs_neo4j.model import PlannedCalls, Usage
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DivisionForecast, DocumentOutcome, DocumentState, IngestPlan
@@ -104,6 +112,16 @@ def test_at_most_ten_documents_of_each_kind_are_named(count: int, more: list[str
     assert guessed[11:] == more
 
 
+def test_documents_that_are_read_only_in_part_are_named_with_what_is_missing() -> None:
+    done = ingested(*outcomes("unchanged", 1, unread=("page 2 is a picture", "it holds a\nfile")))
+    assert [*notes(done)] == [
+        "these were read only in part; the rest is not in the graph:",
+        "  unchanged-00.md: page 2 is a picture; it holds a file",
+    ]
+    assert as_json(done)["partly_read"] == 1
+    assert (done.complete, "1 read in part" in line(done)) == (True, True)
+
+
 def test_documents_of_other_folders_are_counted_and_moved_ones_have_their_former_id() -> None:
     assert [*notes(ingested(*outcomes("elsewhere", 1)))] == [
         "1 document is not of the folders that were read, and left alone; 'pgs documents delete' "
@@ -153,7 +171,7 @@ def test_json_has_all_counts_and_every_document_as_it_is_called(hostile: str) ->
     assert data["counts"] == {state: {"added": 30, "failed": 1}.get(state, 0) for state in ALL}
     assert data["outcomes"][0] == {
         "id": hostile, "state": "failed", "chunks": 0, "extracted": 0, "reason": "why",
-        "note": "", "former": "",
+        "note": "", "former": "", "unread": [],
     }  # fmt: skip
     assert len(data["outcomes"]) == 31
     assert (data["usage"]["calls"], data["cost"], data["graph"]) == (3, 0.5, "notes")

@@ -9,6 +9,7 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor import models
 from pgs_neo4j.doctor.models import TIMEOUT_S, examine_embedder, examine_models
 from pgs_neo4j.errors import ConfigError, ModelAuthError
+from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.openai.chat import OpenAILLM, ProbeResult
 
@@ -20,6 +21,9 @@ class Probed(OpenAILLM):
 
     def __init__(self, answer: ProbeResult | Exception) -> None:
         self.name, self.answer, self.closed = "m", answer, 0
+
+    async def read_context(self) -> ModelContext:
+        return ModelContext(4096, "server")
 
     async def probe(self) -> ProbeResult:
         if isinstance(self.answer, Exception):
@@ -50,7 +54,7 @@ def settings(**changes):
 async def examined(answer: ProbeResult | Exception, config: PGSConfig | None = None):
     """The check of a model that is both reader and writer, after it was closed once."""
     model = Probed(answer)
-    given = SimpleNamespace(provider="openai", model=model)
+    given = SimpleNamespace(provider="openai", model=model, models={})
     (check,) = await examine_models(given, config or PGSConfig())
     assert (check.name, model.closed) == ("model", 1)
     return check

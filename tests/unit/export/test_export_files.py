@@ -16,7 +16,7 @@ from tests.unit.export.conftest import make_answer, make_document, parse
 
 SECTIONS = [
     "Sources", "Invalid citations", "Checked absences", "Opportunities", "Followed-up flags",
-    "Converging findings", "Coverage and cost", "Partitions", "Notes",
+    "Converging findings", "In doubt", "Coverage and cost", "Partitions", "Notes",
 ]  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def test_markdown_leaves_out_what_is_empty() -> None:
         synthesis=Synthesis(text=""), crosscheck=Crosscheck(), stopped="", warnings=()
     )
     text = to_markdown(Document(answer=answer, asked_at="now"))
-    assert headings(text)[1:] == ["Sources", "Coverage and cost"]
+    assert headings(text)[1:] == ["Sources", "In doubt", "Coverage and cost"]
     assert "There is no synthesis." in text
     assert "The answer cites no node." in text
 
@@ -157,6 +157,7 @@ def test_json_holds_every_absence_and_citation() -> None:
     assert [each["text"] for each in value["checked_absences"]] == [a.text for a in absences]
     assert value["checks"] == {
         "findings": 6, "unsupported_findings": 2, "misquotes": 2, "invalid_citations": 1,
+        "doubted_sentences": 2,
     }  # fmt: skip
     assert value["areas"][1]["state"] == "partial"
     assert [each["gone"] for each in value["sources"]] == [False, False, True]

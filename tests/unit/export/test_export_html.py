@@ -111,8 +111,8 @@ def test_links_lead_to_what_was_swept(page: Page) -> None:
     assert {each.attributes["href"] for each in page.having("a")} == {
         "#partition-1", "#partition-2", "#partition-3", "#section-answer", "#section-sources",
         "#section-coverage", "#section-checked-absences", "#section-opportunities",
-        "#section-followed-up-flags", "#section-converging-findings", "#section-reports",
-        "#section-coverage-and-cost",
+        "#section-followed-up-flags", "#section-converging-findings", "#section-in-doubt",
+        "#section-reports", "#section-coverage-and-cost",
     }  # fmt: skip
 
 

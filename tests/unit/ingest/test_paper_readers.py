@@ -159,6 +159,33 @@ def test_a_title_is_left_out_if_the_page_has_a_heading_of_its_own() -> None:
     assert plain_text("<title>Site - A</title><h1>A</h1>b") == "# A\n\nb"
 
 
+@pytest.mark.parametrize(
+    ("html", "read", "unread"),
+    [
+        ("<p>See <img src=a.png alt='A  kiln'> here", "See (A kiln) here", ()),
+        ("<p>See<img src=a.png><img src=b.png alt=''>", "See", ()),
+        ("<svg><title>Icon</title><text>Ash</text><g><text>Oak</text></g></svg>", "Ash Oak", ()),
+        ("<label>Name <input value=Ada></label><input type=hidden value=x>", "Name Ada", ()),
+        (
+            "<input type=password value=x>a<input type=radio checked>b<input type=radio>c",
+            "a [x] bc",
+            (),
+        ),
+        ("<select><option>a<option selected>b</select> <textarea>c\nd</textarea>", "b c d", ()),
+        (
+            f"a<img src='data:image/png;base64,{'A' * 3000}'><img src='data:image/gif;base64,AA'>",
+            "a",
+            ("1 picture without a description",),
+        ),
+    ],
+)
+def test_words_of_pictures_and_forms_are_read(
+    html: str, read: str, unread: tuple[str, ...]
+) -> None:
+    text, _ = read_html(html.encode())
+    assert (text.text, text.unread) == (read, unread)
+
+
 @pytest.mark.parametrize("html", ["", "<title>", "<p hidden>x", "<!-- x -->", "<td>", "</p></td>"])
 def test_a_page_without_text_is_refused(html: str) -> None:
     with pytest.raises(InputFileError, match="it has no text"):

@@ -74,7 +74,10 @@ def test_what_a_relationship_holds_must_suit_its_role():
         relationship_name="kind", relationship_text="fact", relationship_embedding="v"
     )
     missing = "none of 100 sampled relationships has the property kind"
-    assert check_survey(content, mapping) == [NO_TEXT, missing]
+    assert check_survey(content, mapping) == [missing], "a fact is text"
+    assert check_survey(content, GraphMapping(relationship_text="v")) == [
+        "v is mapped as relationship text but holds LIST<FLOAT NOT NULL>"
+    ]
     wrong = GraphMapping(relationship_embedding="fact")
     assert check_survey(content, wrong)[1:] == [
         "fact is mapped as relationship embedding but holds STRING"

@@ -53,6 +53,25 @@ def test_what_no_cited_node_says_is_not(text):
     assert not quote.found
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The infor\xadmation on tem\u200bperature", "information on temperature"),
+        ("The infor\xadmation on temperature was lost.", "infor mation on temperature was lost"),
+        (
+            "The stake-\nholders re-\nquested a well-\nknown survey.",
+            "stakeholders requested a well-known survey",
+        ),
+        ("The \ufb01ring of 1,200 tiles", "firing of 1200 tiles"),
+        ("Die Strasse nach Gie\u00dfen ist weit", "Stra\u00dfe nach Giessen"),
+    ],
+)
+def test_a_quotation_is_found_in_other_code_points(text, quote):
+    shown = {"n1": Node(rank=0, element_id="e", key="k", title="T", text=text)}
+    report = parse_report(f"## Domain State\nx\n## Findings\n- “{quote}” [n1]\n", 1, shown)
+    assert report.findings[0].quotes == (Quote(quote, True),)
+
+
 def test_quotations_are_long_and_count_once_in_order_and_a_finding_needs_a_shown_node():
     assert finding("The “P4” class, or “two words” [n1]").quotes == ()
     assert find_quotes('5" pipes and 6" pipes are the same thing') == []

@@ -9,8 +9,8 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Completion, Partition, SweepStatus, Usage
 from pgs_neo4j.synthesis.order import SynthesisTools
-from pgs_neo4j.synthesis.reply import ThinkingFilter
 from pgs_neo4j.synthesis.write import write_synthesis
+from pgs_neo4j.text.thinking import ThinkingFilter
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import swept, synthesis_order
 
@@ -84,7 +84,7 @@ async def test_without_a_report_there_is_nothing_to_synthesize():
     [
         ("## Thesis\nIron.", "## Thesis\nIron."),
         ("<think>hm, [P1:n1]</think>\n\n## Thesis\nIron.", "## Thesis\nIron."),
-        (" \n<think>hm</think>Iron <think> stays", "Iron <think> stays"),
+        (" \n<think>hm</think>Iron <think> goes", "Iron "),
         ("<thin", "<thin"),
         ("<think>never ends", ""),
         ("", ""),

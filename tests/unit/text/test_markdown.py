@@ -4,7 +4,8 @@ import pytest
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.sweeping.report import SECTIONS, parse_report
-from pgs_neo4j.text.markdown import bullets, paragraph, passage, sections, strip_thinking
+from pgs_neo4j.text.markdown import bullets, paragraph, passage, sections
+from pgs_neo4j.text.thinking import strip_thinking
 
 
 @pytest.mark.parametrize(
@@ -81,24 +82,6 @@ def test_a_paragraph_can_be_no_heading():
     assert paragraph("### one\n  two") == "one two"
     assert passage("One.\n\nTwo.\n- a") == "One.\n\nTwo.\n- a"
     assert passage("None.\n") == ""
-
-
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        ("a", "a"),
-        ("<think>x</think>a", "a"),
-        ("a<think>x</think>b<think>\ny</think>c", "abc"),
-        ("a\n<think>x<think>y</think>b", "a\nb"),
-        ("thought\n</think>\n\nb", "\n\nb"),
-        ("they write </think> there", "they write </think> there"),
-        ("a\n</think>\n", "a\n</think>\n"),
-        ("a\ud83d\ude00b", "a??b"),
-        ("<thi\udc00nk>", "<thi?nk>"),
-    ],
-)
-def test_what_a_reply_says(reply, said):
-    assert strip_thinking(reply) == said
 
 
 @pytest.mark.timeout(120)

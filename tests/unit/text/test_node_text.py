@@ -1,12 +1,20 @@
 """Text, title, and key of a node, whatever its properties hold."""
 
 import math
+import random
 from datetime import date
 
 import pytest
 
-from pgs_neo4j.model import Node
-from pgs_neo4j.text.node_text import TITLE_LENGTH, joined_text, node, number, shortened
+from pgs_neo4j.model import Fact, Node
+from pgs_neo4j.text.node_text import (
+    TITLE_LENGTH,
+    joined_text,
+    node,
+    number,
+    searched_text,
+    shortened,
+)
 
 
 def made_of(*, text: tuple[object, ...] = (), title: object = None, key: object = None) -> Node:
@@ -25,6 +33,38 @@ def made_of(*, text: tuple[object, ...] = (), title: object = None, key: object 
 )
 def test_properties_are_joined_in_order_without_empty_ones(values: list[object], text: str) -> None:
     assert joined_text(values) == text
+
+
+def fact(stated: object, target: str | None = "Rome", **more: object) -> dict[str, object]:
+    return {"type": "R", "name": None, "fact": stated, "node": "4:x:1", "target": target} | more
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "searched"),
+    [
+        (["a", fact("b")], "a\n\nR -> Rome: b", "a\n\nRome: b"),
+        ([fact(" b\n c ", name="trades")], "R (trades) -> Rome: b c", "Rome: b c"),
+        ([fact("b", name="R"), fact("b", None)], "R -> Rome: b\nR -> a node: b", None),
+        ([fact("b"), fact("b")], "R -> Rome: b", "Rome: b"),
+        ([fact("b", type="A"), fact("b", type="B")], "A -> Rome: b\nB -> Rome: b", "Rome: b"),
+        ([fact(["b", " ", "c"]), fact(7)], "R -> Rome: 7\nR -> Rome: b; c", None),
+        (["a", *map(fact, ("", " \n", [], [""], [0.5] * 40, b"x"))], "a", "a"),
+        ([fact("b", "Rome\n" * 200)], f"R -> {'Rome ' * 18}Rome…: b", None),
+    ],
+)
+def test_facts_are_lines_behind_the_properties(
+    values: list[object], text: str, searched: str | None
+) -> None:
+    assert joined_text(values) == text
+    assert searched is None or searched_text(values) == searched
+    assert joined_text(random.sample(values, len(values))) == text
+
+
+def test_a_node_has_the_facts_it_states_and_is_not_named_after_one() -> None:
+    stated = made_of(text=(fact("b"), fact("")), key="k")
+    assert (stated.title, stated.text) == ("k", "R -> Rome: b")
+    assert stated.facts == (Fact("4:x:1", "b"),)
+    assert made_of(text=("Own.", fact("b"))).title == "Own."
 
 
 def test_finite_numbers_are_floats_and_nothing_else_is() -> None:

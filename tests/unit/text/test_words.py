@@ -12,7 +12,7 @@ from pgs_neo4j.text.words import phrases, stem, stems, words
         ("asyncio.create_task and HTTPServer", ["asyncio", "create", "task", "http", "server"]),
         ("In 2016, 12 bounds on Z2", ["2016", "bounds", "z2"]),
         ("don't x", []),
-        ("Größe 知識グラフ", ["größe", "知識グラフ"]),
+        ("Größe 知識グラフ", ["grösse", "知識グラフ"]),
     ],
 )
 def test_words_are_the_content_words(text: str, expected: list[str]) -> None:

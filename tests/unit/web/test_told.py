@@ -56,9 +56,10 @@ FAILED = replace(SWEEP, status=SweepStatus.FAILED, report=None)
 
 def test_a_report_travels_as_counts_and_findings() -> None:
     data = {
-        "partition": 4, "status": "partial", "nodes": 9, "nodes_read": 8, "passes": 2,
-        "seconds": 1.25, "findings": ["It says “ice melts in spring” [n1, n9]."], "flags": 4,
-        "targets": [2, 7], "absences": 1, "errors": ["429"], "report": None,
+        "partition": 4, "status": "partial", "nodes": 9, "nodes_read": 8,
+        "nodes_unproven": 0, "passes": 2, "seconds": 1.25, "flags": 4,
+        "findings": ["It says “ice melts in spring” [n1, n9]."], "targets": [2, 7],
+        "absences": 1, "errors": ["429"], "report": None,
     }  # fmt: skip
     assert told_data(SweepFinished(SWEEP)) == data
     assert told_data(SweepFinished(SWEEP), RUN) == data | {"report": f"{PATH}/4"}

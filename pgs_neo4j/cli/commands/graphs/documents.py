@@ -39,6 +39,7 @@ async def _list(graph: str, *, as_json: bool) -> None:
     elif documents:
         lines = [
             f"{one_line(one.id)}  {counted(one.chunks, 'chunk')}, {size(one.size)}"
+            + (", read in part" if one.unread else "")
             for one in documents
         ]
         output.write_lines(lines)

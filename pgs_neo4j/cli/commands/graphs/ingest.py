@@ -68,8 +68,9 @@ def ingest(
     The model of sweeps names the entities and relations of each chunk of a document; without one,
     recurring terms and names are taken. Run it again after changes: the rest costs nothing.
 
-    Exit codes: 0 done, 2 usage, 3 a document failed, a limit was reached, or something is missing
-    or still held, 4 another process writes these documents, 5 database, 6 model.
+    Exit codes: 0 done, 2 usage, 3 a document failed or was read only in part, a limit was reached,
+    or something is missing or still held, 4 another process writes these documents, 5 database,
+    6 model.
 
     \b
       pgs ingest notes/ --graph notes
@@ -127,7 +128,8 @@ def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> 
         output.write_lines(ingest_plan.lines(planned, missing, output.width()))
         for note in notes(planned, ingest_plan.FIXES_PLANNED):
             output.note(note)
-    return PARTIAL if planned.count("failed") else DONE
+    unread = any(outcome.unread for outcome in planned.outcomes)
+    return PARTIAL if unread or planned.count("failed") else DONE
 
 
 def tell_ingested(done: Ingested, *, as_json: bool) -> int:
@@ -141,4 +143,4 @@ def tell_ingested(done: Ingested, *, as_json: bool) -> int:
         output.write_lines(next_question(done.graph) if done.has_documents else [])
         for note in ingested.notes(done):
             output.note(note)
-    return DONE if done.complete else PARTIAL
+    return DONE if done.complete and not done.partly_read else PARTIAL

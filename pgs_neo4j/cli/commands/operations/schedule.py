@@ -134,7 +134,7 @@ class Teller:
     def _ingested(self, number: int, done: Ingested) -> None:
         from pgs_neo4j.cli.pages.documents import ingested
 
-        self.codes.append(DONE if done.complete else PARTIAL)
+        self.codes.append(DONE if done.complete and not done.partly_read else PARTIAL)
         if self.as_json:
             output.write_json_line({"entry": number, "kind": "ingest", **ingested.as_json(done)})
         else:

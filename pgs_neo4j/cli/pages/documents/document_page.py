@@ -28,6 +28,7 @@ def document_lines(document: DocumentDetails, width: int) -> list[str]:
         ("Size", f"{size(document.size)}, hash {document.hash}"),
         ("Written", document.ingested_at),
         ("Schema", f"{types}hash {document.schema}" if document.schema else ""),
+        ("Unread", one_line("; ".join(document.unread))),
         ("Stale", "; ".join(document.stale) or "no"),
         (
             "Holds",

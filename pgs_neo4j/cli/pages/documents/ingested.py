@@ -55,6 +55,7 @@ def as_json(done: Ingested) -> Json:
     """Return what an ingestion did as JSON data."""
     counts = {state: done.count(state) for state, _ in STATES}
     data = {**plain_data(done), "counts": counts, "complete": done.complete}
+    data["partly_read"] = done.partly_read
     if done.deletion:
         data["deletion"] = deletion_json(done.deletion)
     return data
@@ -64,6 +65,8 @@ def line(done: Ingested) -> str:
     """Return what became of the documents in one line."""
     documents = [f"{done.count(state):,} {word}" for state, word in STATES if done.count(state)]
     parts = [f"{one_line(done.graph)}: {', '.join(documents) or 'no documents'}"]
+    if done.partly_read:
+        parts.append(f"{done.partly_read:,} read in part")
     if done.stopped:
         parts.append(f"stopped: {one_line(done.stopped)}")
     return ", ".join([*parts, seconds(done.seconds)])
@@ -137,6 +140,7 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
             f"{documents} not of the folders that were read, and left alone; 'pgs documents "
             "delete' deletes such documents"
         )
+    yield from _named("these were read only in part; the rest is not in the graph:", done, _unread)
     yield from _named("check these, since something about them was guessed:", done, _guessed)
     if isinstance(done, Ingested) and done.undescribed:
         why = f" ({one_line(done.undescribed_why)})" if done.undescribed_why else ""
@@ -153,6 +157,10 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
 
 def _moved(outcome: DocumentOutcome) -> str:
     return f"formerly {outcome.former}" if outcome.former else ""
+
+
+def _unread(outcome: DocumentOutcome) -> str:
+    return "; ".join(outcome.unread)
 
 
 def _guessed(outcome: DocumentOutcome) -> str:

@@ -42,7 +42,8 @@ function report(page, told) {
   /** @param {any} one */
   const finding = (one) => h("li", {}, marked(one.text, quotesOf(one)), cited(page, one.citations),
     one.quotes.some((/** @type {any} */ quote) => !quote.found)
-      ? h("span", { class: "note" }, " Not all of the quoted words stand there.") : null);
+      ? h("span", { class: "note" }, " Not all of the quoted words stand there.") : null,
+    (one.doubts ?? []).map((/** @type {string} */ reason) => h("span", { class: "note" }, ` In doubt: ${reason}.`)));
   /** @param {any} one */
   const flag = (one) => h("li", {}, one.target === null ? "" : h("b", { class: "part" }, `To P${one.target} `),
     one.text, cited(page, one.citations));

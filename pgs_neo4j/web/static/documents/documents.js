@@ -88,6 +88,7 @@ export async function documentView(page) {
       ["Chunks", figure(one.chunks.length)], ["Bytes", figure(one.size)],
       ["Entities", figure(one.entities)], ["Relations", figure(one.relations)],
     ]),
+    one.unread.length ? h("p", { class: "note" }, `Read only in part: ${one.unread.join("; ")}.`) : null,
     one.stale.length ? h("p", { class: "note" }, `Stale: ${one.stale.join("; ")}. Ingest it again with --refresh.`) : null,
     mayChange(me) ? h("div", { class: "tools" },
       mayChangeAll(me) && h("label", { class: "inline", for: "forget" }, forget, "Remove its text from answers too"),

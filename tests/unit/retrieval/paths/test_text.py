@@ -36,7 +36,7 @@ def index(name: str, labels: str, properties: str) -> SearchIndex:
         ("HttpServer", ["httpserver", "http", "server"]),
         ("to be or not to be", ["to", "be", "or", "not"]),
         ("???", []),
-        ("Ruß 東京", ["ruß", "東京"]),
+        ("Ruß 東京", ["ruß", "東京", "russ"]),
     ],
 )
 def test_only_words_are_searched(question: str, words: list[str]) -> None:

@@ -1,0 +1,9 @@
+// Stored replies to parts of prompts: their keys begin with the key of the whole.
+// params: keys: list[str]
+// returns: key: str, text: str, model: str, proven: bool
+// mode: read
+// language: 5, 25
+UNWIND $keys AS whole
+MATCH (r:PgsReply)
+WHERE r.key STARTS WITH whole
+RETURN r.key AS key, r.text AS text, r.model AS model, r.proven AS proven

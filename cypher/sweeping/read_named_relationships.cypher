@@ -1,0 +1,17 @@
+// Relationships among the members of one partition, with their names. Only the first `length`
+// characters of a name are read; a missing one is empty.
+// params: partition: str, types: list[str], name: str, length: int
+// returns: sources: list[int], targets: list[int], types: list[str], names: list[str]
+// mode: read
+// language: 5, 25
+MATCH (p:PgsPartition {uid: $partition})<-[a:PGS_IN]-(n)-[r]->(m)-[b:PGS_IN]->(p)
+WHERE n <> m
+  AND CASE size($types)
+        WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+        ELSE type(r) IN $types
+      END
+WITH a.rank AS source, b.rank AS target, type(r) AS type,
+     coalesce(left(toStringOrNull(r[$name]), $length), '') AS name
+ORDER BY source, target, type, name
+RETURN collect(source) AS sources, collect(target) AS targets, collect(type) AS types,
+       collect(name) AS names

@@ -1,0 +1,166 @@
+"""Decides whether a model was given all of a prompt.
+
+A server may cut a prompt and answer as if nothing had happened. Two things can show it.
+
+The tokens that it counted: no prompt has fewer than its text must have, prompts of one kind have
+about equally many for each byte on one model, and what was cut to a context has just as many as
+that holds. This shows a cut that takes more than a few percent.
+
+Receipts: short codes among the nodes, which only a reader who was given them can repeat. They show
+each cut at the beginning or the end. A stretch between two codes can vanish unnoticed, unless the
+tokens show it.
+
+A model that repeats no codes can be judged by its tokens alone, and then only if its context is
+known. Otherwise a small cut might go unnoticed, and nothing is proven. None of this is needed where
+the server is known to refuse a prompt that is too long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.text.token_floor import TextSize
+
+Verdict = Literal["read", "cut", "unproven"]
+"""``read``: given as a whole. ``cut``: not. ``unproven``: nothing can show it."""
+
+Receipts = Literal["all", "some", "none", "unasked"]
+
+_BY_RECEIPTS: dict[Receipts, Verdict] = {
+    "all": "read",
+    "some": "cut",
+    "none": "unproven",
+    "unasked": "unproven",
+}
+# Servers miscount by a few percent (special tokens, templates, rounding). A prompt that lost less
+# than this share is not noticed by its tokens alone.
+SLACK = 0.05
+FRAME_TOKENS = 40  # a chat template around two messages may add as many
+# Fewer tokens than these are not a count of a prompt, whole or cut. Some endpoints always report 0
+# or 1, and no context of any use is smaller.
+PLAUSIBLE = 128
+# Codes stand at every quarter of a prompt or closer. A reader who repeats all of them was
+# given more than this share, so a smaller count is that of a part: the rest was cached.
+COUNTED_PART = 0.5
+# A prompt that was cut has the tokens of the context, or of half of it, as Ollama shifts it.
+PLATEAUS = (1.0, 0.5)
+PLATEAU_SLACK = 0.03
+# A count that shrinks with the prompt is no limit: the endpoint counts in a way of its own.
+SHRUNK = 0.7
+# Kinds of text, as shares of words, digits, marks, and letters without spaces, are alike up to this
+# sum of differences.
+ALIKE = 0.2
+SAMPLES = 40  # per model; the oldest go
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Tokens of a whole prompt, per byte and per run, and the kind of its text."""
+
+    shares: tuple[float, ...]
+    per_byte: float
+    per_run: float
+
+
+@dataclass(slots=True)
+class Proofs:
+    """What each model's endpoint has shown of its counting, by the model's name."""
+
+    _samples: dict[str, list[_Sample]] = field(default_factory=dict)
+    _cuts: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    _miscounting: set[str] = field(default_factory=set)
+
+    def judge(
+        self,
+        model: str,
+        size: TextSize,
+        counted: int | None,
+        receipts: Receipts,
+        context: ModelContext | None,
+    ) -> Verdict:
+        """Return whether a prompt of this size was given as a whole.
+
+        ``counted`` are the tokens that the endpoint reported for it; None if it reported none.
+        ``context`` is what is known of the model's.
+        """
+        if counted is None or not self.is_count(model, counted):
+            return _BY_RECEIPTS[receipts]
+        whole = receipts == "all"
+        if whole and counted < COUNTED_PART * size.floor:
+            return "read"
+        if self._is_short(model, size, counted):
+            if not self._shrinks(model, size, counted):
+                return "cut"
+            self._miscounting.add(model)
+            return _BY_RECEIPTS[receipts]
+        if receipts == "some" or (not whole and _is_plateau(counted, context)):
+            return "cut"
+        return "read" if whole or context is not None else "unproven"
+
+    def learn(self, model: str, size: TextSize, counted: int | None) -> None:
+        """Take in the tokens of a prompt that was given as a whole."""
+        if counted is None or counted < size.floor or not self.is_count(model, counted):
+            return
+        tokens = max(size.floor, counted - FRAME_TOKENS)
+        samples = self._samples.setdefault(model, [])
+        samples.append(_Sample(size.shares, tokens / size.size_bytes, tokens / size.runs))
+        del samples[:-SAMPLES]
+
+    def is_count(self, model: str, counted: int | None) -> bool:
+        """Return whether reported tokens can be those of a prompt, whole or cut."""
+        return counted is not None and counted >= PLAUSIBLE and model not in self._miscounting
+
+    def counts(self, model: str) -> bool:
+        """Return whether this model's endpoint has counted the tokens of a whole prompt."""
+        return bool(self._samples.get(model)) and model not in self._miscounting
+
+    def _is_short(self, model: str, size: TextSize, counted: int) -> bool:
+        usual = self._least(model, size) or 0.0
+        return counted < max(size.floor, usual * (1 - SLACK))
+
+    def _shrinks(self, model: str, size: TextSize, counted: int) -> bool:
+        """Return whether an earlier, longer prompt was short by the same share."""
+        cuts = self._cuts.setdefault(model, [])
+        share = counted / size.floor
+        for floor, earlier in cuts:
+            alike = abs(earlier / floor - share) <= SLACK * share
+            if alike and size.floor <= SHRUNK * floor:
+                return True
+        cuts.append((size.floor, counted))
+        del cuts[:-SAMPLES]
+        return False
+
+    def _least(self, model: str, size: TextSize) -> float | None:
+        """Return the least tokens that such a text has by what was learned; None without that."""
+        alike = [
+            min(sample.per_byte * size.size_bytes, sample.per_run * size.runs)
+            for sample in self._samples.get(model, ())
+            if sum(abs(a - b) for a, b in zip(sample.shares, size.shares, strict=True)) <= ALIKE
+        ]
+        return min(alike) if alike else None
+
+
+def returned_receipts(prompt: Prompt, reply: str) -> Receipts:
+    """Return how many of a prompt's receipts its reply repeats."""
+    if not prompt.receipts:
+        return "unasked"
+    said = reply.lower()
+    found = sum(code in said for code in prompt.receipts)
+    if found == len(prompt.receipts):
+        return "all"
+    return "some" if found else "none"
+
+
+def _is_plateau(counted: int, context: ModelContext | None) -> bool:
+    """Return whether a count is that of a context, where nothing else proves the prompt whole."""
+    if context is None:
+        return False
+    most = (context.tokens, context.prompt or context.tokens)
+    return any(
+        abs(counted - share * limit) <= PLATEAU_SLACK * share * limit
+        for limit in most
+        for share in PLATEAUS
+    )

@@ -1,0 +1,48 @@
+"""What a model can take, and how that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+Origin = Literal["configured", "server", "refusal", "cut"]
+
+ORIGINS: dict[Origin, str] = {
+    "configured": "from [models] in pgs.toml",
+    "server": "as the server says",
+    "refusal": "learned from a refused prompt",
+    "cut": "learned from a prompt that the server cut",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelContext:
+    """The tokens that a model takes in one call, its reply included.
+
+    ``refuses``: its server answers a longer prompt with an error. Other servers may cut it and say
+    nothing. ``prompt`` are the tokens that it left of a prompt that it cut.
+    """
+
+    tokens: int
+    origin: Origin
+    refuses: bool = False
+    prompt: int | None = None
+
+    @property
+    def described(self) -> str:
+        """Tokens and origin, for display."""
+        return f"{self.tokens:,} tokens ({ORIGINS[self.origin]})"
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """An LLM whose server can be asked what the model takes."""
+
+    async def read_context(self) -> ModelContext | None:
+        """Return what the server says; None if it says nothing. Raises nothing."""
+        ...
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        """Whether its server is known to answer a too long prompt with an error."""
+        ...

@@ -1,0 +1,98 @@
+"""Recognizes the errors with which servers refuse a prompt that is too long for them.
+
+Each vendor has words of its own, and few have a code. What counts are the words around the limit,
+because the numbers may be missing. A refusal often names the limit, and sometimes the length of the
+prompt, both in the server's own tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+CODES = frozenset(
+    ("context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "1261")
+)
+STATUSES = frozenset((400, 413, 422, 500))
+LOOKED_AT = 4_000  # characters of an error; its reason stands at the beginning
+LONGEST_CONTEXT = 100_000_000  # tokens; a larger number cannot be one
+
+# llama.cpp, LM Studio, Ollama, OpenAI, SGLang, Mistral: "context length", "context size".
+# vLLM: "maximum model length", "max_model_len". Anthropic and DashScope: "prompt is too long".
+# Gemini: "input token count exceeds". xAI: "maximum prompt length". TGI: "`inputs` tokens +
+# `max_new_tokens` must be <= N". Bedrock: "Input is too long". Gateways: "Payload Too Large".
+# Groq: "Request too large". DeepInfra: "exceeds maximum input length". Cohere: "too many tokens".
+# Zhipu: "prompt exceeds max length". llama.cpp for embeddings: "too large to process".
+_TOO_LONG = re.compile(
+    r"context[ _-](?:length|size|window|overflow)|number of tokens to keep|"
+    r"max(?:imum)?[ _]model[ _]len|max_total_tokens|max_new_tokens`? must be|"
+    r"(?:prompt|input|inputs|text|message|request|payload|entity|content)s?(?: is| are)? too "
+    r"(?:long|large)|too many (?:input )?tokens|too large to process|"
+    r"maximum (?:prompt|input|sequence) length|exceeds? (?:the )?max(?:imum)? length|"
+    r"token count .{0,40}exceeds|(?:input|prompt) tokens? exceeds?|range of input length|"
+    # DashScope, TEI, Cohere, and OpenAI: too many texts in one call for embeddings.
+    r"batch size|too many inputs|at most \d+ (?:inputs|texts)|number of (?:inputs|texts)|"
+    r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+|\d{3,9})(?!\d|[.,]\d)"
+_LIMITS = tuple(
+    re.compile(pattern + _NUMBER, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        r'"?n_ctx"?\W{1,4}',
+        r"context (?:length|size|window)(?: is| of)?(?: only)?\W{1,3}",
+        r"max_model_len=max_total_tokens=",
+        r"maximum (?:model|prompt|input|sequence) length(?: is| of)?\W{1,3}",
+        r"(?:number of )?tokens allowed \(",
+        r"must be <=\s*",
+        r"cannot exceed\s*",
+        r"tokens > ",
+        r"(?:configured )?limit(?: of)?\W{1,3}",
+        r"model with\s+",
+        r"range of input length should be \[\d+, ?",
+    )
+)
+_PROMPTS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf'"?n_prompt_tokens"?\W{{1,4}}{_NUMBER}',
+        rf"(?:\(length|token count|input length) \(?{_NUMBER}",
+        rf"(?:prompt|request|messages?) (?:contains?|resulted in|has|have) {_NUMBER}",
+        rf"(?:prompt is too long:|(?:prompt|input|request)) \(?{_NUMBER}(?: input)? tokens",
+        rf"(?:given|received|requested):? {_NUMBER}",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LengthRefusal:
+    """A refusal because of length.
+
+    ``context`` is the limit that it names, ``prompt`` the length, both in tokens; None: unnamed.
+    """
+
+    context: int | None = None
+    prompt: int | None = None
+
+
+def parse_length_refusal(status: int, code: str | None, text: str) -> LengthRefusal | None:
+    """Return what an error says of lengths; None if it has another reason.
+
+    ``text`` is the error's message or its whole body.
+    """
+    if status not in STATUSES:
+        return None
+    said = text[:LOOKED_AT]
+    known = str(code) in CODES or any(f'"{word}"' in said for word in CODES)
+    if not known and status != 413 and not _TOO_LONG.search(said):
+        return None
+    return LengthRefusal(_first(_LIMITS, said), _first(_PROMPTS, said))
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
+    for pattern in patterns:
+        if found := pattern.search(text):
+            number = int(found["n"].replace(",", ""))
+            if 0 < number <= LONGEST_CONTEXT:
+                return number
+    return None

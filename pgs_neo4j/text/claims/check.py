@@ -1,0 +1,399 @@
+"""Looks the claims of a sentence up in the texts that it cites, and says what cannot be found.
+
+A sentence is in doubt if it states a number, a date, a name, or a quotation that no text has, or
+denies what a text says in nearly the same words. Sums, differences, shares, and counts are redone
+from the numbers beside them. A paraphrase that states none of these is never in doubt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+
+from pgs_neo4j.text.aliases import GROUP
+from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
+from pgs_neo4j.text.claims.names import Name, find_names
+from pgs_neo4j.text.claims.negations import Words, clauses, denies
+from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, ordinals, sums
+from pgs_neo4j.text.matching import root
+from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
+from pgs_neo4j.text.words import stem
+
+BESIDE = 25  # characters around a number in which a word says how it was computed
+NEAR = 12  # characters between two counts of the same things
+SMALL = 12  # a count in words up to this one may be of what the sentence itself lists
+MOST_NUMBERS = 12  # of one kind among the cited texts of which sums are tried
+MOST_REASONS = 3
+LONGEST_REASON = 80  # characters of what is quoted in a reason
+
+_SUM = re.compile(
+    r"\b(?:totals?|totall?ing|totall?ed|sums?|summing|together|combined|altogether|jointly|in all"
+    r"|adds? up|overall|insgesamt|zusammen|au total|en total)\b",
+    re.IGNORECASE,
+)
+_DERIVED = re.compile(
+    r"\b(?:differences?|gap|more than|less than|fewer than|higher|lower|larger|smaller|increas\w*"
+    r"|decreas\w*|ris(?:e|es|en|ing)|rose|fell|falls?|fallen|drop\w*|grew|grow\w*|gain\w*|by|times"
+    r"|twice|double[ds]?|half|halved|triple[ds]?|ratio|share|average|mean|averag\w*|percent|apart"
+    r"|later|earlier|after|span\w*|remain\w*|rest)\b|%",
+    re.IGNORECASE,
+)
+_OWN_WORDS = """
+partition partitions node nodes report reports finding findings source sources citation
+citations community communities domain domains passage passages document documents text texts
+item items entry entries statement statements
+"""
+_OWN_NOUNS = frozenset(_OWN_WORDS.split())
+_PARTITION_NOUNS = frozenset(
+    ("partition", "partitions", "domain", "domains", "community", "communities")
+)
+_LABEL = re.compile(
+    r"\A\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)?(?:\*\*[^*\n]{1,60}\*\*:?|[^\s:][^:\n]{0,40}:(?=\s))"
+)
+_MARKER = re.compile(r"\A\s*(?:[-*•+]\s+)?(?:\(?\d{1,2}[.)]\s+)|(?<!\w)\(\d\)(?=\s)")
+_PARTITION = re.compile(
+    r"(?<![^\W_])P\d{1,9}(?:\s?[:.]\s?n\d{1,9})?(?![^\W_])|(?<![^\W_])[Pp]artitions?\s+\d{1,4}(?![\w.,]\d)"
+)
+_ALIAS = re.compile(r"(?<![^\W_])[nt]\d{1,9}(?![^\W_])")
+_QUOTED = re.compile(
+    r"“([^“”]{1,1000})”|„([^„“”]{1,1000})[“”]|«([^«»]{1,1000})»|(?<![\w\"])\"([^\"]{1,1000})\"(?![\w\"])"
+)
+_GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
+_LEAST_QUOTED = 12, 3  # characters and words of the quotation of a sentence
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+@dataclass(frozen=True)
+class Material:
+    """A text in which claims are looked up; its parts are prepared when they are needed."""
+
+    text: str
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """The numbers of the text, those of its dates included."""
+        return tuple(find_numbers(self.text))
+
+    @cached_property
+    def dates(self) -> tuple[Date, ...]:
+        """The dates of the text."""
+        return tuple(find_dates(self.text))
+
+    @cached_property
+    def ordinals(self) -> frozenset[int]:
+        """The ordinals of the text in words."""
+        return ordinals(self.text)
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of all words of the text, those of identifiers included."""
+        plain = normal_form(self.text)
+        words = {*find_words(fold_case(plain)), *find_words(fold_case(_HUMP.sub(" ", plain)))}
+        return frozenset(root(word) for word in words) | {stem(word) for word in words}
+
+    @cached_property
+    def flat(self) -> str:
+        """The words of the text between blanks, with and without its hyphens."""
+        return _flat(self.text) + _flat(join(self.text))
+
+    @cached_property
+    def letters(self) -> str:
+        """The text in normal form, lower case, without anything but letters and digits."""
+        return "".join(find_words(fold_case(normal_form(self.text))))
+
+    @cached_property
+    def initials(self) -> str:
+        """The first letters of all words."""
+        return "".join(word[0] for word in find_words(fold_case(normal_form(self.text))))
+
+    @cached_property
+    def clauses(self) -> tuple[Words, ...]:
+        """The words of each sentence."""
+        return tuple(clauses(self.text))
+
+
+_HUMP = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a sentence may state without a citation: the question, and what the run counted.
+
+    ``names`` has the names of partitions and the like.
+    """
+
+    question: Material = field(default_factory=lambda: Material(""))
+    names: Material = field(default_factory=lambda: Material(""))
+    partitions: frozenset[int] = frozenset()
+    nodes: frozenset[int] = frozenset()
+
+
+def find_doubts(
+    sentence: str,
+    sources: Sequence[Material],
+    known: Known,
+    *,
+    cited: tuple[int, int] = (0, 0),
+    quotes: bool = True,
+) -> tuple[str, ...]:
+    """Return why a sentence is in doubt, at most ``MOST_REASONS``; empty if it is not.
+
+    ``sources`` are the texts that it cites; ``cited`` counts the
+    partitions and the nodes. Without ``quotes``, quotations were looked up elsewhere.
+    """
+    plain = _ALIAS.sub(" ", _PARTITION.sub(" ", GROUP.sub(" ", sentence)))
+    if not any(sign.isalnum() for sign in plain):
+        return ()
+    if any(_flat(plain).strip() and _flat(plain) in source.flat for source in sources):
+        return ()
+    rest, missing = _MARKER.sub(lambda mark: " " * len(mark.group()), plain), []
+    if quotes:
+        missing += [
+            f"“{_short(quote)}”" for quote in _find_quotes(plain) if not _quoted(quote, sources)
+        ]
+    for date in find_dates(rest):
+        if not any(_dated(date, one) for one in (*sources, known.question)):
+            missing.append(_short(date.text))
+        rest = rest[: date.start] + " " * (date.end - date.start) + rest[date.end :]
+    known = replace(known, partitions=known.partitions | {cited[0]}, nodes=known.nodes | {cited[1]})
+    missing += _missing_numbers(rest, sources, known)
+    missing += _missing_names(rest, sources, known)
+    reasons = [f"no cited node has {', '.join(dict.fromkeys(missing))}"] if missing else []
+    every = [clause for source in sources for clause in source.clauses]
+    if any(denies(clause, every) for clause in clauses(_LABEL.sub(" ", _QUOTED.sub(" ", plain)))):
+        reasons.append("a cited node says the contrary")
+    return tuple(reasons)
+
+
+def _dated(date: Date, source: Material) -> bool:
+    return any(same_date(date, other) for other in source.dates)
+
+
+def _missing_numbers(text: str, sources: Sequence[Material], known: Known) -> list[str]:
+    claims = find_numbers(text)
+    if not claims:
+        return []
+    found = [claim for claim in claims if _is_known(claim, claims, text, sources, known)]
+    missing = [claim for claim in claims if claim not in found]
+    return [
+        _short(claim.text)
+        for claim in missing
+        if not _is_derived(claim, [one for one in found if one is not claim], text, sources)
+    ]
+
+
+def _is_known(
+    claim: Number,
+    claims: Sequence[Number],
+    text: str,
+    sources: Sequence[Material],
+    known: Known,
+) -> bool:
+    if any(agree(claim, other) for one in (*sources, known.question) for other in one.numbers):
+        return True
+    whole = int(claim.value) if claim.value == int(claim.value) else None
+    if whole is None:
+        return False
+    if claim.ordinal and any(whole in source.ordinals for source in sources):
+        return True
+    if not claim.kind and _decade(claim, text, sources):
+        return True
+    if claim.spelled and whole <= 1:
+        return True
+    if claim.kind:
+        return False
+    noun = claim.noun if claim.noun in _OWN_NOUNS else _next_noun(claim, claims)
+    counts = known.partitions if noun in _PARTITION_NOUNS else known.partitions | known.nodes
+    if noun in _OWN_NOUNS and (whole in counts or whole <= min(SMALL, max(counts, default=0))):
+        return True
+    if claim.spelled and whole <= SMALL:
+        return _lists(text[claim.end :], whole) or not _same_noun(claim, sources)
+    return False
+
+
+def _next_noun(claim: Number, claims: Sequence[Number]) -> str:
+    """Return the noun of the number that follows, as in three of five partitions."""
+    behind = (other for other in claims if 0 < other.start - claim.end <= NEAR)
+    return next((other.noun for other in behind), "")
+
+
+def _decade(claim: Number, text: str, sources: Sequence[Material]) -> bool:
+    """Whether a number is a decade or a century of a year that a text has."""
+    after = text[claim.end : claim.end + 14].casefold()
+    years = [
+        int(n.value) for one in sources for n in one.numbers if not n.kind and 999 < n.value < 3000
+    ]
+    value = int(claim.value)
+    if after.startswith("s") and not value % 10:
+        return any(year - year % 10 == value for year in years)
+    if claim.ordinal and after.lstrip(" -").startswith("centur"):
+        return any((year - 1) // 100 + 1 == value for year in years)
+    return False
+
+
+def _lists(after: str, count: int) -> bool:
+    """Whether a sentence lists as many things behind their count."""
+    parts = len(re.findall(r",(?!\d)|;|\band\b|\bor\b|&", after))
+    return count - 1 <= parts <= 2 * count
+
+
+def _same_noun(claim: Number, sources: Sequence[Material]) -> bool:
+    """Whether a text counts the same things otherwise."""
+    if not claim.noun:
+        return False
+    wanted = root(fold_case(normal_form(claim.noun)))
+    return any(
+        root(fold_case(normal_form(other.noun))) == wanted and not other.kind
+        for source in sources
+        for other in source.numbers
+        if other.noun
+    )
+
+
+def _is_derived(
+    claim: Number, found: Sequence[Number], text: str, sources: Sequence[Material]
+) -> bool:
+    """Whether a number follows from others by a sum, a difference, a share, or a mean."""
+    beside = [one for one in found if one.kind == claim.kind or claim.kind == PERCENT]
+    values = [one.value for one in beside]
+    if _SUM.search(text):
+        if _is_one_of(claim, sums(values, None)):
+            return True
+        size = next((int(one.value) for one in found if one.spelled and 1 < one.value <= 6), None)
+        size = size or _word_count(text)
+        if any(_is_one_of(claim, sums(some, size)) for some in _same_kind(claim, sources)):
+            return True
+    if not _DERIVED.search(text[max(0, claim.start - BESIDE) : claim.end + BESIDE]):
+        return False
+    pairs = [(a, b) for a in values for b in values if a != b]
+    for source in sources:
+        if claim.kind == PERCENT:
+            pairs += pairwise(one.value for one in source.numbers if not one.spelled)
+        pairs += pairwise(one.value for one in source.numbers if one.kind == claim.kind)
+    made: set[Decimal] = {abs(a - b) for a, b in pairs}
+    made |= {sum(values, Decimal(0)) / len(values)} if values else set()
+    made |= {a / b for a, b in pairs if b}
+    if claim.kind == PERCENT:
+        plain = [one.plain[0][0] for one in found]
+        pairs += [(a, b) for a in plain for b in plain]
+        made |= {100 * a / b for a, b in pairs if b} | {100 * b / a for a, b in pairs if a}
+        made |= {100 * abs(a - b) / a for a, b in pairs if a}
+        made |= {100 * abs(a - b) / b for a, b in pairs if b}
+    return _is_one_of(claim, made)
+
+
+def _word_count(text: str) -> int | None:
+    match = re.search(r"\b(both|two|three|four|five|six)\b", text, re.IGNORECASE)
+    if match is None:
+        return None
+    return {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}[match[1].casefold()]
+
+
+def _same_kind(claim: Number, sources: Sequence[Material]) -> list[list[Decimal]]:
+    """Return the numbers of a claim's kind: all if few, and the first of each text."""
+    own = [
+        [one.value for one in source.numbers if one.kind == claim.kind and not one.spelled]
+        for source in sources
+    ]
+    every = [value for values in own for value in values]
+    firsts = [values[0] for values in own if len(values) == 1]
+    return [some for some in (every if len(every) <= MOST_NUMBERS else [], firsts) if some]
+
+
+def _is_one_of(claim: Number, made: Iterable[Decimal]) -> bool:
+    """Whether a claim is one of some results, rounded as the claim is."""
+    return any(
+        abs(abs(value) - abs(one)) <= max(step / 2, Decimal("1e-9"))
+        for value, step in claim.values
+        for one in made
+    )
+
+
+def _missing_names(text: str, sources: Sequence[Material], known: Known) -> list[str]:
+    every = (*sources, known.question, known.names)
+    label = _LABEL.match(text)
+    begins = label.end() if label else 0
+    code = [match.span(1) for match in _CODE.finditer(text)]
+    return [
+        _short(name.text)
+        for name in find_names(text)
+        if name.start >= begins
+        and not any(first <= name.start < last for first, last in code)
+        and not _named(name, every)
+    ] + [
+        _short(text[first:last])
+        for first, last in code
+        if not any(_is_said(text[first:last], one) for one in every)
+    ]
+
+
+def _is_said(words: str, source: Material) -> bool:
+    return all(
+        root(word) in source.roots or word in source.letters
+        for word in find_words(fold_case(normal_form(words)))
+    )
+
+
+def _named(name: Name, sources: Sequence[Material]) -> bool:
+    """Whether the words of a name stand in some texts, or it is short for words that do."""
+    words = [fold_case(normal_form(word)) for word in name.words]
+    missing = [word for word in words if not any(_has(word, one) for one in sources)]
+    if not missing:
+        return True
+    whole = "".join("".join(find_words(word)) for word in words)
+    if len(name.words) > 1:
+        short = "".join(word[0] for word in words)
+        if len(short) > 1 and any(
+            short in one.roots or root(short) in one.roots for one in sources
+        ):
+            return True
+    letters = "".join(sign for sign in name.words[0] if sign.isalpha())
+    if (
+        len(name.words) == 1
+        and len(letters) > 2
+        and letters.rstrip("s") == name.words[0].rstrip("s")
+    ):
+        initials = fold_case(letters.rstrip("s"))
+        if letters[1].isupper() and any(initials in one.initials for one in sources):
+            return True
+    return len(whole) > 5 and any(whole in one.letters for one in sources)
+
+
+def _has(word: str, source: Material) -> bool:
+    parts = find_words(word)
+    return all(part in source.roots or root(part) in source.roots for part in parts)
+
+
+def _find_quotes(text: str) -> list[str]:
+    quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
+    least, words = _LEAST_QUOTED
+    return [
+        quote
+        for quote in dict.fromkeys(quotes)
+        if len(quote) >= least and len(quote.split()) >= words
+    ]
+
+
+def _quoted(quote: str, sources: Sequence[Material]) -> bool:
+    parts = [part for part in _GAP.split(quote) if part.strip()]
+    spellings = ([_flat(part) for part in parts], [_flat(join(part)) for part in parts])
+    return any(
+        all(part.strip() and part in source.flat for part in spelling)
+        for source in sources
+        for spelling in spellings
+    )
+
+
+def _flat(text: str) -> str:
+    return f" {' '.join(find_words(fold_case(normal_form(text))))} "
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split()).translate({ord("("): "[", ord(")"): "]"})
+    return plain if len(plain) <= LONGEST_REASON else plain[: LONGEST_REASON - 1].rstrip() + "…"

@@ -1,0 +1,107 @@
+"""Finds the dates of a text in any common form, and compares them as dates."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgs_neo4j.text.claims.numbers import plain_digits
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan januar janvier enero gennaio jänner",
+            "february feb februar février fevrier febrero febbraio",
+            "march mar märz maerz mars marzo",
+            "april apr avril abril aprile",
+            "may mai mayo maggio",
+            "june jun juni juin junio giugno",
+            "july jul juli juillet julio luglio",
+            "august aug août aout agosto",
+            "september sep sept septembre septiembre settembre",
+            "october oct oktober okt octobre octubre ottobre",
+            "november nov novembre noviembre",
+            "december dec dezember dez décembre decembre diciembre dicembre",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+MONTH_NAMES = frozenset(_MONTHS)
+"""Names of months in six languages, lower case."""
+
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_DAY = r"(?<![\w.,])(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.)?"
+_YEAR = r"(?P<year>[12]\d{3})(?![\d%]|[.,]\d)"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"(?<![\w.,-])(?P<year>[12]\d{3})(?P<sep>[-/.])(?P<number>[01]?\d)(?P=sep)"
+        r"(?P<day>[0-3]?\d)(?![\d])(?!(?P=sep)\d)",
+        r"(?<![\w.,-])(?P<year>[12]\d{3})-(?P<number>0[1-9]|1[0-2])(?![\d-])",
+        r"(?<![\w.,/-])(?P<first>[0-3]?\d)(?P<sep>[-/.])(?P<second>[0-3]?\d)(?P=sep)"
+        r"(?P<year>[12]\d{3})(?!\d)",
+        r"(?P<year>[12]\d{3})\s?年\s?(?P<number>[01]?\d)\s?月(?:\s?(?P<day>[0-3]?\d)\s?日)?",
+        rf"{_DAY}\s+(?:of\s+|de\s+)?{_MONTH},?(?:\s+(?:of\s+|de\s+)?{_YEAR})?",
+        rf"(?<!\w){_MONTH}\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?!\d)(?:,?\s+{_YEAR})?",
+        rf"(?<!\w){_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
+    )
+)
+
+Reading = tuple[int | None, int | None, int | None]
+"""A year, a month, and a day; None if the text does not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date as a text states it, at its place; ``readings`` are the ways to read it."""
+
+    text: str
+    readings: tuple[Reading, ...]
+    start: int
+    end: int
+
+
+def find_dates(text: str) -> list[Date]:
+    """Return the dates of a text in order. A year alone is a number."""
+    plain = plain_digits(text)
+    taken = bytearray(len(plain))
+    found: list[Date] = []
+    for form in _FORMS:
+        for match in form.finditer(plain):
+            readings = tuple(one for one in _readings(match.groupdict()) if _is_date(one))
+            if readings and not any(taken[match.start() : match.end()]):
+                taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+                found.append(Date(match.group().strip(), readings, match.start(), match.end()))
+    return sorted(found, key=lambda date: date.start)
+
+
+def same_date(claim: Date, source: Date) -> bool:
+    """Return whether a source states a date, or a more precise one."""
+    return any(
+        all(own is None or own == other for own, other in zip(said, known, strict=True))
+        for said in claim.readings
+        for known in source.readings
+    )
+
+
+def _readings(parts: dict[str, str | None]) -> list[Reading]:
+    year = int(parts.get("year") or 0) or None
+    if parts.get("first"):
+        one, other = int(parts["first"] or 0), int(parts["second"] or 0)
+        return (
+            [(year, other, one)]
+            if parts["sep"] == "."
+            else [(year, other, one), (year, one, other)]
+        )
+    if parts.get("month"):
+        month = _MONTHS[(parts["month"] or "").casefold()]
+    else:
+        month = int(parts["number"] or 0)
+    return [(year, month, int(parts["day"] or 0) if parts.get("day") else None)]
+
+
+def _is_date(reading: Reading) -> bool:
+    _, month, day = reading
+    return (month is None or 1 <= month <= 12) and (day is None or 1 <= day <= 31)

@@ -1,0 +1,136 @@
+"""Divides a text into sentences with their citations, and marks those that are in doubt.
+
+A mark is a remark at the end of its sentence. It can be read back from a stored text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.text.aliases import GROUP
+from pgs_neo4j.text.sentences.split import split_sentences
+
+_MARK = re.compile(r" ?\(in doubt: ([^()]*)\)")
+_BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
+_CLOSING = re.compile(r"[\s*_]*(?:[.!?]['\"\u201d)]?\s*)?")
+
+Doubting = Callable[[str, str], Sequence[str]]
+"""Returns why a sentence is in doubt; its second argument is the text whose citations count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A sentence that is marked as in doubt, without its mark, and the reason."""
+
+    text: str
+    reason: str
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return the places of the sentences of a line or a bullet, citations behind them included."""
+    found: list[tuple[int, int]] = []
+    for sentence in split_sentences(text):
+        start, end = sentence.start, sentence.end
+        # Citations behind the full stop belong to the sentence before it.
+        while found and (group := GROUP.match(text, start, end)):
+            closing = _CLOSING.match(text, group.end(), end)
+            start = closing.end() if closing else group.end()
+            found[-1] = found[-1][0], start
+        for group in GROUP.finditer(text, start, end):
+            if text[start : group.start()].rstrip(' *_"\u201d)')[-1:] in {".", "!", "?"}:
+                closing = _CLOSING.match(text, group.end(), end)
+                stop = closing.end() if closing else group.end()
+                found.append((start, stop))
+                start = stop
+        if start < end:
+            found.append((start, end))
+    return found
+
+
+def mark(text: str, doubting: Doubting) -> str:
+    """Return a line or a bullet with a mark behind each sentence that is in doubt.
+
+    A sentence without citations is looked up in what the whole line cites. What is marked already
+    is not marked again.
+    """
+    parts: list[str] = []
+    end = 0
+    for start, stop in spans(text):
+        sentence = text[start:stop]
+        reasons = [] if _MARK.search(sentence) else doubting(sentence, _cites(sentence, text))
+        body = sentence.rstrip()
+        parts += [text[end:start], body, _remark(reasons), sentence[len(body) :]]
+        end = stop
+    return "".join((*parts, text[end:]))
+
+
+def doubts_of(text: str, doubting: Doubting) -> list[str]:
+    """Return why sentences of a line or a bullet are in doubt, each reason once."""
+    every = (
+        reason
+        for start, stop in spans(text)
+        for reason in doubting(text[start:stop], _cites(text[start:stop], text))
+    )
+    return list(dict.fromkeys(every))
+
+
+def begins_block(line: str) -> bool:
+    """Return whether a line begins a bullet, a heading, or a row, or is empty."""
+    return not line.strip() or line.lstrip()[0] in "#|>" or _BULLET.match(line) is not None
+
+
+def find_marked(text: str) -> Iterator[Marked]:
+    """Yield the marked sentences of a text in order."""
+    for block in _blocks(text):
+        bullet = _BULLET.match(block)
+        begin = bullet.end() if bullet else 0
+        for match in _MARK.finditer(block):
+            before = block[begin : match.start()]
+            places = spans(before)
+            first = places[-1][0] if places else 0
+            yield Marked(" ".join(before[first:].split()), match[1])
+            begin = match.end()
+
+
+def strike(text: str) -> str:
+    """Return a text without its marked sentences; a bullet of nothing else goes as well."""
+    blocks: list[str] = []
+    for block in _blocks(text):
+        if not _MARK.search(block):
+            blocks.append(block)
+            continue
+        bullet = _BULLET.match(block)
+        begin = bullet.end() if bullet else 0
+        kept, end = [], begin
+        for match in _MARK.finditer(block):
+            places = spans(block[end : match.start()])
+            first = places[-1][0] if places else 0
+            kept.append(block[end : end + first])
+            end = match.end()
+        rest = "".join((*kept, block[end:])).strip()
+        if rest.strip("*_ "):
+            blocks.append(block[:begin] + rest)
+    return "\n".join(blocks)
+
+
+def _blocks(text: str) -> list[str]:
+    """Return bullets, paragraphs, and other lines, without the line breaks between them."""
+    blocks: list[str] = []
+    open_ = False
+    for line in text.split("\n"):
+        if open_ and not begins_block(line):
+            blocks[-1] += f"\n{line}"
+        else:
+            blocks.append(line)
+        open_ = bool(line.strip()) and line.lstrip()[0] not in "#|>"
+    return blocks
+
+
+def _cites(sentence: str, text: str) -> str:
+    return sentence if GROUP.search(sentence) else text
+
+
+def _remark(reasons: Sequence[str]) -> str:
+    return f" (in doubt: {'; '.join(reasons)})" if reasons else ""

@@ -1,0 +1,92 @@
+"""Finds the proper names of a sentence, by their capitals and digits.
+
+The first word of a sentence has a capital anyway, so alone it is no name. In German, where nouns
+have capitals as well, only words with digits and runs of capitals are names.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgs_neo4j.text.claims.dates import MONTH_NAMES
+from pgs_neo4j.text.normal_form import mark_class
+from pgs_neo4j.text.words import STOP_WORDS
+
+_SIGN = rf"(?:[^\W_]|[{mark_class()}])"
+_WORD = re.compile(rf"{_SIGN}+(?:['\u2019&]{_SIGN}+)*")
+_POSSESSIVE = re.compile(r"['\u2019]s?\Z")
+_BEGINS = re.compile(r"(?:[.!?:;]|\A|\n|[\u201c\"(\[*_>|#\-\u2022\u2014\u2013])\W*\Z")
+_GERMAN_WORDS = "der die das und ist nicht ein eine einer einem mit von für den dem im zu sich auf"
+_GERMAN = frozenset(_GERMAN_WORDS.split())
+# Words that a report writes with a capital although they name nothing.
+_COMMON_WORDS = """
+monday tuesday wednesday thursday friday saturday sunday i ii iii iv node nodes partition
+partitions finding findings figure fig table section eq equation absences connections
+convergences thesis yes no none note overall however ok etc
+"""
+_COMMON = frozenset(_COMMON_WORDS.split()) | MONTH_NAMES
+MOST_CAPITALS = 0.6  # share of a sentence's words; with more, it is a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name at its place in a text; ``words`` are without their genitive."""
+
+    text: str
+    words: tuple[str, ...]
+    start: int
+    end: int
+
+
+def find_names(sentence: str) -> list[Name]:
+    """Return the proper names of a sentence in order."""
+    matches = list(_WORD.finditer(sentence))
+    folded = [match.group().casefold() for match in matches]
+    letters = [match for match in matches if match.group()[0].isalpha()]
+    german = sum(word in _GERMAN for word in folded) >= 2
+    capitals = sum(match.group()[0].isupper() for match in letters)
+    heading = len(letters) > 3 and capitals > MOST_CAPITALS * len(letters)
+    names: list[Name] = []
+    run: list[re.Match[str]] = []
+    for match in matches:
+        if run and not re.fullmatch(
+            r"[ \u00a0]|[-\u2010\u2011/]|\. ", sentence[run[-1].end() : match.start()]
+        ):
+            names += _names(sentence, run)
+            run = []
+        if _is_name(match.group(), plain=not (german or heading)):
+            run.append(match)
+        else:
+            names += _names(sentence, run)
+            run = []
+    return [*names, *_names(sentence, run)]
+
+
+def _is_name(word: str, *, plain: bool) -> bool:
+    if word.casefold() in _COMMON or word.casefold() in STOP_WORDS:
+        return False
+    if _is_identifier(word):
+        return True
+    return plain and word[0].isupper()
+
+
+def _is_identifier(word: str) -> bool:
+    """Whether a word has capitals inside, or letters and digits: CO2, eBay, NASA."""
+    if any(sign.isdigit() for sign in word):
+        # A number with a unit or an ending names nothing: 12kg, 5th, 1990s.
+        return bool(re.match(r"[^\W\d_]", word)) and len(word) > 1
+    capitals = sum(sign.isupper() for sign in word)
+    return capitals > 1 or any(sign.isupper() for sign in word[1:])
+
+
+def _names(sentence: str, run: list[re.Match[str]]) -> list[Name]:
+    """Return the name of a run of words, if it is one."""
+    if not run:
+        return []
+    first = run[0]
+    begins = _BEGINS.search(sentence[: first.start()]) is not None
+    if begins and len(run) == 1 and not _is_identifier(first.group()):
+        return []
+    words = tuple(_POSSESSIVE.sub("", match.group()) for match in run)
+    return [Name(sentence[first.start() : run[-1].end()], words, first.start(), run[-1].end())]

@@ -1,0 +1,117 @@
+"""Finds out whether a sentence denies what a text says in nearly the same words, or the reverse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.text.matching import root
+from pgs_neo4j.text.normal_form import fold_case, normal_form, word_pattern
+
+LEAST_WORDS = 3  # content words of a sentence that is compared
+SHARE = 0.8  # of a sentence's content words that a text must have in the same order
+LOOSE = 1.4  # how many more content words the place in the text may have
+ANCHORS = 3  # of the first content words, one begins the place in the text
+BEFORE = 4  # words before the first shared one that may deny it
+
+_DENYING = """
+not no never none neither nor nothing nobody without cannot lack lacks lacked lacking fail
+fails failed failing unable hardly nicht kein keine keinen keiner keinem keines nie niemals
+ohne weder pas jamais aucun aucune sans ni ningún ninguna sin nunca jamás non senza mai
+"""
+_NEGATORS = frozenset(_DENYING.split())
+_SMALL_WORDS = """
+a an the of to in on at by for with from as is am are was were be been being do does did has have
+had it its this that these those they he she we i you and or but so than then there which who can
+could may might must shall should will would not any all yet
+"""
+_SMALL = frozenset(_SMALL_WORDS.split())
+_CONTRACTED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
+_CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
+_INTRODUCTION = re.compile(r"\A\W*(?:According to|As \w+ed)\b[^,]{0,40},\s", re.IGNORECASE)
+_END = re.compile(r"[.;:!?\n]+(?=\s|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a sentence: the roots of its content words, with how often each is denied.
+
+    ``roots`` are in order, and ``places`` are theirs among all ``words``, lower case.
+    """
+
+    words: tuple[str, ...]
+    roots: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Return the words of a sentence."""
+        plain = _CANNOT.sub("can not", _CONTRACTED.sub(" not", text.replace("can't", "can not")))
+        every = tuple(word_pattern().findall(fold_case(normal_form(plain)).replace("_", " ")))
+        places = tuple(
+            place
+            for place, word in enumerate(every)
+            if word not in _SMALL and word not in _NEGATORS and (len(word) > 1 or word.isdigit())
+        )
+        return cls(every, tuple(root(every[place]) for place in places), places)
+
+    def denials(self, first: int, last: int) -> int:
+        """Return how many words from ``first`` up to ``last`` deny something."""
+        return sum(word in _NEGATORS for word in self.words[max(0, first) : last])
+
+
+def clauses(text: str) -> list[Words]:
+    """Return the sentences of a text; a semicolon or a colon ends one as well.
+
+    An introduction, such as "According to n3,", is left out.
+    """
+    parts = (_INTRODUCTION.sub("", part) for part in _END.split(text))
+    return [Words.of(part) for part in parts if part.strip()]
+
+
+def denies(claim: Words, known: Sequence[Words]) -> bool:
+    """Return whether a text says the contrary of a claim in nearly the same words.
+
+    A text that says both does not deny it.
+    """
+    if len(claim.roots) < LEAST_WORDS:
+        return False
+    denied = claim.denials(0, len(claim.words)) % 2
+    wanted = frozenset(claim.roots)
+    contrary = False
+    for words in known:
+        if len(wanted.intersection(words.roots)) < SHARE * len(wanted):
+            continue
+        place = _place(claim.roots, words)
+        if place is None:
+            continue
+        if words.denials(*place) % 2 == denied:
+            return False
+        contrary = True
+    return contrary
+
+
+def _place(roots: Sequence[str], words: Words) -> tuple[int, int] | None:
+    """Return where a text has some roots in order, from its first to its last word, or None."""
+    best: tuple[int, int, int] | None = None
+    for start, own in enumerate(words.roots):
+        if own not in roots[:ANCHORS]:
+            continue
+        at, matched, last = start, 0, start
+        for wanted in roots:
+            try:
+                found = words.roots.index(wanted, at, start + int(LOOSE * len(roots)) + 2)
+            except ValueError:
+                continue
+            matched, last, at = matched + 1, found, found + 1
+        span = last - start + 1
+        near = matched >= SHARE * len(roots) and span <= LOOSE * len(roots) + 1
+        if near and (best is None or matched > best[0]):
+            best = matched, start, last
+    if best is None:
+        return None
+    first, last = words.places[best[1]], words.places[best[2]]
+    previous = words.places[best[1] - 1] if best[1] else -1
+    end = words.places[best[2] + 1] if best[2] + 1 < len(words.places) else len(words.words)
+    return max(first - BEFORE, previous + 1 if previous >= 0 else 0), min(end, last + 3)

@@ -1,0 +1,218 @@
+"""Brings texts into one form, so that the same word has the same code points everywhere.
+
+The index of a generation, every lookup in it, the scan of its members, and the comparison of
+quotations all use this form. In it, canonically equal texts are equal, and so are ligatures,
+full-width and mathematical letters, subscripts, and what they stand for. Soft hyphens, signs
+without a width, and the vowel points of Arabic and Hebrew, which most texts leave out, make no
+difference, and neither do the commas of large numbers.
+
+Other marks, such as the vowel signs of Indic scripts, are parts of words. Scripts that write words
+without spaces are not divided into words, so nothing is known to be absent in them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from pgs_neo4j.text.invisible import IGNORED
+
+# Points that a reader fills in: of Hebrew, Arabic with its stretching sign, and Syriac.
+_POINTS = (
+    r"\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    r"\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u08d3-\u08e1\u08e3-\u08ff"
+)
+_SHAPING = r"\u180b-\u180f\u200c\u200d\ufe00-\ufe0f"  # joiners, and selectors of a letter's form
+_DROPPED = re.compile(f"[{IGNORED}{_SHAPING}{_POINTS}]")
+# Signs of a trade name are no part of the name.
+_TRADE = re.compile("[\u2120\u2122]")
+# A raised digit after a whole word is the number of a footnote; after a unit, it is a power.
+_RAISED = r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
+# A pattern that begins with a sign is searched quickly; what stands before it is looked at then.
+_FOOTNOTE = re.compile(rf"{_RAISED}(?<=[^\W\d_]{{4}}{_RAISED}){_RAISED}*")
+_GROUP_BLANK = re.compile(r"[\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
+_GROUP_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
+_LETTERS = 0x20000  # code points that may be letters with a case, or marks
+_TAGS = range(0xE0000, 0xE1000)
+# The two letters i of Turkish are one, as their capitals are in most texts; a sigma at the end of a
+# word is a sigma.
+_FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
+_OTHERS = {0x130: "I", 0x131: "i", ord(_FINAL_SIGMA): _SIGMA}
+_DOTTED_I = "i\u0307"  # what lowering leaves of a Turkish capital
+
+# Scripts without spaces between words. Korean has spaces, but they do not part a word from its
+# particles. Those of the last planes are rare ideographs.
+_UNSEGMENTED = re.compile(
+    "[\u0e01-\u0eff\u0f40-\u0fbc\u1000-\u109f\u1100-\u11ff\u1780-\u17d3\u1950-\u19df\u1a20-\u1aad"
+    "\u1b00-\u1b4c\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u30fa\u30fc-\u318e"
+    "\u31a0-\u31ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua9c0\ua9e0-\ua9ff\uaa60-\uaadf\uac00-\ud7ff"
+    "\uf900-\ufaff\uff66-\uffdc\U00016fe0-\U00018dff\U0001b000-\U0001b2ff\U00020000-\U0003ffff]"
+)
+_HYPHEN = re.compile(r"[-\u2010\u2011](?<=\w.)(?:[ \t]*\r?\n[ \t]*)?(?=\w)")
+_HYPHENATED = re.compile(r"[^\W\d_]{1,40}\Z")
+_PART = re.compile(r"[^\W\d_]{1,40}")
+_MOST_PARTS = 4  # of a word with hyphens; a longer chain is a phrase
+
+
+def normal_form(text: str) -> str:
+    """Return a text in the form in which words are compared, its case kept.
+
+    The form of a form is itself. Lowering it with :func:`fold_case` keeps its length. A plain text
+    comes back as it is, and to find that out takes little time.
+    """
+    if not text.isascii():
+        text = _normalized(text)
+    return _GROUP_COMMA.sub("", text)
+
+
+def fold_case(text: str) -> str:
+    """Return a text in normal form in lower case, each letter by itself."""
+    return text.lower() if text.isascii() else text.lower().replace(_FINAL_SIGMA, _SIGMA)
+
+
+def has_unsegmented(text: str) -> bool:
+    """Return whether a text has a word in a script that cannot be divided into words."""
+    return not text.isascii() and _UNSEGMENTED.search(text) is not None
+
+
+def count_unsegmented(text: str) -> int:
+    """Return how many letters of a text are of a script that cannot be divided into words."""
+    return 0 if text.isascii() else len(_UNSEGMENTED.findall(text))
+
+
+def joined_words(text: str) -> list[str]:
+    """Return the words of a text that hyphens divide, without them, lower case, in order.
+
+    The hyphen may stand at the end of a line. Both spellings of such a word are found, because a
+    text says as little as a question which of them is meant. ``text`` is in normal form.
+    """
+    if "-" not in text and (text.isascii() or not ("\u2010" in text or "\u2011" in text)):
+        return []
+    return list(_joined(text))
+
+
+def with_joined_words(text: str) -> str:
+    """Return a text in normal form with the words that its hyphens divide added to its end."""
+    more = joined_words(text)
+    return f"{text}\n{' '.join(more)}" if more else text
+
+
+def join(text: str) -> str:
+    """Return a text without the hyphens that divide words, at the ends of lines or inside."""
+    return _HYPHEN.sub("", text)
+
+
+@cache
+def dropped_signs() -> tuple[str, ...]:
+    """Return the signs of the basic plane that make no difference, for a search in a database."""
+    return tuple(sign for sign in map(chr, range(0x10000)) if _DROPPED.match(sign))
+
+
+def is_mark(sign: str) -> bool:
+    """Whether a character is a mark that belongs to the letter before it."""
+    return sign <= "\uffff" and unicodedata.category(sign) in {"Mn", "Mc"}
+
+
+@cache
+def mark_class() -> str:
+    """Return the ranges of a character class of marks, without its brackets.
+
+    Those beyond the basic plane are of historic scripts, and would make a search ten times slower.
+    """
+    marks = [code for code in range(0x10000) if is_mark(chr(code))]
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in _ranges(marks))
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """Return a pattern of words with their marks; underscores count as letters."""
+    return re.compile(rf"[\w{mark_class()}]+")
+
+
+def find_words(text: str) -> list[str]:
+    """Return the runs of letters, digits, and marks of a text in reading order."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    return word_pattern().findall(text.replace("_", " "))
+
+
+_ASCII_WORD = re.compile(r"[^\W_]+", re.ASCII)
+
+
+def _normalized(text: str) -> str:
+    plain = _GROUP_BLANK.sub("", text)
+    plain = _FOOTNOTE.sub(r" \g<0>", _TRADE.sub(" ", plain))
+    while True:
+        # What is taken out may part letters that belong together, so that one step is not enough.
+        composed = unicodedata.normalize("NFKC", plain)
+        if _changing().search(composed):
+            composed = composed.translate(_changes())
+        composed = _lone_marks().sub("", composed.replace(_DOTTED_I, "i"))
+        if composed == plain:
+            return composed
+        plain = composed
+
+
+@cache
+def _lone_marks() -> re.Pattern[str]:
+    """Return a pattern of marks without a letter: accents that stand alone are no words."""
+    marks = mark_class()
+    return re.compile(rf"[{marks}](?<!(?:[^\W_]|[{marks}]).)[{marks}]*", re.DOTALL)
+
+
+@cache
+def _changes() -> dict[int, str]:
+    """Return what stands for signs that are dropped, or whose lower case is not their fold.
+
+    So ``str.lower`` maps each letter of the result to one letter.
+    """
+    letters = "".join(map(chr, range(_LETTERS)))
+    changes = {
+        ord(letter): letter.casefold().lower()
+        for letter in letters
+        if letter.casefold() != letter.lower() and letter.casefold().lower() != letter.lower()
+    }
+    dropped = _DROPPED.findall(letters + "".join(map(chr, _TAGS)))
+    return changes | dict.fromkeys(map(ord, dropped), "") | _OTHERS
+
+
+@cache
+def _changing() -> re.Pattern[str]:
+    ranges = _ranges(sorted(_changes()))
+    return re.compile("[" + "".join(f"{chr(one)}-{chr(last)}" for one, last in ranges) + "]")
+
+
+def _ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the ranges of some ascending numbers, first and last."""
+    found: list[tuple[int, int]] = []
+    for code in codes:
+        if found and found[-1][1] == code - 1:
+            found[-1] = found[-1][0], code
+        else:
+            found.append((code, code))
+    return found
+
+
+def _joined(text: str) -> Iterator[str]:
+    """Yield the words that hyphens divide; few texts have many hyphens, so each is looked at."""
+    parts: list[str] = []
+    end = -1
+    for hyphen in _HYPHEN.finditer(text):
+        if hyphen.start() != end:
+            yield from _one_word(parts)
+            before = _HYPHENATED.search(text, max(0, hyphen.start() - 41), hyphen.start())
+            parts = [before.group()] if before else []
+        after = _PART.match(text, hyphen.end())
+        if not (parts and after):
+            parts, end = [], -1
+            continue
+        parts.append(after.group())
+        end = after.end()
+    yield from _one_word(parts)
+
+
+def _one_word(parts: list[str]) -> Iterator[str]:
+    if 2 <= len(parts) <= _MOST_PARTS:
+        yield fold_case("".join(parts))

@@ -1,0 +1,87 @@
+"""Endpoints whose model reads no more of a prompt than its context holds.
+
+Each reports on the nodes that it was really given, so that a test can compare what a run counts as
+read with what a model has seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tests.fakes.openai_server import Body, Recorded, Scripted, Status, counted, receipts_in
+
+Cut = Literal["refuse", "head", "tail", "middle"]
+BYTES_PER_TOKEN = 4
+
+
+@dataclass(slots=True)
+class Window:
+    """A model with ``context`` tokens of 4 bytes, its reply excluded.
+
+    What is longer is refused, or cut: ``head`` and ``tail`` say what stays, ``middle`` what goes.
+    ``count`` turns the tokens that were read into those that are reported. ``repeats``: the reader
+    repeats codes. ``given`` are the whole lines of text that it has read, with every node's text
+    in one line.
+    """
+
+    context: int
+    cut: Cut = "refuse"
+    repeats: bool = True
+    count: Callable[[int], int | None] = lambda tokens: tokens
+    refusal: Callable[[int, int], Status] = field(
+        default=lambda prompt, context: Status(
+            400, message=f"maximum context length is {context} tokens, not {prompt}"
+        )
+    )
+    given: set[str] = field(default_factory=set)
+    cuts: int = 0
+
+    def __call__(self, request: Recorded) -> Scripted | None:
+        body = request.body
+        if not request.path.endswith("/chat/completions"):
+            return None
+        prompt = "\n".join(str(message["content"]) for message in body["messages"])
+        tokens = len(prompt.encode()) // BYTES_PER_TOKEN
+        seen = prompt
+        if tokens > self.context:
+            if self.cut == "refuse":
+                return self.refusal(tokens, self.context)
+            self.cuts += 1
+            seen, tokens = self._shorten(prompt), self.context
+        if body.get("stream"):
+            return None
+        self.given.update(line for line in seen.split("\n") if line.startswith("| "))
+        usage: Body = {"prompt_tokens": self.count(tokens), "completion_tokens": 60}
+        return counted(self._report(seen), usage if usage["prompt_tokens"] is not None else {})
+
+    def gave(self, text: str) -> bool:
+        """Whether the model has read all of a text, in one line or in long parts of it."""
+        if f"| {text}" in self.given:
+            return True
+        seen = [character == " " for character in text]
+        for part in (line[2:].strip() for line in self.given):
+            at = text.find(part) if len(part) > 100 else -1
+            if at >= 0:
+                seen[at : at + len(part)] = [True] * len(part)
+        return all(seen)
+
+    def _shorten(self, prompt: str) -> str:
+        room = self.context * BYTES_PER_TOKEN
+        match self.cut:
+            case "head":
+                return prompt[:room]
+            case "tail":
+                return prompt[-room:]
+        return f"{prompt[: room // 2]}{prompt[-room // 2 :]}"
+
+    def _report(self, seen: str) -> str:
+        nodes = re.findall(r"^\[(n\d+)\]", seen, re.MULTILINE)
+        cited = f" [{nodes[0]}]" if nodes else ""
+        return (
+            f"{receipts_in(seen) if self.repeats else ''}"
+            f"## Domain State\nRead.\n\n## Findings\n- {len(nodes)} nodes{cited}.\n\n"
+            "## Outbound Flags\nNone.\n\n## Absences\nNone.\n"
+        )

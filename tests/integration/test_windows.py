@@ -1,0 +1,149 @@
+"""What a run counts as read was given to the model, whatever its server does with long prompts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.model import Answer
+from tests.conftest import Endpoint
+from tests.database import alter
+from tests.engines import model_on_papers
+from tests.fakes.openai_server import Answer as Reply
+from tests.fakes.openai_server import FakeOpenAI, contract_answer
+from tests.fakes.windows import Window
+from tests.graphs import count as count_nodes
+
+LENGTHEN = (
+    "MATCH (p:Paper) SET p.abstract = p.abstract + "
+    "reduce(t = '', i IN range(1, $words) | t + ' clay and slip met the kiln at dawn') + ' end'"
+)
+READ = """
+MATCH (w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)<-[m:PGS_IN]-(n:Paper)
+WHERE any(i IN range(0, size(w.read_first) - 1) WHERE w.read_first[i] <= m.rank < w.read_last[i])
+RETURN DISTINCT n.abstract AS text
+"""
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(default=Reply(contract_answer)) as server:
+        yield server
+
+
+@asynccontextmanager
+async def on_window(
+    endpoint: Endpoint, db: Database, fake: FakeOpenAI, window: Window, **settings: object
+) -> AsyncIterator[PGS]:
+    fake.refuse = window
+    async with model_on_papers(endpoint, db, fake, topics=2, **settings) as pgs:
+        await alter(db, LENGTHEN, words=40)
+        yield pgs
+
+
+async def wrongly_read(db: Database, window: Window, answer: Answer) -> list[str]:
+    """Texts that count as read, and that the model was not given as a whole."""
+    _, rows = await db.call(READ, {}, "read")
+    assert len(rows) == answer.coverage.nodes_read
+    return [row["text"][:60] for row in rows if not window.gave(row["text"])]
+
+
+async def ask(pgs: PGS, **options: object) -> Answer:
+    return await pgs.execute("Why?", full_sweep=True, **options)
+
+
+@pytest.mark.parametrize("context", [4_096, 8_192])
+@pytest.mark.parametrize("cut", ["refuse", "head", "tail", "middle"])
+async def test_all_is_read_in_passes_that_fit(endpoint, db, fake, cut, context):
+    window = Window(context, cut)
+    async with on_window(endpoint, db, fake, window) as pgs:
+        answer = await ask(pgs)
+        assert await wrongly_read(db, window, answer) == []
+        assert answer.coverage.nodes_read == answer.coverage.nodes_total == 80
+        assert not answer.partial
+
+
+def noisy(tokens: int) -> int:
+    """Three percent more or less, by the size of the prompt."""
+    return round(tokens * (1.03 if tokens % 2 else 0.97))
+
+
+@pytest.mark.parametrize("cut", ["head", "tail", "middle"])
+@pytest.mark.parametrize(
+    ("repeats", "count"),
+    [
+        (False, lambda tokens: tokens),  # a weak model that ignores the request for codes
+        (False, noisy),
+        (True, noisy),
+    ],
+    ids=["mute", "mute, noisy", "noisy"],
+)
+async def test_a_cut_shows_in_the_tokens(endpoint, db, fake, cut, repeats, count):
+    window = Window(4_096, cut, repeats=repeats, count=count)
+    async with on_window(endpoint, db, fake, window) as pgs:
+        answer = await ask(pgs)
+        assert await wrongly_read(db, window, answer) == []
+        assert answer.coverage.nodes_read == 80
+
+
+# Without tokens, what vanishes between two codes cannot be noticed, so no cut is in the middle.
+@pytest.mark.parametrize("cut", ["head", "tail"])
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda tokens: None,
+        lambda tokens: -1,
+        lambda tokens: 10**18,
+        lambda tokens: "many",
+        lambda tokens: 12,  # the new part of a prompt whose rest is cached
+    ],
+    ids=["none", "negative", "huge", "text", "cached"],
+)
+async def test_a_cut_shows_in_the_receipts(endpoint, db, fake, cut, count):
+    window = Window(4_096, cut, count=count)
+    async with on_window(endpoint, db, fake, window) as pgs:
+        answer = await ask(pgs)
+        assert await wrongly_read(db, window, answer) == []
+        assert answer.coverage.nodes_read == 80
+
+
+async def test_what_nothing_can_show_is_shown_and_not_read(endpoint, db, fake):
+    window = Window(10**6, "tail", repeats=False, count=lambda tokens: None)
+    async with on_window(endpoint, db, fake, window) as pgs:
+        answer = await ask(pgs)
+        assert answer.coverage.nodes_read == 0
+        assert answer.coverage.nodes_unproven == 80
+        assert sum("nothing proves" in warning for warning in answer.warnings) == 1
+        asked = len(fake.chats)
+        again = await pgs.execute("Why?", mode="continue")
+        assert again.coverage.nodes_unproven == 80
+        assert len(fake.chats) == asked  # what was shown is not bought again
+
+
+async def test_a_node_longer_than_the_context_is_read_in_parts(endpoint, db, fake):
+    window = Window(4_096, "head")
+    async with on_window(endpoint, db, fake, window) as pgs:
+        await alter(
+            db,
+            "MATCH (p:Paper) WITH p ORDER BY p.doi LIMIT 1 SET p.abstract = "
+            "reduce(t = '', i IN range(1, 3000) | t + ' word' + i)",
+        )
+        answer = await ask(pgs)
+        assert await wrongly_read(db, window, answer) == []
+        assert answer.coverage.nodes_read == 80
+
+
+@pytest.mark.parametrize("cut", ["refuse", "tail"])
+async def test_a_context_too_small_for_anything_ends_with_one_sentence(endpoint, db, fake, cut):
+    window = Window(256, cut)
+    async with on_window(endpoint, db, fake, window) as pgs:
+        with pytest.raises(PGSError, match=r"context|cut the prompt") as caught:
+            await ask(pgs)
+        assert str(caught.value).count(". ") == 0
+        assert await count_nodes(db, "(x:PgsSweep) WHERE x.nodes_read > 0") == 0
+        assert len(fake.chats) < 60
