@@ -19,12 +19,13 @@ LONGEST_CONTEXT = 100_000_000  # tokens; a larger number cannot be one
 
 # llama.cpp, LM Studio, Ollama, OpenAI, SGLang, Mistral: "context length", "context size".
 # vLLM: "maximum model length", "max_model_len". Anthropic and DashScope: "prompt is too long".
+# Anthropic, of prompt and reply together: "exceed context limit: N + N > N".
 # Gemini: "input token count exceeds". xAI: "maximum prompt length". TGI: "`inputs` tokens +
 # `max_new_tokens` must be <= N". Bedrock: "Input is too long". Gateways: "Payload Too Large".
 # Groq: "Request too large". DeepInfra: "exceeds maximum input length". Cohere: "too many tokens".
 # Zhipu: "prompt exceeds max length". llama.cpp for embeddings: "too large to process".
 _TOO_LONG = re.compile(
-    r"context[ _-](?:length|size|window|overflow)|number of tokens to keep|"
+    r"context[ _-](?:length|limit|size|window|overflow)|number of tokens to keep|"
     r"max(?:imum)?[ _]model[ _]len|max_total_tokens|max_new_tokens`? must be|"
     r"(?:prompt|input|inputs|text|message|request|payload|entity|content)s?(?: is| are)? too "
     r"(?:long|large)|too many (?:input )?tokens|too large to process|"
@@ -44,6 +45,7 @@ _LIMITS = tuple(
         r"max_model_len=max_total_tokens=",
         r"maximum (?:model|prompt|input|sequence) length(?: is| of)?\W{1,3}",
         r"(?:number of )?tokens allowed \(",
+        r"context limit: \d+ \+ \d+ > ",
         r"must be <=\s*",
         r"cannot exceed\s*",
         r"tokens > ",
@@ -59,6 +61,7 @@ _PROMPTS = tuple(
         rf"(?:\(length|token count|input length) \(?{_NUMBER}",
         rf"(?:prompt|request|messages?) (?:contains?|resulted in|has|have) {_NUMBER}",
         rf"(?:prompt is too long:|(?:prompt|input|request)) \(?{_NUMBER}(?: input)? tokens",
+        rf"context limit: {_NUMBER} \+",
         rf"(?:given|received|requested):? {_NUMBER}",
     )
 )

@@ -21,6 +21,8 @@ REFUSALS = [
      f"context length is 4096 tokens and your request has {SENT} input tokens", 1, 1),
     (400, None, "max_tokens=16000 cannot be greater than max_model_len=max_total_tokens=4096.",
      1, 0),
+    (400, "invalid_request_error", f"input length and `max_tokens` exceed context limit: {SENT} + "
+     "2000 > 4096, decrease input length or `max_tokens` and try again", 1, 1),
     (400, "invalid_request_error", f"prompt is too long: {SENT} tokens > 4096 maximum", 1, 1),
     (400, None, f"The input token count ({SENT}) exceeds the maximum number of tokens allowed "
      "(4096).", 1, 1),
