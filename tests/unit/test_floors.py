@@ -58,6 +58,7 @@ def test_pure_folders_are_held_by_a_contract(wing):
         ("neo4j", "pgs_neo4j.database.*"),
         ("graphdatascience", "pgs_neo4j.gds.*"),
         ("openai", "pgs_neo4j.llm.openai.*"),
+        ("anthropic", "pgs_neo4j.llm.anthropic.*"),
         ("neo4j_graphrag", "pgs_neo4j.adapters.*"),
         ("langchain_core", "pgs_neo4j.adapters.*"),
         ("spacy", "pgs_neo4j.adapters.*"),

@@ -1,0 +1,485 @@
+"""A model behind Anthropic's Messages API as an LLM, by the official client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
+from pgs_neo4j.llm.anthropic.client import (
+    API_VERSION,
+    PUBLIC_URL,
+    SAMPLING_VERSION,
+    client_failures,
+    is_official,
+    length_refusal,
+    load_sdk,
+    malformed,
+    open_client,
+    parse_rate_limits,
+    refusal_status,
+    refusal_text,
+    request_options,
+    require_sdk,
+    translate,
+)
+from pgs_neo4j.llm.anthropic.wire import (
+    LONGEST_UNSTREAMED,
+    CountedTokens,
+    Dialect,
+    Event,
+    ModelDescription,
+    Reply,
+    ReportedTokens,
+    price_tokens,
+    sum_tokens,
+)
+from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.ends import End, classify_end
+from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
+from pgs_neo4j.llm.openai.ceiling import limited_body
+from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S, ProbeResult
+from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.model import Completion, Effort, Left, Prompt
+from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
+
+if TYPE_CHECKING:
+    import anthropic
+
+MESSAGES = "/v1/messages"
+MODELS = "/v1/models"
+ASKING_S = 5.0
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a model wrote, and why it stopped."""
+
+    text: str
+    end: End
+    reason: str | None
+    counted: CountedTokens | None
+    model: str | None
+
+
+class AnthropicLLM:
+    """A model behind Anthropic's Messages API.
+
+    ``model`` is its name for display and prices, ``served_as`` its id at the endpoint, by default
+    the same. ``idle_timeout_s`` limits the silence between two pieces of a streamed text. Before
+    the first piece, a model may think for as long as the endpoint's deadline allows. Raises
+    ConfigError if the package ``anthropic`` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        endpoint: Endpoint,
+        *,
+        served_as: str | None = None,
+        temperature: float | None = None,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> None:
+        require_sdk()
+        self.name = model
+        self._served_as = served_as or model
+        # An endpoint without an address is OpenAI's, which must never get this key.
+        self._endpoint = replace(endpoint, base_url=endpoint.base_url or PUBLIC_URL)
+        self._temperature = temperature
+        self._idle_timeout_s = idle_timeout_s
+        self._dialect = Dialect()
+        self._client: anthropic.AsyncAnthropic | None = None
+
+    @property
+    def pace(self) -> Pace:
+        """The endpoint's pace, shared by all its users in this process."""
+        return self._endpoint.pace
+
+    @property
+    def signature(self) -> str:
+        """Everything except the prompt that determines a reply.
+
+        These are endpoint, model, and parameters.
+        """
+        return f"{self._endpoint.cache_name} {self._served_as} {self._temperature}"
+
+    def __repr__(self) -> str:
+        return f"AnthropicLLM({self.name!r} at {self._endpoint.host!r})"
+
+    async def complete(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> Completion:
+        """Return the whole reply, after a single try.
+
+        Errors say whether another try may help. Raises ModelAuthError, ModelRateLimitError,
+        ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
+        is malformed or empty.
+        """
+        await load_sdk()
+        streamed = max_tokens > LONGEST_UNSTREAMED
+        send = self._send_streamed if streamed else self._send_whole
+        most_bytes = stream_bytes(max_tokens) if streamed else reply_bytes(max_tokens)
+        async with self._in_time():
+            with limited_body(most_bytes, self._where):
+                written, left = await self._send(send, prompt, max_tokens, effort, stream=streamed)
+        made = self._completion(prompt, written)
+        self._check(made, written.end)
+        if written.end == "broken":
+            raise self._broken(made, written.reason)
+        return replace(made, left=left)
+
+    async def stream(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> AsyncGenerator[str | Completion, None]:
+        """Yield pieces of text, then one Completion.
+
+        Raises as ``complete`` does. Raises ModelUnavailableError when the stream breaks off and
+        ModelTimeoutError when it stalls; neither can then be retried.
+        """
+        await load_sdk()
+        deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
+        async with self._in_time():
+            with limited_body(stream_bytes(max_tokens), self._where):
+                reply, text = await self._send(
+                    self._open_stream, prompt, max_tokens, effort, stream=True
+                )
+        try:
+            while text is not None:
+                yield text
+                text = await self._next_text(reply, deadline)
+        finally:
+            await reply.close()
+        written = reply.written
+        made = self._completion(prompt, written)
+        self._check(made, written.end)
+        if written.end == "broken" and not made.text.strip():
+            raise self._broken(made, written.reason)
+        # The text was shown already, so a broken end only makes it incomplete.
+        yield made
+
+    async def read_context(self) -> ModelContext | None:
+        """Return what the server says the model can take; None if it says nothing.
+
+        What it says of thinking and of the longest reply is kept for the calls. Takes at most 5 s,
+        and raises nothing.
+        """
+        await load_sdk()
+        try:
+            async with asyncio.timeout(ASKING_S):
+                raw = await self._get(f"{MODELS}/{quote(self._served_as, safe='')}")
+            description = ModelDescription.model_validate_json(raw)
+        except (*client_failures(), TimeoutError):
+            return None
+        self._dialect.read(description)
+        tokens = description.max_input_tokens
+        if tokens is None or tokens > LONGEST_CONTEXT:
+            return None
+        return ModelContext(tokens, "server", refuses=self.refuses_long_prompts)
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        """Whether the endpoint is known to answer a too long prompt with an error."""
+        return is_official(self._endpoint)
+
+    async def probe(self) -> ProbeResult:
+        """Ask the endpoint for its models, which costs nothing.
+
+        Raises ModelAuthError or ModelUnavailableError when it refuses or cannot be reached within
+        10 s.
+        """
+        await load_sdk()
+        probed = replace(self._endpoint, timeout_s=PROBE_TIMEOUT_S)
+        try:
+            # The client's own timeout starts again with every byte.
+            async with asyncio.timeout(PROBE_TIMEOUT_S):
+                models = await self._list_models(probed)
+                # The list has no aliases, but each of them can be asked for.
+                if models and self._served_as not in models:
+                    models += await self._list_models(probed, self._served_as)
+        except TimeoutError:
+            raise timeout_error(probed, self.name) from None
+        if not models:
+            return ProbeResult(None, f"{self._endpoint.host} answers, but lists no models")
+        listed = self._served_as in models
+        verb = "lists" if listed else "does not list"
+        return ProbeResult(listed, f"{self._endpoint.host} answers and {verb} {self._served_as}")
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _open(self) -> anthropic.AsyncAnthropic:
+        if self._client is None:
+            self._client = open_client(self._endpoint)
+        return self._client
+
+    @property
+    def _where(self) -> str:
+        return f"{self._endpoint.host} (model {self.name})"
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Limit the total time of a try.
+
+        The client's timeout restarts with every byte.
+        """
+        try:
+            async with asyncio.timeout(self._endpoint.timeout_s):
+                yield
+        except TimeoutError:
+            raise timeout_error(self._endpoint, self.name) from None
+
+    async def _send(
+        self,
+        send: Callable[[dict[str, Any]], Awaitable[T]],
+        prompt: Prompt,
+        max_tokens: int,
+        effort: Effort | None,
+        *,
+        stream: bool,
+    ) -> T:
+        """Try once; repeat immediately while refusals reveal what the model takes."""
+        import anthropic
+
+        while True:
+            body = self._dialect.body(
+                self._served_as,
+                prompt,
+                max_tokens=max_tokens,
+                effort=effort,
+                temperature=self._temperature,
+                stream=stream,
+            )
+            try:
+                return await send(body)
+            except client_failures() as error:
+                if isinstance(error, anthropic.APIStatusError) and self._learns(body, error):
+                    continue
+                raise translate(error, self._endpoint, self.name) from None
+
+    def _learns(self, body: dict[str, Any], error: anthropic.APIStatusError) -> bool:
+        if refusal_status(error) not in (400, 422) or length_refusal(error):
+            return False
+        return self._dialect.learn(body, refusal_text(error))
+
+    def _options(self, body: dict[str, Any]) -> anthropic.RequestOptions:
+        version = SAMPLING_VERSION if "temperature" in body else API_VERSION
+        return request_options(self._endpoint, version=version)
+
+    async def _send_whole(self, body: dict[str, Any]) -> tuple[_Written, Left | None]:
+        import anthropic
+        import httpx2
+
+        raw = await self._open().post(
+            MESSAGES, body=body, cast_to=httpx2.Response, options=self._options(body)
+        )
+        reply = Reply.model_validate_json(raw.content)
+        if reply.error is not None:
+            raise anthropic.APIStatusError("", response=raw, body={"error": reply.error})
+        if reply.content is None:
+            raise malformed(self._endpoint, self.name)
+        written = _Written(
+            "".join(block.shown for block in reply.content),
+            classify_end(reply.stop_reason, delivered=True),
+            reply.stop_reason,
+            sum_tokens(reply.usage, ended=True),
+            reply.model,
+        )
+        return written, parse_rate_limits(raw.headers)
+
+    async def _send_streamed(self, body: dict[str, Any]) -> tuple[_Written, Left | None]:
+        """Return a reply that is too long for one idle connection."""
+        reply, text = await self._open_stream(body)
+        try:
+            while text is not None:
+                text = await reply.next_text()
+        finally:
+            await reply.close()
+        return reply.written, parse_rate_limits(reply.headers)
+
+    async def _open_stream(self, body: dict[str, Any]) -> tuple[MessageStream, str | None]:
+        """Return an open reply and its first text.
+
+        The text is None if the reply has none.
+        """
+        import anthropic
+
+        async with AsyncExitStack() as stack:
+            events = await self._open().post(
+                MESSAGES,
+                body=body,
+                cast_to=object,
+                options=self._options(body),
+                stream=True,
+                stream_cls=anthropic.AsyncStream[object],
+            )
+            reply = MessageStream(events, self._where, body["max_tokens"])
+            stack.push_async_callback(reply.close)
+            text = await reply.next_text()
+            if text is None and not reply.started:
+                raise malformed(self._endpoint, self.name)
+            stack.pop_all()
+            return reply, text
+
+    async def _next_text(self, reply: MessageStream, deadline: float) -> str | None:
+        now = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
+                return await reply.next_text()
+        except TimeoutError:
+            raise ModelTimeoutError(
+                f"the answer of {self._where} stalled after {len(reply.text)} characters; ask "
+                "again, or raise model_timeout_s"
+            ) from None
+        except client_failures():
+            raise ModelUnavailableError(
+                f"the answer of {self._where} broke off after {len(reply.text)} characters; ask "
+                "again"
+            ) from None
+
+    async def _get(self, path: str, timeout_s: float | None = None) -> bytes:
+        import httpx2
+
+        with limited_body(MODEL_LIST_BYTES, self._where):
+            options = request_options(self._endpoint, timeout_s=timeout_s)
+            raw = await self._open().get(path, cast_to=httpx2.Response, options=options)
+            return raw.content
+
+    async def _list_models(self, probed: Endpoint, model: str | None = None) -> tuple[str, ...]:
+        """Return the ids that the endpoint lists, or ``model`` alone if it knows that one."""
+        import anthropic
+
+        path = f"{MODELS}/{quote(model, safe='')}" if model else f"{MODELS}?limit=1000"
+        try:
+            listed = json.loads(await self._get(path, PROBE_TIMEOUT_S))
+        except client_failures() as error:
+            if isinstance(error, anthropic.NotFoundError):
+                return ()
+            raise translate(error, probed, self.name) from None
+        if model:
+            return (model,)
+        entries = listed.get("data") if isinstance(listed, dict) else None
+        found = [e.get("id") for e in entries or () if isinstance(e, dict)]
+        return tuple(name for name in found if isinstance(name, str))
+
+    def _broken(self, made: Completion, reason: str | None) -> ModelUnavailableError:
+        """Return the error for a reply that neither its model nor the token limit ended."""
+        word = f" ({reason})" if reason and _WORD.fullmatch(reason) else ""
+        return ModelUnavailableError(
+            f"the model endpoint {self._where} broke its answer off{word}; ask again, or use "
+            "another model or endpoint",
+            retry=Retry(tries=TRIES_CONNECTION),
+            usage=None if made.usage.estimated else made.usage,
+        )
+
+    def _check(self, made: Completion, end: End) -> None:
+        """Raise ModelOutputError without text, unless the token limit was reached first."""
+        if end == "refused":
+            what = "withheld its answer because of a content filter; rephrase the question"
+        elif not made.text.strip() and end == "whole":
+            what = "sent an empty answer; ask again or use another model"
+        else:
+            return
+        # Reported usage is paid for; unreported usage is unknown.
+        usage = None if made.usage.estimated else made.usage
+        raise ModelOutputError(f"model {self.name} at {self._endpoint.host} {what}", usage=usage)
+
+    def _completion(self, prompt: Prompt, written: _Written) -> Completion:
+        priced = price_tokens(prompt, written.text, written.counted)
+        return Completion(
+            text=written.text,
+            usage=priced.usage,
+            model=written.model or self.name,
+            truncated=written.end in ("cut", "broken"),
+            doubted=priced.doubted,
+            counted=written.counted.input if written.counted else None,
+        )
+
+
+class MessageStream:
+    """Wraps the client's stream of events. Its errors pass through untranslated."""
+
+    def __init__(self, events: anthropic.AsyncStream[object], where: str, room: int) -> None:
+        self._events = events
+        self._where, self._room = where, room
+        self._parts: list[str] = []
+        self._left = text_bytes(room)
+        self._counts: dict[str, int] = {}
+        self._reason: str | None = None
+        self._model: str | None = None
+        self._delivered = False
+        self.started = False
+
+    @property
+    def text(self) -> str:
+        """All text so far."""
+        return "".join(self._parts)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the reply, with names in lower case."""
+        return dict(self._events.response.headers)
+
+    @property
+    def written(self) -> _Written:
+        """The reply so far; it is broken off until its last event has arrived."""
+        end = classify_end(self._reason, delivered=self._delivered)
+        counts = ReportedTokens.model_validate(self._counts)
+        return _Written(
+            self.text,
+            "broken" if end == "whole" and not self._delivered else end,
+            self._reason,
+            sum_tokens(counts, ended=self._delivered),
+            self._model,
+        )
+
+    async def next_text(self) -> str | None:
+        """Return the next non-empty piece; None at the end.
+
+        Raises ValueError (pydantic or JSON) if an event breaks the interface, and ModelOutputError
+        if the text is far longer than its room.
+        """
+        while not self._delivered and (raw := await anext(self._events, None)) is not None:
+            text = self._take(Event.model_validate(raw))
+            if text:
+                self._parts.append(text)
+                return text
+        return None
+
+    async def close(self) -> None:
+        """Give the connection back to the pool.
+
+        It is dropped if the reply was not read fully.
+        """
+        await self._events.close()
+
+    def _take(self, event: Event) -> str:
+        self.started |= event.type == "message_start"
+        self._delivered = event.type == "message_stop"
+        for usage in (event.message and event.message.usage, event.usage):
+            if usage is not None:
+                self._counts |= usage.model_dump(exclude_none=True)
+        if event.message is not None:
+            self._model = event.message.model or self._model
+        if event.delta is not None:
+            self._reason = event.delta.stop_reason or self._reason
+        text = "".join(block.shown for block in (event.content_block, event.delta) if block)
+        self._left -= len(text)
+        if self._left < 0:
+            raise ModelOutputError(
+                f"the model endpoint {self._where} kept sending text after the {self._room:,} "
+                "tokens that were requested; use another model or endpoint"
+            )
+        return text

@@ -1,0 +1,309 @@
+"""Shapes of Anthropic's Messages API, and what one of its models takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from pgs_neo4j.llm.openai.usage import CountedUsage, count_usage
+from pgs_neo4j.llm.openai.wire import ReplyUsage
+from pgs_neo4j.model import Effort, Prompt
+from pgs_neo4j.model.ceilings import CALL_TOKENS
+from pgs_neo4j.text.tokens import estimate
+
+# No model caches less, and each newer one says its own minimum: 512 to 4,096 tokens. A marked block
+# below the minimum is read at the usual price.
+LEAST_CACHED_TOKENS = 1_024
+# A reply is written at up to 128,000 tokens an hour. One that may take longer than ten minutes has
+# to be streamed, because connections that are idle for so long are lost.
+LONGEST_UNSTREAMED = 128_000 // 6
+LEAST_THINKING = 1_024  # tokens; the interface refuses a smaller budget
+# What a budget of thinking takes of the room that it shares with the text.
+THINKING_SHARES: dict[Effort, float] = {"minimal": 0.0, "low": 0.2, "medium": 0.4, "high": 0.6}
+EFFORTS: dict[Effort, str] = {"minimal": "low", "low": "low", "medium": "medium", "high": "high"}
+_MOST_OUTPUT = re.compile(r"max_tokens\D{1,4}\d+ > (\d{2,9}), which is the max", re.IGNORECASE)
+
+Thinking = Literal["adaptive", "enabled"]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+
+Tokens = Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+
+
+class ReportedTokens(_Shape):
+    """The counts of one reply or event; those of an event add to those before it."""
+
+    input_tokens: Tokens | None = None
+    cache_creation_input_tokens: Tokens | None = None
+    cache_read_input_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+
+
+def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Ignore what cannot be: the rest of the reply is good."""
+    try:
+        return None if value is None else validate(value)
+    except ValidationError:
+        return None
+
+
+Reported = Annotated[ReportedTokens | None, WrapValidator(_or_none)]
+
+
+class Block(_Shape):
+    """A block of a reply, or the piece of one that an event adds."""
+
+    type: str = ""
+    text: str = ""
+    stop_reason: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """Its text; empty for thinking and tools."""
+        return self.text if self.type in ("text", "text_delta") else ""
+
+
+class Reply(_Shape):
+    """A whole reply, or an error that came with the status of one."""
+
+    content: list[Block] | None = None
+    error: dict[str, Any] | None = None
+    stop_reason: str | None = None
+    usage: Reported = None
+    model: str | None = None
+
+
+class StartedReply(_Shape):
+    """What is known of a reply when it begins."""
+
+    usage: Reported = None
+    model: str | None = None
+
+
+class Event(_Shape):
+    """One event of a streamed reply."""
+
+    type: str
+    message: StartedReply | None = None
+    content_block: Block | None = None
+    delta: Block | None = None
+    usage: Reported = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTokens:
+    """The tokens of a call as its endpoint counted them.
+
+    No token of the input is in two of the three counts. ``output`` is None for a reply that broke
+    off before its end.
+    """
+
+    uncached: int
+    cache_writes: int
+    cache_reads: int
+    output: int | None
+
+    @property
+    def input(self) -> int:
+        """All tokens of the prompt."""
+        return self.uncached + self.cache_writes + self.cache_reads
+
+
+def sum_tokens(reported: ReportedTokens | None, *, ended: bool) -> CountedTokens | None:
+    """Return the counts of a reply; None if it has none of its input, or one that cannot be.
+
+    Before a reply has ``ended``, the count of its output is not that of all of it.
+    """
+    if reported is None or reported.input_tokens is None:
+        return None
+    counted = CountedTokens(
+        reported.input_tokens,
+        reported.cache_creation_input_tokens or 0,
+        reported.cache_read_input_tokens or 0,
+        reported.output_tokens if ended else None,
+    )
+    return counted if counted.input <= CALL_TOKENS else None
+
+
+def price_tokens(prompt: Prompt, text: str, counted: CountedTokens | None) -> CountedUsage:
+    """Return what a call used. This is the only place where its counts become a ``Usage``."""
+    if counted is None:
+        return count_usage(prompt, text, None)
+    output = estimate(text) if counted.output is None else counted.output
+    reported = ReplyUsage(prompt_tokens=counted.input, completion_tokens=output)
+    made = count_usage(prompt, text, reported)
+    guessed = made.usage.estimated or counted.output is None
+    return replace(made, usage=replace(made.usage, estimated=guessed))
+
+
+class _Support(_Shape):
+    supported: bool | None = None
+
+
+class _ThinkingTypes(_Shape):
+    adaptive: _Support = _Support()
+    enabled: _Support = _Support()
+
+
+class _ThinkingSupport(_Support):
+    types: _ThinkingTypes = _ThinkingTypes()
+
+
+class _Capabilities(_Shape):
+    effort: _Support = _Support()
+    thinking: _ThinkingSupport = _ThinkingSupport()
+
+
+def _positive(value: object) -> int | None:
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= CALL_TOKENS
+    return value if known and isinstance(value, int) else None
+
+
+Size = Annotated[int | None, BeforeValidator(_positive)]
+
+
+class ModelDescription(_Shape):
+    """What a server says of a model; sizes in tokens."""
+
+    max_input_tokens: Size = None
+    max_tokens: Size = None
+    capabilities: Annotated[_Capabilities | None, WrapValidator(_or_none)] = None
+
+
+def build_messages(prompt: Prompt, *, caches: bool) -> dict[str, Any]:
+    """Return the system text and the messages of a request.
+
+    Long blocks that other calls repeat are marked for the cache; what differs comes last.
+    """
+    stable, rest = _split_user(prompt)
+    system = [_text_block(prompt.system, caches and _is_cached(prompt.system))]
+    content = [
+        _text_block(stable, caches and _is_cached(prompt.system + stable)),
+        _text_block(rest, marked=False),
+    ]
+    # The interface refuses empty blocks.
+    return {
+        **({"system": system} if prompt.system else {}),
+        "messages": [{"role": "user", "content": [block for block in content if block["text"]]}],
+    }
+
+
+def _split_user(prompt: Prompt) -> tuple[str, str]:
+    """Return the part of the user's text that other calls begin with, and the rest.
+
+    Prompts do not say yet where it ends, so it is empty.
+    """
+    return "", prompt.user
+
+
+def _text_block(text: str, marked: bool) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": text}
+    return {**block, "cache_control": {"type": "ephemeral"}} if marked else block
+
+
+def _is_cached(prefix: str) -> bool:
+    return estimate(prefix) >= LEAST_CACHED_TOKENS
+
+
+@dataclass(slots=True)
+class Dialect:
+    """What a model takes, learned from its description and from refusals.
+
+    ``thinking`` are the forms in which it may be asked to think, the preferred one first: models
+    since Claude 4.6 decide themselves how much, those before take a budget of tokens, and the
+    oldest do not think. ``most_output``: the longest reply, in tokens, that may be asked for.
+    """
+
+    thinking: tuple[Thinking, ...] = ("adaptive", "enabled")
+    takes_effort: bool = True
+    takes_temperature: bool = True
+    caches: bool = True
+    most_output: int | None = None
+
+    def body(
+        self,
+        model: str,
+        prompt: Prompt,
+        *,
+        max_tokens: int,
+        effort: Effort | None,
+        temperature: float | None,
+        stream: bool,
+    ) -> dict[str, Any]:
+        """Return the request for ``prompt`` in the dialect learned so far."""
+        room = min(max_tokens, self.most_output or max_tokens)
+        body: dict[str, Any] = {"model": model, "max_tokens": room}
+        body |= build_messages(prompt, caches=self.caches)
+        if effort is not None:
+            body |= self._effort(effort, room)
+        # With thinking, the interface takes no temperature but the default.
+        if temperature is not None and self.takes_temperature and "thinking" not in body:
+            body["temperature"] = temperature
+        return {**body, "stream": True} if stream else body
+
+    def read(self, description: ModelDescription) -> None:
+        """Learn from what the server says of the model."""
+        self._shorten(description.max_tokens)
+        capabilities = description.capabilities
+        if capabilities is None:
+            return
+        supported = capabilities.thinking
+        types = {"adaptive": supported.types.adaptive, "enabled": supported.types.enabled}
+        self.thinking = tuple(
+            form
+            for form in self.thinking
+            if supported.supported is not False and types[form].supported is not False
+        )
+        self.takes_effort &= capabilities.effort.supported is not False
+
+    def learn(self, body: dict[str, Any], message: str) -> bool:
+        """Learn from a refusal; return whether another request is worth sending.
+
+        True at most once per parameter of ``body``, so the repetition ends.
+        """
+        said = message.lower()
+        form = body.get("thinking", {}).get("type")
+        # A refused form names the other one, and the effort to use with it.
+        if form and ("thinking" in said or "budget_tokens" in said):
+            self.thinking = tuple(other for other in self.thinking if other != form)
+        elif "output_config" in body and ("effort" in said or "output_config" in said):
+            self.takes_effort = False
+        elif "temperature" in body and "temperature" in said:
+            self.takes_temperature = False
+        elif "cache_control" in said and "cache_control" in str(body.get("system")):
+            self.caches = False
+        elif found := _MOST_OUTPUT.search(message):
+            self._shorten(int(found[1]))
+            return bool(body["max_tokens"] > (self.most_output or 0))
+        else:
+            return False
+        return True
+
+    def _effort(self, effort: Effort, room: int) -> dict[str, Any]:
+        asked: dict[str, Any] = {"output_config": {"effort": EFFORTS[effort]}}
+        asked = asked if self.takes_effort else {}
+        form = next(iter(self.thinking), None)
+        budget = int(room * THINKING_SHARES[effort])
+        if form == "adaptive":
+            asked["thinking"] = {"type": "adaptive"}
+        elif form == "enabled" and budget >= LEAST_THINKING:
+            asked["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        return asked
+
+    def _shorten(self, most: int | None) -> None:
+        if most is not None:
+            self.most_output = min(most, self.most_output or most)
