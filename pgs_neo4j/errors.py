@@ -317,15 +317,22 @@ class PromptTooLongError(ModelError):
     """The prompt exceeds the model's context; a smaller one may fit.
 
     ``context`` is the limit that the endpoint named, its reply included, and ``prompt`` the length
-    that it counted, both in tokens; None: unnamed.
+    that it counted, both in tokens; None: unnamed. ``refuses``: the endpoint refuses each prompt
+    that is longer.
     """
 
     def __init__(
-        self, message: str, *, context: int | None = None, prompt: int | None = None
+        self,
+        message: str,
+        *,
+        context: int | None = None,
+        prompt: int | None = None,
+        refuses: bool = True,
     ) -> None:
         super().__init__(message)
         self.context = context
         self.prompt = prompt
+        self.refuses = refuses
 
 
 class PromptCutError(PromptTooLongError):

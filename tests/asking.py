@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.calls.queue import Scheduler
-from pgs_neo4j.llm.openai.chat import OpenAILLM, ProbeResult
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt
 

@@ -48,9 +48,7 @@ def with_model(
         neo4j_password=endpoint.password,
         llm_base_url=fake.base_url,
         llm_provider="openai",
-        sweep_model="reader",
-        synthesis_model="writer",
-        **KNOBS | settings,
+        **KNOBS | {"sweep_model": "reader", "synthesis_model": "writer"} | settings,
     )
 
 

@@ -53,7 +53,11 @@ async def answer_found(
     """
     began = perf_counter()
     check_order(order.run)
-    check_prices(tools, helped=asks_for_keywords(order, tools) or orders_by_model(order, tools))
+    helpers = [
+        *([tools.keyword_llm] if asks_for_keywords(order, tools) else []),
+        *([tools.ordering_llm] if orders_by_model(order, tools) else []),
+    ]
+    check_prices(tools, helpers)
     fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
     async with record_answer(order, tools, stored) as record:
         found = await find_again(order, tools, record)

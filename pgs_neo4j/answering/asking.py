@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.record import AnswerRecord
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
@@ -11,13 +12,18 @@ from pgs_neo4j.synthesis.reply import keep_reply
 
 
 async def ask_once(
-    order: AnswerOrder, tools: RunTools, record: AnswerRecord, prompt: Prompt, room: int
+    order: AnswerOrder,
+    tools: RunTools,
+    record: AnswerRecord,
+    llm: LLM,
+    prompt: Prompt,
+    room: int,
 ) -> str:
-    """Return the reply of the model of sweeps, from the cache or bought once.
+    """Return the reply of a model, from the cache or bought once.
 
     ``room`` is the most tokens of the reply. Raises ModelError, StoppedError, and DatabaseError.
     """
-    llm, effort = tools.sweep_llm, order.run.config.sweep_effort
+    effort = order.run.config.sweep_effort
     connected = SynthesisTools(
         llm=llm,
         calls=tools.calls,

@@ -33,7 +33,7 @@ _LINE = re.compile(r"^[ \t*#>-]*(names|themes)[ \t*]*:[ \t*]*(.*)$", re.IGNORECA
 def asks_for_keywords(order: AnswerOrder, tools: RunTools) -> bool:
     """Whether the model is asked; a reader that costs nothing knows no better than the words."""
     keyed = order.keywords == "model" and order.found.mode in KEYED
-    return keyed and order.again is not None and not is_free(tools.sweep_llm)
+    return keyed and order.again is not None and not is_free(tools.keyword_llm)
 
 
 def keyword_prompt(question: str) -> Prompt:
@@ -50,7 +50,8 @@ async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) 
     if order.again is None or not asks_for_keywords(order, tools):
         return order.found
     try:
-        reply = await ask_once(order, tools, record, keyword_prompt(order.run.question), ROOM)
+        prompt = keyword_prompt(order.run.question)
+        reply = await ask_once(order, tools, record, tools.keyword_llm, prompt, ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the question's own words were searched for: {error}")
         return order.found

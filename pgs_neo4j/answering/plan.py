@@ -30,7 +30,7 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     run, llm = order.run, tools.synthesis_llm
     check_order(run)
     helpers = _helpers(order, tools)
-    check_prices(tools, helped=bool(helpers))
+    check_prices(tools, [helper for helper, *_ in helpers])
     order = replace(order, found=cut(order, order.found))
     try:
         context, prompt = fit_prompt(order, tools)
@@ -62,18 +62,19 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
 
 def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, int, int, int]]:
     """Return the calls before the answer's: model, tokens in, usual tokens out, most out."""
-    llm, question, items = tools.sweep_llm, order.run.question, order.found.items
+    question, items = order.run.question, order.found.items
     parts: list[tuple[LLM, int, int, int]] = []
     keyed = asks_for_keywords(order, tools)
     if keyed:
         room = keywords.ROOM
-        parts.append((llm, estimated_tokens(keyword_prompt(question)), room // 4, room))
+        tokens = estimated_tokens(keyword_prompt(question))
+        parts.append((tools.keyword_llm, tokens, room // 4, room))
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
         room = reranking.ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
         if keyed:  # other nodes will be found, of any length
             tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST))
-        parts.append((llm, tokens, room // 4, room))
+        parts.append((tools.ordering_llm, tokens, room // 4, room))
     return parts
 
 

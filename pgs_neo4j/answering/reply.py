@@ -23,7 +23,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
-from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import CheckedAbsence, Completion, GraphMapping, Prompt, Stated
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunTools
@@ -90,12 +90,12 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
     return context, answer_prompt(question, found.mode, context)
 
 
-def check_prices(tools: RunTools, *, helped: bool = False) -> None:
+def check_prices(tools: RunTools, helpers: Sequence[LLM] = ()) -> None:
     """Raise ConfigError if a limit on the cost needs a price that a model has not.
 
-    ``helped``: the model of the sweeps names the keywords, or orders what was found.
+    ``helpers`` name the keywords, and order what was found.
     """
-    models = [tools.synthesis_llm, *([tools.sweep_llm] if helped else [])]
+    models = [tools.synthesis_llm, *helpers]
     tools.calls.budget.check({llm.name: is_free(llm) for llm in models})
 
 

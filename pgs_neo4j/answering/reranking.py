@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.]*\w)")
 
 def orders_by_model(order: AnswerOrder, tools: RunTools) -> bool:
     """Whether the model orders; a reader that costs nothing knows no better than the search."""
-    return order.rerank == "model" and not is_free(tools.sweep_llm)
+    return order.rerank == "model" and not is_free(tools.ordering_llm)
 
 
 def rerank_prompt(question: str, items: Sequence[FoundItem]) -> Prompt:
@@ -59,9 +59,8 @@ async def rerank_found(
     if not orders_by_model(order, tools) or len(found.items) < 2:
         return cut(order, found)
     try:
-        reply = await ask_once(
-            order, tools, record, rerank_prompt(order.run.question, found.items), ROOM
-        )
+        prompt = rerank_prompt(order.run.question, found.items)
+        reply = await ask_once(order, tools, record, tools.ordering_llm, prompt, ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the order was kept, because the reranker model failed: {error}")
         return cut(order, found)

@@ -255,7 +255,8 @@ class Calls:
             yield
         except PromptTooLongError as error:
             if error.context is not None:
-                self.contexts.learn(llm.name, ModelContext(error.context, "refusal", refuses=True))
+                refused = ModelContext(error.context, "refusal", refuses=error.refuses)
+                self.contexts.learn(llm.name, refused)
             raise
 
     def spent(self) -> Spent:

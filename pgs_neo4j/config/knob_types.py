@@ -67,11 +67,32 @@ class SettingsOverrides(Knobs, total=False):
     neo4j_database: str | None
     neo4j_ca: str | None
     graph: str | None
-    llm_provider: Literal["openai", "extractive"] | None
+    llm_provider: (
+        Literal[
+            "openai",
+            "anthropic",
+            "xai",
+            "gemini",
+            "azure",
+            "openrouter",
+            "groq",
+            "mistral",
+            "ollama",
+            "lmstudio",
+            "vllm",
+            "llamacpp",
+            "tgi",
+        ]
+        | Literal["extractive"]
+        | None
+    )
     llm_base_url: str | None
     llm_api_key: str | SecretStr | None
     sweep_model: str | None
     synthesis_model: str | None
+    answer_model: str | None
+    keyword_model: str | None
+    ordering_model: str | None
     embedding_model: str | None
     embedding_dimensions: int | Literal["none"] | None
     search: SearchDefaults | Mapping[str, object] | None

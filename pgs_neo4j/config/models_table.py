@@ -1,12 +1,23 @@
-"""One ``[models.NAME]`` table of ``pgs.toml``: prices and context of a model."""
+"""One ``[models.NAME]`` table of ``pgs.toml``: where a model is, its prices, and its context."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_serializer,
+    field_validator,
+)
 
+from pgs_neo4j.config.addresses import masked_address
+from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 
@@ -14,14 +25,29 @@ MILLION = 1_000_000
 
 
 class ModelEntry(BaseModel):
-    """The prices and the context of a model.
+    """Where a model is, its prices, and its context.
 
-    Prices are per million tokens, in any currency, the same for all models. ``context`` counts
-    the tokens the model can take, its reply included.
+    Without ``provider`` and ``base_url``, it is at the endpoint of all models. Prices are per
+    million tokens, in any currency, the same for all models. ``context`` counts the tokens the
+    model can take, its reply included.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
+    model: Annotated[
+        str | None,
+        Field(min_length=1, description="name of the model at its endpoint; unset: the table's"),
+    ] = None
+    provider: Annotated[
+        ProviderName | None, Field(description="provider of this model, with its address")
+    ] = None
+    base_url: Annotated[
+        str | None, Field(description="endpoint of this model; unset: that of its provider")
+    ] = None
+    api_key: Annotated[
+        SecretStr | None,
+        Field(description="key of this endpoint; unset: the customary variable of its provider"),
+    ] = None
     input_price: Annotated[
         float | None,
         Field(ge=0.0, allow_inf_nan=False, description="price of a million input tokens"),
@@ -39,6 +65,15 @@ class ModelEntry(BaseModel):
     def check_numbers(cls, value: object) -> object:
         """Refuse numbers that no model has."""
         return check_number(value)
+
+    @field_serializer("base_url", when_used="unless-none")
+    def _address(self, address: str) -> str:
+        return masked_address(address)
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether the table says where the model is."""
+        return self.provider is not None or self.base_url is not None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float | None:
         """Return the cost of these tokens; None when a price is unknown."""

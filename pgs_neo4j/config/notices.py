@@ -12,7 +12,7 @@ from pgs_neo4j.config.addresses import OPENAI_URL, host_in, is_plain
 from pgs_neo4j.config.provenance import Provenance
 from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.config.sources import Sourced
-from pgs_neo4j.config.trust import model_access, rerank_access, server_access
+from pgs_neo4j.config.trust import ModelAccess, model_access, rerank_access, server_access
 from pgs_neo4j.errors import ConfigError
 
 SECRETS = ("neo4j_password", "llm_api_key", "rerank_api_key")
@@ -66,9 +66,11 @@ def _tell_directory(settings: Settings) -> Iterator[str]:
     if sources.place != "directory":
         return
     told = f"{sources.path} is in force, because it is in the working directory"
-    reader = _reader(settings)
-    if reader is not None and any(sources.source(name) == "directory" for name in READER):
-        told += f"; text of the graph goes to {reader}"
+    readers = _reader_hosts(settings)
+    if readers and any(
+        sources.source(name) == "directory" for name in (*READER, *_of_models(sources))
+    ):
+        told += f"; text of the graph goes to {' and '.join(readers)}"
     elif settings.llm_base_url and sources.source("llm_base_url") == "directory":
         told += f"; it names {host_in(settings.llm_base_url)} for models"
     if settings.rerank_base_url and sources.source("rerank_base_url") == "directory":
@@ -80,20 +82,42 @@ def _tell_directory(settings: Settings) -> Iterator[str]:
     yield told
 
 
-def _reader(settings: Settings) -> str | None:
-    """Return the host that reads text of the graph; None if no text leaves."""
-    if settings.provider != "openai" and settings.embedder != "openai":
-        return None
-    return host_in(settings.llm_base_url or OPENAI_URL)
+def _of_models(sources: Provenance) -> list[str]:
+    """Return the settings that say where models are, in their tables."""
+    ends = (".provider", ".base_url")
+    return [name for name in sources.sources if name.startswith("models.") and name.endswith(ends)]
+
+
+def _readers(settings: Settings) -> list[ModelAccess]:
+    """Return the endpoints that read text of the graph; empty if no text leaves.
+
+    Raises ConfigError as ``model_access``.
+    """
+    names = [settings.embedding_model] if settings.embedder == "openai" else []
+    if settings.uses_models:
+        names += [settings.sweep_model, settings.synthesis_model]
+        names += [settings.answer_model, settings.keyword_model, settings.ordering_model]
+    found = {access.base_url: access for access in (model_access(settings, n) for n in names if n)}
+    if not found and names:
+        found = {None: model_access(settings)}
+    return list(found.values())
+
+
+def _reader_hosts(settings: Settings) -> list[str]:
+    try:
+        readers = _readers(settings)
+    except ConfigError:  # raised where the endpoint is needed
+        return [host_in(settings.llm_base_url)] if settings.llm_base_url else []
+    return list(dict.fromkeys(host_in(access.base_url or OPENAI_URL) for access in readers))
 
 
 def _tell_plain(settings: Settings) -> Iterator[str]:
     try:
-        models, server = model_access(settings), server_access(settings)
+        models, server = _readers(settings), server_access(settings)
         reranker = rerank_access(settings)
     except ConfigError:
         return  # raised where the address is needed
-    for used in (models if _reader(settings) else None, reranker):
+    for used in (*models, reranker):
         if used and used.base_url and used.key and is_plain(used.base_url):
             yield (
                 f"the key for {host_in(used.base_url)} goes over http, where others on the way can "
@@ -108,7 +132,8 @@ def _tell_plain(settings: Settings) -> Iterator[str]:
 
 
 def _tell_readable(sources: Provenance) -> Iterator[str]:
-    secrets = sorted(sources.names.intersection(SECRETS))
+    in_models = (name for name in sources.names if name.endswith(".api_key"))
+    secrets = sorted({*sources.names.intersection(SECRETS), *in_models})
     if sources.path is None or not secrets or os.name == "nt":
         return
     try:

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from platformdirs import user_config_path
+from pydantic import SecretStr
 
+from pgs_neo4j.config.providers import KEY_VARIABLES
 from pgs_neo4j.errors import ConfigError
 
 FILE_NAME = "pgs.toml"
@@ -31,8 +33,10 @@ directory, and the working ``directory``. ``customary`` is a variable of other t
 class Provenance:
     """The source of every setting, and the file in force.
 
-    ``names`` are the settings of the file, including those that another source overrides.
-    ``customary_url`` is OPENAI_BASE_URL, even where it is overridden.
+    ``names`` are the settings of the file, and the keys of its tables, including those that another
+    source overrides.
+    ``customary_url`` is OPENAI_BASE_URL, even where it is overridden. ``customary_keys`` are those
+    of providers, by the variables of other tools that hold them.
     """
 
     sources: Mapping[str, Source] = field(default_factory=dict)
@@ -40,6 +44,7 @@ class Provenance:
     place: Source = "default"
     names: frozenset[str] = frozenset()
     customary_url: str | None = field(default=None, repr=False)
+    customary_keys: Mapping[str, SecretStr] = field(default_factory=dict, repr=False)
 
     def source(self, name: str) -> Source:
         """Return the source of a setting; a value that is only passed on counts as a call."""
@@ -54,17 +59,26 @@ class Inputs:
     place: Source
     values: dict[str, object] = field(repr=False)
     customary: dict[str, str] = field(repr=False)
+    customary_keys: dict[str, SecretStr] = field(repr=False)
     variables: frozenset[str]
 
     def trace(self, names: Iterable[str], call: Mapping[str, object]) -> Provenance:
         """Return the source of each setting, with ``call`` as the values of the call.
 
-        ``search.mode`` is the key ``mode`` of the table ``search``.
+        ``search.mode`` is the key ``mode`` of the table ``search``, and ``models.NAME.base_url``
+        that of the table of a model.
         """
         called, filed = _with_keys(call), _with_keys(self.values)
-        sources = {name: self._source(name, called, filed) for name in names}
-        customary_url = self.customary.get("llm_base_url")
-        return Provenance(sources, self.path, self.place, frozenset(self.values), customary_url)
+        keys = {name for name in called | filed | self.variables if name.startswith("models.")}
+        sources = {name: self._source(name, called, filed) for name in (*names, *keys)}
+        return Provenance(
+            sources,
+            self.path,
+            self.place,
+            filed,
+            self.customary.get("llm_base_url"),
+            self.customary_keys,
+        )
 
     def _source(self, name: str, called: frozenset[str], filed: frozenset[str]) -> Source:
         if name in called:
@@ -126,6 +140,11 @@ def _read_inputs() -> Inputs:
             for name, variable in CUSTOMARY.items()
             if os.environ.get(variable)
         },
+        customary_keys={
+            variable: SecretStr(os.environ[variable])
+            for variable in KEY_VARIABLES
+            if os.environ.get(variable)
+        },
         variables=_with_keys(
             {
                 name.upper().removeprefix(prefix).lower(): _table(value)
@@ -138,14 +157,20 @@ def _read_inputs() -> Inputs:
 
 def _with_keys(values: Mapping[str, object]) -> frozenset[str]:
     """Return the names of some values, and of the keys that tables among them set."""
-    keys = (
-        f"{name}.{key}"
-        for name, value in values.items()
-        for key in (
-            value if isinstance(value, Mapping) else getattr(type(value), "model_fields", ())
-        )
-    )
-    return frozenset((*values, *keys))
+    names = set(values)
+    for name, value in values.items():
+        names |= {f"{name}.{key}" for key in _with_keys(_set_keys(value))}
+    return frozenset(names)
+
+
+def _set_keys(value: object) -> Mapping[str, object]:
+    """Return what a table sets, by its keys; nothing for anything else.
+
+    A table as an object sets all of its keys.
+    """
+    if isinstance(value, Mapping):
+        return value
+    return {name: getattr(value, name) for name in getattr(type(value), "model_fields", ())}
 
 
 def _table(variable: str) -> object:

@@ -11,12 +11,13 @@ from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.declaration import About, NoneAllowed
 from pgs_neo4j.config.models_table import Models
 from pgs_neo4j.config.provenance import Provenance, one_reading
+from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.config.schedule_table import Schedule
 from pgs_neo4j.config.search_table import Search, SearchDefaults
 from pgs_neo4j.config.sources import Sourced
 from pgs_neo4j.config.token_table import TokenEntries
 
-Provider = Literal["openai", "extractive"]
+Provider = ProviderName | Literal["extractive"]
 EmbedderName = Literal["none", "stored", "openai", "hashing", "sentence-transformers"]
 ADDRESSES = ("neo4j_uri", "llm_base_url", "rerank_base_url")
 
@@ -59,17 +60,25 @@ class Settings(Sourced):
     llm_provider: Annotated[
         Provider | None,
         About("models"),
-        Field(description="unset: openai when a key or base URL is set, else extractive"),
+        Field(
+            description="provider or server of the models; extractive: no model; unset: openai "
+            "when a key or base URL is set, else extractive"
+        ),
     ] = None
     llm_base_url: Annotated[
         str | None,
         About("models"),
-        Field(description="OpenAI-compatible endpoint; unset: OPENAI_BASE_URL"),
+        Field(
+            description="endpoint of the models; unset: that of the provider, or OPENAI_BASE_URL"
+        ),
     ] = None
     llm_api_key: Annotated[
         SecretStr | None,
         About("models"),
-        Field(description="key of the endpoint; unset: OPENAI_API_KEY"),
+        Field(
+            description="key of the endpoint; unset: the provider's customary variable, such as "
+            "OPENAI_API_KEY"
+        ),
     ] = None
     sweep_model: Annotated[
         str, About("models"), Field(description="model that sweeps partitions")
@@ -77,6 +86,21 @@ class Settings(Sourced):
     synthesis_model: Annotated[
         str, About("models"), Field(description="model that writes the synthesis")
     ] = "gpt-5"
+    answer_model: Annotated[
+        str | None,
+        About("models"),
+        Field(description="model that answers from a search; unset: synthesis_model"),
+    ] = None
+    keyword_model: Annotated[
+        str | None,
+        About("models"),
+        Field(description="model that names the keywords of a search; unset: sweep_model"),
+    ] = None
+    ordering_model: Annotated[
+        str | None,
+        About("models"),
+        Field(description="model that the reranker model asks; unset: sweep_model"),
+    ] = None
     embedder: Annotated[
         EmbedderName | None,
         About("embedding"),
@@ -206,8 +230,18 @@ class Settings(Sourced):
     def provider(self) -> Provider:
         """The provider in force: the configured one, or an inferred one.
 
-        It is inferred from the key and the base URL.
+        It is inferred from the key, the base URL, and the endpoint of the model of sweeps.
         """
         if self.llm_provider is not None:
             return self.llm_provider
-        return "openai" if self.llm_api_key or self.llm_base_url else "extractive"
+        if self.llm_api_key or self.llm_base_url:
+            return "openai"
+        entry = self.models.get(self.sweep_model)
+        if entry is None or not entry.has_endpoint:
+            return "extractive"
+        return entry.provider or "openai"
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether a language model reads, instead of the extractive reader."""
+        return self.provider != "extractive"

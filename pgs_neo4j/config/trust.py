@@ -4,6 +4,7 @@ The user's own sources trust each other: the call, the environment, the file tha
 and the one in the user's configuration directory. A ``pgs.toml`` in the working directory may come
 from anyone, with a clone or an archive, so an address in it gets no secret but its own.
 OPENAI_API_KEY was given to other programs, so it belongs to OPENAI_BASE_URL, or else to OpenAI.
+In the same way, the customary variables of other providers belong to the providers' own addresses.
 
 Nothing else reads a secret from the settings; a test holds that.
 """
@@ -23,7 +24,9 @@ from pgs_neo4j.config.addresses import (
     is_same_server,
     secret_parts,
 )
+from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.provenance import CUSTOMARY, Provenance, Source
+from pgs_neo4j.config.providers import PRESETS, ProviderName, is_on, recognize
 from pgs_neo4j.config.settings import ADDRESSES, Settings
 from pgs_neo4j.config.token_table import TokenEntry
 from pgs_neo4j.errors import ConfigError
@@ -56,10 +59,26 @@ class ServerAccess:
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """An address of models with the key that may go there; None is OpenAI's."""
+    """An address of models with the key that may go there; no address is OpenAI's.
+
+    ``provider``: as configured, or recognized by the address; None: it has to be asked. ``model``
+    is the model's name there.
+    """
 
     base_url: str | None
     key: SecretStr | None = field(default=None, repr=False)
+    provider: ProviderName | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """An address, and the setting and source that it comes from."""
+
+    url: str | None
+    setting: str
+    source: Source
+    provider: ProviderName | None = None
 
 
 def may_meet(secret: Source, address: Source) -> bool:
@@ -84,8 +103,11 @@ def trusted_tokens(settings: Settings) -> tuple[TokenEntry, ...]:
 
 def secrets(settings: Settings) -> tuple[str, ...]:
     """Return all texts that must not be shown, also those inside addresses, to mask them."""
-    keys = (settings.neo4j_password, settings.llm_api_key, settings.rerank_api_key)
-    addresses = (getattr(settings, name) for name in ADDRESSES)
+    keys = [settings.neo4j_password, settings.llm_api_key, settings.rerank_api_key]
+    keys += [entry.api_key for entry in settings.models.values()]
+    keys += settings.provenance.customary_keys.values()
+    addresses = [getattr(settings, name) for name in ADDRESSES]
+    addresses += [entry.base_url for entry in settings.models.values()]
     return (
         *(key.get_secret_value() for key in keys if key is not None),
         *(text for address in addresses if address for text in secret_parts(address)),
@@ -120,21 +142,137 @@ def server_access(settings: Settings) -> ServerAccess | None:
     )
 
 
-def model_access(settings: Settings) -> ModelAccess:
-    """Return the endpoint of models with its key.
+def model_access(settings: Settings, model: str | None = None) -> ModelAccess:
+    """Return the endpoint of a model with its key; without a model, that of all models.
 
-    OPENAI_API_KEY stays out of calls to this machine, which need no key as a rule. Raises
-    ConfigError when the key must not go to the endpoint.
+    A model's own table has the last word. A customary variable stays out of calls to this machine,
+    which need no key as a rule. Raises ConfigError when a key must not go to its endpoint, or when
+    a provider has no address of its own and none is set.
     """
-    url, key, sources = settings.llm_base_url, settings.llm_api_key, settings.provenance
-    if key is None or url is None:
-        return ModelAccess(url, key)
-    secret, address = sources.source("llm_api_key"), sources.source("llm_base_url")
-    if may_meet(secret, address) or _is_home(url, sources):
-        return ModelAccess(url, key)
-    if secret == "customary" and is_loopback(url):
-        return ModelAccess(url)
-    raise _refusal("llm_api_key", "llm_base_url", url, sources)
+    entry = settings.models.get(model) if model is not None else None
+    if entry is None:
+        return _general_access(settings, model)
+    if not entry.has_endpoint and entry.api_key is None:
+        return _general_access(settings, entry.model or model)
+    address = _own_address(settings, str(model), entry)
+    key = _own_key(settings, str(model), entry, address)
+    return ModelAccess(address.url, key, address.provider, entry.model or model)
+
+
+def _general_access(settings: Settings, model: str | None) -> ModelAccess:
+    """Return the endpoint of all models that have none of their own."""
+    address, sources = _general_address(settings), settings.provenance
+    key, secret = settings.llm_api_key, sources.source("llm_api_key")
+    others = secret == "customary" and address.provider not in (None, "openai")
+    if key is None or others:
+        key = _customary_key(address, sources)
+    unnamed = settings.llm_provider in (None, "openai")
+    if key is None and others and unnamed:
+        raise _refusal("llm_api_key", address.setting, str(address.url), sources)
+    if settings.llm_api_key is None or others or address.url is None:
+        return ModelAccess(address.url, key, address.provider, model)
+    if may_meet(secret, address.source) or _is_home(address.url, sources):
+        return ModelAccess(address.url, key, address.provider, model)
+    if secret == "customary" and is_loopback(address.url):
+        return ModelAccess(address.url, None, address.provider, model)
+    raise _refusal("llm_api_key", address.setting, address.url, sources)
+
+
+def _general_address(settings: Settings) -> _Address:
+    """Return the address of all models that have none of their own."""
+    sources, url = settings.provenance, settings.llm_base_url
+    named = settings.llm_provider if settings.llm_provider != "extractive" else None
+    if named not in (None, "openai") and sources.source("llm_base_url") == "customary":
+        url = None  # OPENAI_BASE_URL is that of another interface
+    if url is not None:
+        return _Address(
+            _completed(url, named),
+            "llm_base_url",
+            sources.source("llm_base_url"),
+            _told(named, url),
+        )
+    if named is None or named == "openai":
+        return _Address(None, "llm_base_url", "default", "openai")
+    return _Address(
+        _preset_url(named, "llm_base_url"), "llm_provider", sources.source("llm_provider"), named
+    )
+
+
+def _own_address(settings: Settings, model: str, entry: ModelEntry) -> _Address:
+    """Return the address that the table of a model names, else that of all models."""
+    if not entry.has_endpoint:
+        return _general_address(settings)
+    sources = settings.provenance
+    if entry.base_url is not None:
+        setting = f"models.{model}.base_url"
+        url = _completed(entry.base_url, entry.provider)
+        return _Address(url, setting, sources.source(setting), _told(entry.provider, url))
+    assert entry.provider is not None
+    setting = f"models.{model}.provider"
+    url = _preset_url(entry.provider, f"base_url under [models.{model!r}]")
+    return _Address(url, setting, sources.source(setting), entry.provider)
+
+
+def _own_key(
+    settings: Settings, model: str, entry: ModelEntry, address: _Address
+) -> SecretStr | None:
+    """Return the key for the endpoint of a model: its own, that of all models, or a customary one.
+
+    The key of all models goes only to their endpoint.
+    """
+    sources = settings.provenance
+    if entry.api_key is None:
+        general = _general_address(settings)
+        same = general.url == address.url and settings.llm_api_key is not None
+        if same and settings.provider != "extractive":
+            return _general_access(settings, model).key
+        return _customary_key(address, sources)
+    name = f"models.{model}.api_key"
+    if may_meet(sources.source(name), address.source):
+        return entry.api_key
+    raise ConfigError(
+        f"{name} is not sent to {host_in(address.url or OPENAI_URL)}, because that address comes "
+        f"from {sources.path} in the working directory; if it may have the key, set "
+        f"PGS_CONFIG={sources.path}"
+    )
+
+
+def _customary_key(address: _Address, sources: Provenance) -> SecretStr | None:
+    """Return the customary key of a provider if the address is the provider's own."""
+    name = address.provider
+    if name is None:
+        return None
+    preset, url = PRESETS[name], address.url or OPENAI_URL
+    home = preset.url is not None and is_same_server(url, preset.url) and not is_loopback(url)
+    # Anyone may rent a name on such a domain, so somebody trusted must have named it.
+    rented = TRUST[address.source] > TRUST["directory"] and is_on(url, preset.domains)
+    if not (home or rented):
+        return None
+    if name == "openai" and sources.customary_url and not is_openai(sources.customary_url):
+        return None  # OPENAI_API_KEY belongs to that address
+    keys = (sources.customary_keys.get(variable) for variable in preset.variables)
+    return next((key for key in keys if key is not None), None)
+
+
+def _told(named: ProviderName | None, url: str) -> ProviderName | None:
+    """Return the provider at an address. That of OpenAI's interface is many another's as well."""
+    return recognize(url) if named in (None, "openai") else named
+
+
+def _completed(url: str, named: ProviderName | None) -> str:
+    """Return the root of the interface of a resource of Azure, which is named without its path."""
+    azure = (named or recognize(url)) == "azure"
+    return f"{url.rstrip('/')}/openai/v1" if azure and url.rstrip("/").count("/") == 2 else url
+
+
+def _preset_url(name: ProviderName, setting: str) -> str:
+    url = PRESETS[name].url
+    if url is None:
+        raise ConfigError(
+            f"the provider {name} has no address that all customers share; set {setting} to that "
+            "of your resource"
+        )
+    return url
 
 
 def rerank_access(settings: Settings) -> ModelAccess | None:
@@ -191,6 +329,8 @@ def explain_key(settings: Settings) -> str:
         return str(error)
     if settings.llm_api_key is None or access.key is not None:
         return ""
+    if access.base_url is None or not is_loopback(access.base_url):
+        return f"OPENAI_API_KEY does not belong to {host_in(access.base_url or OPENAI_URL)}"
     return "a server on this machine is used without OPENAI_API_KEY, which belongs elsewhere"
 
 

@@ -12,7 +12,8 @@ from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.doctor.check import Check, run_check
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.llm.factory import create_embedder, create_llms
-from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.served import Probed
 from pgs_neo4j.sweeping.fit import pass_size
 
 TIMEOUT_S = 30.0
@@ -72,7 +73,7 @@ def _embedder_fix(name: str) -> str:
 def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
     """Return the estimated tokens of the longest prompt of a sweep."""
     tokens = config.max_pass_tokens
-    if settings.provider == "openai":
+    if settings.uses_models:
         contexts = Contexts(settings.models)
         tokens = contexts.input_room(settings.sweep_model, tokens, config.sweep_max_tokens)
     return pass_size(config.max_pass_characters, tokens)
@@ -80,32 +81,34 @@ def sweep_pass_size(settings: Settings, config: PGSConfig) -> float:
 
 async def examine_models(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
     """Check the sweep and synthesis models, once if they are equal."""
-    if settings.provider == "extractive":
+    if not settings.uses_models:
         detail = "extractive: no language model; answers consist of sentences of the graph"
         return (Check("model", "ok", detail),)
     try:
         readers = create_llms(settings, _shorten_timeout(config))
     except PGSError as error:
         return (Check("model", "failed", str(error), ENDPOINT_FIX),)
-    named = {"sweep model": readers.sweep, "synthesis model": readers.synthesis}
-    if readers.sweep is readers.synthesis:
-        named = {"model": readers.sweep}
+    named: dict[LLM, str] = {}
+    for task, llm in readers.by_task.items():
+        named.setdefault(llm, task)
+    if len(named) == 1:
+        named = {readers.sweep: "model"}
     try:
         return tuple(
             [
                 await run_check(name, _probe_model(name, llm, settings.models), ENDPOINT_FIX)
-                for name, llm in named.items()
-                if isinstance(llm, OpenAILLM)
+                for llm, name in named.items()
+                if isinstance(llm, Probed)
             ]
         )
     finally:
         await readers.close()
 
 
-async def _probe_model(name: str, llm: OpenAILLM, models: Mapping[str, ModelEntry]) -> Check:
+async def _probe_model(name: str, llm: Probed, models: Mapping[str, ModelEntry]) -> Check:
     result = await llm.probe()
     if result.listed is False:
-        variable = "PGS_SYNTHESIS_MODEL" if name == "synthesis model" else "PGS_SWEEP_MODEL"
+        variable = f"PGS_{name.replace(' ', '_').upper()}" if " " in name else "PGS_SWEEP_MODEL"
         return Check(name, "warning", result.text, f"set {variable} to a model that it lists")
     context = await Contexts(models).ask(llm)
     known = f"; its context: {context.described}" if context else ""

@@ -22,7 +22,7 @@ from pgs_neo4j.database import connection, room
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent, Warned, ignore
-from pgs_neo4j.llm.factory import create_llms
+from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.telemetry.redaction import hide
 
@@ -42,20 +42,18 @@ async def open_core(
     loaded = config.load(overrides)
     hide(config.secrets(loaded.settings))
     _tell_notices(loaded.settings, on_event)
-    if None in (sweep_llm, synthesis_llm) and loaded.settings.provider == "openai":
-        model_access(loaded.settings)  # refused before anything is started or sent
+    if None in (sweep_llm, synthesis_llm) and loaded.settings.uses_models:
+        for model in configured_models(loaded.settings):
+            model_access(loaded.settings, model)  # refused before anything is started or sent
     async with _open_database(loaded.settings, loaded.config, on_event) as database:
         created = None
         if sweep_llm is None or synthesis_llm is None:
             created = create_llms(loaded.settings, loaded.config)
-            sweep_llm = sweep_llm or created.sweep
-            synthesis_llm = synthesis_llm or created.synthesis
         core = Core(
             db=database,
             settings=loaded.settings,
             config=loaded.config,
-            sweep_llm=sweep_llm,
-            synthesis_llm=synthesis_llm,
+            llms=choose_llms(loaded.settings, created, sweep_llm, synthesis_llm),
             embedder=embedder,
             on_event=on_event,
         )

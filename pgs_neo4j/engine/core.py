@@ -11,13 +11,14 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.proofs import Proofs
 from pgs_neo4j.catalog import StoredGraph
-from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings
+from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, model_access
+from pgs_neo4j.config.providers import PRESETS
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import ConfigError, UsageError
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.gds import GDS
-from pgs_neo4j.llm.factory import create_embedder, create_relevance_model
+from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
@@ -41,8 +42,7 @@ class Core:
     db: Database
     settings: Settings
     config: PGSConfig
-    sweep_llm: LLM
-    synthesis_llm: LLM
+    llms: Readers
     embedder: Embedder | None = None
     on_event: OnEvent = ignore
     known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
@@ -57,6 +57,24 @@ class Core:
 
     def __post_init__(self) -> None:
         self.contexts = Contexts(self.settings.models)
+
+    @property
+    def sweep_llm(self) -> LLM:
+        """The model that sweeps partitions."""
+        return self.llms.sweep
+
+    @sweep_llm.setter
+    def sweep_llm(self, llm: LLM) -> None:
+        self.llms = self.llms.with_sweep(llm)
+
+    @property
+    def synthesis_llm(self) -> LLM:
+        """The model that writes the synthesis."""
+        return self.llms.synthesis
+
+    @synthesis_llm.setter
+    def synthesis_llm(self, llm: LLM) -> None:
+        self.llms = self.llms.with_synthesis(llm)
 
     def knobs(self, overrides: Knobs) -> PGSConfig:
         """Return the knobs in force for one call. Raises ConfigError."""
@@ -96,6 +114,9 @@ class Core:
             space=self.space(order.mapping),
             sweep_llm=self.sweep_llm,
             synthesis_llm=self.synthesis_llm,
+            answer_llm=self.llms.answer,
+            keyword_llm=self.llms.keywords,
+            ordering_llm=self.llms.ordering,
             calls=self.calls(order.config, on_event, log.warn),
             log=log,
             known=self.known,
@@ -158,7 +179,7 @@ class Core:
         """
         if self.embedder is not None:
             return self.embedder
-        provided: EmbedderName = "openai" if self.settings.provider == "openai" else "hashing"
+        provided: EmbedderName = "openai" if self._embeds_by_model() else "hashing"
         embedder = self._embedder(self.settings.embedder or provided)
         if embedder is None:
             raise ConfigError(
@@ -167,10 +188,18 @@ class Core:
             )
         return embedder
 
+    def _embeds_by_model(self) -> bool:
+        """Whether the provider has models for embeddings."""
+        if not self.settings.uses_models:
+            return False
+        model = self.settings.embedding_model
+        provider = model_access(self.settings, model).provider
+        return provider is None or PRESETS[provider].embeds
+
     def _made_by(self, model: str) -> Embedder | None:
         """Return the embedder that made stored vectors, if the settings lead to it."""
         name = next((one for one in EMBEDDERS if model.startswith(one)), None)
-        if name is None or (name == "openai" and self.settings.provider != "openai"):
+        if name is None or (name == "openai" and not self._embeds_by_model()):
             return None
         embedder = self._embedder(name)
         return embedder if embedder is not None and embedder.name == model else None

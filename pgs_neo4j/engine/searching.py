@@ -185,7 +185,7 @@ class Searcher:
         if isinstance(asked.graph, GraphMapping):
             raise UsageError("an answer is recorded, so it needs a stored graph; add it first")
         core = self._core
-        graph, model = await core.graph(asked.graph), core.synthesis_llm.name
+        graph, model = await core.graph(asked.graph), core.llms.answer.name
         tokens = asked.wanted.max_context_tokens or CONTEXT_TOKENS
         check_tokens(tokens)
         wanted = asked.wanted.chosen(max_context_tokens=tokens)
@@ -217,7 +217,7 @@ class Searcher:
             rerank=wanted.rerank,
             top_k=wanted.top_k,
         )
-        return order, core.run_tools(run, on_event)
+        return order, core.run_tools(run, on_event).for_answers()
 
     async def _find(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from pgs_neo4j.config import (
     EmbedderName,
@@ -20,43 +21,128 @@ from pgs_neo4j.model.ceilings import RERANK_S
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """The models for sweeps and for the synthesis, possibly the same object."""
+    """The models for each task, some of them the same object.
+
+    ``answer`` answers from a search, ``keywords`` names its keywords, and ``ordering`` orders what
+    it found.
+    """
 
     sweep: LLM
     synthesis: LLM
+    answer: LLM
+    keywords: LLM
+    ordering: LLM
 
     @property
     def name(self) -> str:
-        """Both names for display, or the name that they share."""
+        """The names of the models of an ask for display, or the one that they share."""
         if self.sweep.name == self.synthesis.name:
             return self.sweep.name
         return f"{self.sweep.name} + {self.synthesis.name}"
 
+    @property
+    def by_task(self) -> dict[str, LLM]:
+        """The models by the names of their settings, in words."""
+        return {
+            "sweep model": self.sweep,
+            "synthesis model": self.synthesis,
+            "answer model": self.answer,
+            "keyword model": self.keywords,
+            "ordering model": self.ordering,
+        }
+
+    def with_sweep(self, llm: LLM) -> Readers:
+        """Return the models with another one for sweeps, and for what the former did with them."""
+        return replace(
+            self,
+            sweep=llm,
+            keywords=llm if self.keywords is self.sweep else self.keywords,
+            ordering=llm if self.ordering is self.sweep else self.ordering,
+        )
+
+    def with_synthesis(self, llm: LLM) -> Readers:
+        """Return the models with another one for the synthesis, and for answers as before."""
+        answer = llm if self.answer is self.synthesis else self.answer
+        return replace(self, synthesis=llm, answer=answer)
+
     async def close(self) -> None:
-        """Close both."""
-        await self.sweep.close()
-        if self.synthesis is not self.sweep:
-            await self.synthesis.close()
+        """Close all of them."""
+        for model in dict.fromkeys(self.by_task.values()):
+            await model.close()
 
 
 def create_llms(settings: Settings, config: PGSConfig) -> Readers:
     """Return the configured readers, without connecting.
 
-    Raises ModelAuthError when the public endpoint is meant and no key is set, ConfigError
-    when the base URL is malformed or must not get the key.
+    Raises ModelAuthError when a provider is meant that needs a key and none is set, ConfigError
+    when a base URL is malformed or must not get the key, or when a model has no endpoint.
     """
-    if settings.provider == "extractive":
+    if not settings.uses_models:
         from pgs_neo4j.llm.extractive import ExtractiveLLM
 
         reader = ExtractiveLLM()
-        return Readers(reader, reader)
-    from pgs_neo4j.llm.openai.chat import OpenAILLM
+        return Readers(reader, reader, reader, reader, reader)
+    names = configured_models(settings)
+    models = {name: create_llm(settings, config, name) for name in dict.fromkeys(names)}
+    return Readers(*(models[name] for name in names))
 
-    endpoint = _endpoint(settings, config)
-    sweep = OpenAILLM(settings.sweep_model, endpoint)
-    if settings.synthesis_model == settings.sweep_model:
-        return Readers(sweep, sweep)
-    return Readers(sweep, OpenAILLM(settings.synthesis_model, endpoint))
+
+def configured_models(settings: Settings) -> tuple[str, str, str, str, str]:
+    """Return the names of the models for each task, in the order of Readers."""
+    sweep, synthesis = settings.sweep_model, settings.synthesis_model
+    return (
+        sweep,
+        synthesis,
+        settings.answer_model or synthesis,
+        settings.keyword_model or sweep,
+        settings.ordering_model or sweep,
+    )
+
+
+def choose_llms(
+    settings: Settings, created: Readers | None, sweep: LLM | None, synthesis: LLM | None
+) -> Readers:
+    """Return the models for each task, with those of a call in place of ``created`` ones.
+
+    A model of a call also does the tasks for which the settings name no other.
+    """
+    if created is None:
+        assert sweep is not None
+        assert synthesis is not None
+        return Readers(sweep, synthesis, synthesis, sweep, sweep)
+    return Readers(
+        sweep or created.sweep,
+        synthesis or created.synthesis,
+        created.answer if settings.answer_model or synthesis is None else synthesis,
+        created.keywords if settings.keyword_model or sweep is None else sweep,
+        created.ordering if settings.ordering_model or sweep is None else sweep,
+    )
+
+
+def create_llm(settings: Settings, config: PGSConfig, name: str) -> LLM:
+    """Return a model by its name in the settings, without connecting.
+
+    It is asked by the interface of its provider. A server that is not known by its address is asked
+    whether it is Ollama. Raises as ``create_llms``.
+    """
+    from pgs_neo4j.llm.ollama.chat import OllamaLLM
+    from pgs_neo4j.llm.openai.chat import OpenAILLM
+    from pgs_neo4j.llm.served import AskedLLM
+
+    entry = settings.models.get(name)
+    endpoint, served_as = _endpoint(settings, config, name)
+    context = entry.context if entry is not None else None
+    natively = partial(OllamaLLM, name, endpoint, served_as=served_as, most_context=context)
+    match endpoint.provider:
+        case "anthropic":
+            from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
+
+            return AnthropicLLM(name, endpoint, served_as=served_as)
+        case "ollama":
+            return natively()
+        case None:
+            return AskedLLM(endpoint, OpenAILLM(name, endpoint, served_as=served_as), natively)
+    return OpenAILLM(name, endpoint, served_as=served_as)
 
 
 def create_embedder(
@@ -77,9 +163,12 @@ def create_embedder(
         case "openai":
             from pgs_neo4j.llm.embedders import openai
 
+            model = settings.embedding_model or openai.MODEL
+            endpoint, served_as = _endpoint(settings, config, model)
             return openai.OpenAIEmbedder(
-                _endpoint(settings, config),
-                model=settings.embedding_model or openai.MODEL,
+                endpoint,
+                model=model,
+                served_as=served_as,
                 dimensions=settings.embedding_dimensions,
             )
         case "sentence-transformers":
@@ -113,8 +202,11 @@ def create_relevance_model(settings: Settings, config: PGSConfig) -> RelevanceMo
     return HTTPReranker(endpoint, settings.rerank_model)
 
 
-def _endpoint(settings: Settings, config: PGSConfig) -> Endpoint:
-    access = model_access(settings)
-    endpoint = Endpoint(access.base_url, access.key, config.model_timeout_s)
+def _endpoint(settings: Settings, config: PGSConfig, model: str) -> tuple[Endpoint, str]:
+    """Return the endpoint of a model, and the name of the model there."""
+    access = model_access(settings, model)
+    endpoint = Endpoint(
+        access.base_url, access.key, config.model_timeout_s, provider=access.provider
+    )
     endpoint.pace.allow(config.tokens_per_minute)
-    return endpoint
+    return endpoint, access.model or model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from pgs_neo4j.calls.calls import Calls
@@ -49,16 +49,26 @@ class RunOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTools:
-    """The connections that carry out a run, and its log."""
+    """The connections that carry out a run, and its log.
+
+    ``answer_llm`` answers from a search, which ``keyword_llm`` and ``ordering_llm`` help.
+    """
 
     db: Database
     open_gds: OpenGDS
     space: Space
     sweep_llm: LLM
     synthesis_llm: LLM
+    answer_llm: LLM
+    keyword_llm: LLM
+    ordering_llm: LLM
     calls: Calls
     log: RunLog
     known: KnownGenerations = field(default_factory=KnownGenerations)
+
+    def for_answers(self) -> RunTools:
+        """Return the same tools for an answer from a search, which has a model of its own."""
+        return replace(self, synthesis_llm=self.answer_llm)
 
     async def ask_contexts(self) -> None:
         """Ask the models' servers what they can take, before any prompt is made."""

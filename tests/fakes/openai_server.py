@@ -134,6 +134,7 @@ class FakeOpenAI:
         self.requests: list[Recorded] = []
         self.default: Scripted = default or Answer()
         self.refuse: Decide = lambda _: None
+        self.shows: Decide = lambda _: None  # answers GET requests
         self.models: tuple[str, ...] | None = ("gpt-5-mini", "gpt-5")
         self.stopping = threading.Event()
         self._script: deque[Scripted] = deque()
@@ -232,6 +233,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         fake = self.server.fake
         recorded = Recorded("GET", self.path, self._headers(), {})
+        shown = fake.shows(recorded)
+        if isinstance(shown, Raw):
+            return self._send(shown.code, shown.content, {"Content-Type": shown.content_type})
         if self.path.endswith("/models") and fake.models is not None:
             refused = fake.refuse(recorded)
             if isinstance(refused, Status):

@@ -58,15 +58,8 @@ class Window:
         return counted(self._report(seen), usage if usage["prompt_tokens"] is not None else {})
 
     def gave(self, text: str) -> bool:
-        """Whether the model has read all of a text, in one line or in long parts of it."""
-        if f"| {text}" in self.given:
-            return True
-        seen = [character == " " for character in text]
-        for part in (line[2:].strip() for line in self.given):
-            at = text.find(part) if len(part) > 100 else -1
-            if at >= 0:
-                seen[at : at + len(part)] = [True] * len(part)
-        return all(seen)
+        """Whether the model has read all of a text."""
+        return was_given(self.given, text)
 
     def _shorten(self, prompt: str) -> str:
         room = self.context * BYTES_PER_TOKEN
@@ -85,3 +78,15 @@ class Window:
             f"## Domain State\nRead.\n\n## Findings\n- {len(nodes)} nodes{cited}.\n\n"
             "## Outbound Flags\nNone.\n\n## Absences\nNone.\n"
         )
+
+
+def was_given(given: set[str], text: str) -> bool:
+    """Whether all of a text stands in the lines that a model has read, in long parts at least."""
+    if f"| {text}" in given:
+        return True
+    seen = [character == " " for character in text]
+    for part in (line[2:].strip() for line in given):
+        at = text.find(part) if len(part) > 100 else -1
+        if at >= 0:
+            seen[at : at + len(part)] = [True] * len(part)
+    return all(seen)

@@ -14,6 +14,7 @@ from pgs_neo4j.model import Answer
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import model_on_papers
+from tests.fakes.ollama import FakeOllama
 from tests.fakes.openai_server import Answer as Reply
 from tests.fakes.openai_server import FakeOpenAI, contract_answer
 from tests.fakes.windows import Window
@@ -46,7 +47,7 @@ async def on_window(
         yield pgs
 
 
-async def wrongly_read(db: Database, window: Window, answer: Answer) -> list[str]:
+async def wrongly_read(db: Database, window: Window | FakeOllama, answer: Answer) -> list[str]:
     """Texts that count as read, and that the model was not given as a whole."""
     _, rows = await db.call(READ, {}, "read")
     assert len(rows) == answer.coverage.nodes_read

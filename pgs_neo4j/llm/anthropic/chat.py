@@ -44,8 +44,9 @@ from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
 from pgs_neo4j.llm.openai.ceiling import limited_body
-from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S, ProbeResult
+from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
+from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
@@ -178,7 +179,9 @@ class AnthropicLLM:
             async with asyncio.timeout(ASKING_S):
                 raw = await self._get(f"{MODELS}/{quote(self._served_as, safe='')}")
             description = ModelDescription.model_validate_json(raw)
-        except (*client_failures(), TimeoutError):
+        except TimeoutError:
+            return None
+        except client_failures():
             return None
         self._dialect.read(description)
         tokens = description.max_input_tokens

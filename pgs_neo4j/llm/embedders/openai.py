@@ -15,6 +15,8 @@ from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
+from pgs_neo4j.llm.openai.recognizing import is_ollama
+from pgs_neo4j.llm.openai.served import root_of
 from pgs_neo4j.llm.openai.usage import count_read
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import EmbeddedTexts
@@ -48,8 +50,9 @@ class _Vector(BaseModel):
 
 def _counted(value: object) -> int | None:
     """Return the tokens of a usage, None if they cannot be: the vectors are good all the same."""
-    tokens = value.get("prompt_tokens") if isinstance(value, dict) else None
-    return tokens if isinstance(tokens, int) and 0 <= tokens <= CALL_TOKENS else None
+    if isinstance(value, dict):
+        value = value.get("prompt_tokens")
+    return value if isinstance(value, int) and 0 <= value <= CALL_TOKENS else None
 
 
 class _Vectors(BaseModel):
@@ -59,18 +62,36 @@ class _Vectors(BaseModel):
     usage: Annotated[int | None, BeforeValidator(_counted)] = None
 
 
+class _NativeVectors(BaseModel):
+    """What Ollama sends, in the order of the texts."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    embeddings: list[list[float]]
+    usage: Annotated[int | None, BeforeValidator(_counted), Field(alias="prompt_eval_count")] = None
+
+
 class OpenAIEmbedder:
     """An embedding model behind an endpoint; reads 16,000 bytes per text."""
 
     threshold: float | None = None
 
     def __init__(
-        self, endpoint: Endpoint, *, model: str = MODEL, dimensions: int | None = None
+        self,
+        endpoint: Endpoint,
+        *,
+        model: str = MODEL,
+        served_as: str | None = None,
+        dimensions: int | None = None,
     ) -> None:
-        self.name = f"openai/{model}" + (f"-{dimensions}" if dimensions else "")
+        self.name = f"openai/{served_as or model}" + (f"-{dimensions}" if dimensions else "")
         self.dimensions = dimensions
         self.model = model
+        self._served_as = served_as or model
         self._endpoint = endpoint
+        preset = endpoint.preset
+        # None: the server has to be asked.
+        self._natively = None if preset is None else preset.wire == "ollama"
         self._asked = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
@@ -193,10 +214,14 @@ class OpenAIEmbedder:
 
         if self._client is None:
             self._client = self._endpoint.open()
+        if self._natively is None:
+            self._natively = await is_ollama(self._endpoint)
         try:
             with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
+                if self._natively:
+                    return await self._embed_natively(self._client, texts)
                 raw = await self._client.embeddings.with_raw_response.create(
-                    model=self.model,
+                    model=self._served_as,
                     input=texts,
                     encoding_format=self._encoding,
                     dimensions=self._asked if self._asked is not None else openai.omit,
@@ -208,12 +233,25 @@ class OpenAIEmbedder:
                 return await self._request(texts)
             raise translate(error, self._endpoint, self.model) from None
 
+    async def _embed_natively(self, client: openai.AsyncOpenAI, texts: list[str]) -> _Vectors:
+        """Return vectors from Ollama, which refuses a text that is too long only natively."""
+        import httpx2
+
+        body: dict[str, object] = {"model": self._served_as, "input": texts, "truncate": False}
+        if self._asked is not None:
+            body["dimensions"] = self._asked
+        url = f"{root_of(self._endpoint.url)}/api/embed"
+        raw = await client.post(url, cast_to=httpx2.Response, body=body)
+        reply = _NativeVectors.model_validate_json(raw.content)
+        data = [_Vector(index=index, embedding=row) for index, row in enumerate(reply.embeddings)]
+        return _Vectors(data=data, usage=reply.usage)
+
     def _check_given(self, texts: Sequence[str], counted: int | None, usage: Usage) -> None:
         """Raise PromptCutError if the endpoint counted fewer tokens than the texts must have.
 
         Ollama and others cut a text that is too long, and send the vector of what is left.
         """
-        if self._endpoint.official or counted is None or counted < LEAST_COUNT:
+        if self._endpoint.refuses or counted is None or counted < LEAST_COUNT:
             return
         floor = measure("\n".join(texts)).floor
         if counted < floor:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
+from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
-    TRIES_CONNECTION,
     Endpoint,
     malformed,
     timeout_error,
     translate,
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
-from pgs_neo4j.llm.openai.served import read_served_context
-from pgs_neo4j.llm.openai.usage import count_usage
+from pgs_neo4j.llm.openai.replies import (
+    ProbeResult,
+    broken_reply,
+    check_reply,
+    in_time,
+    make_completion,
+    probe_result,
+)
+from pgs_neo4j.llm.openai.served import PLACES, read_served_context
 from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, StreamedPiece
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
@@ -35,28 +40,16 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
 
 IDLE_TIMEOUT_S = 60.0
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
-
 T = TypeVar("T")
 PROBE_TIMEOUT_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """Whether an endpoint lists a model, and a line to display.
-
-    ``listed`` is None if the endpoint lists no models at all.
-    """
-
-    listed: bool | None
-    text: str
 
 
 class OpenAILLM:
     """A model behind an OpenAI-compatible endpoint.
 
-    ``idle_timeout_s`` limits the silence between two pieces of a streamed text. Before the first
-    piece, a reasoning model may think for as long as the endpoint's deadline allows.
+    ``served_as`` is the name of the model there, if it is another one. ``idle_timeout_s`` limits
+    the silence between two pieces of a streamed text. Before the first piece, a reasoning model may
+    think for as long as the endpoint's deadline allows.
     """
 
     def __init__(
@@ -64,16 +57,20 @@ class OpenAILLM:
         model: str,
         endpoint: Endpoint,
         *,
+        served_as: str | None = None,
         temperature: float | None = None,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
         self.name = model
+        self._served_as = served_as or model
         self._endpoint = endpoint
         self._temperature = temperature
         self._idle_timeout_s = idle_timeout_s
         # Ollama and others take only max_tokens and ignore the newer name without a word;
         # OpenAI's reasoning models refuse the older one, which is learned from the refusal.
-        self._dialect = Dialect("max_completion_tokens" if endpoint.official else "max_tokens")
+        preset = endpoint.preset
+        limit = "max_completion_tokens" if preset and preset.renamed_limit else "max_tokens"
+        self._dialect = Dialect(limit, extra=preset.extra if preset else {})
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -87,7 +84,7 @@ class OpenAILLM:
 
         These are endpoint, model, and parameters.
         """
-        return f"{self._endpoint.cache_name} {self.name} {self._temperature}"
+        return f"{self._endpoint.cache_name} {self._served_as} {self._temperature}"
 
     def __repr__(self) -> str:
         return f"OpenAILLM({self.name!r} at {self._endpoint.host!r})"
@@ -106,15 +103,15 @@ class OpenAILLM:
             raw = await self._open().chat.completions.with_raw_response.create(**body)
             return Reply.model_validate_json(raw.content), parse_rate_limits(raw.headers)
 
-        async with self._in_time(), self._limited(reply_bytes(max_tokens)):
+        async with in_time(self._endpoint, self.name), self._limited(reply_bytes(max_tokens)):
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
         text = choice.message.content or ""
         end = classify_end(choice.finish_reason, delivered=True)
         made = self._completion(prompt, text, end, reply.usage, reply.model)
-        self._check(made, choice.message.refusal, end)
+        check_reply(self._endpoint, made, choice.message.refusal, end, self.name)
         if end == "broken":
-            raise self._broken(made, choice.finish_reason)
+            raise broken_reply(self._endpoint, made, choice.finish_reason, self.name)
         return replace(made, left=left)
 
     async def stream(
@@ -126,7 +123,7 @@ class OpenAILLM:
         ModelTimeoutError when it stalls; neither can then be retried.
         """
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
-        async with self._in_time(), self._limited(stream_bytes(max_tokens)):
+        async with in_time(self._endpoint, self.name), self._limited(stream_bytes(max_tokens)):
             reply, text = await self._open_stream(prompt, max_tokens, effort)
         try:
             while text is not None:
@@ -136,9 +133,9 @@ class OpenAILLM:
             await reply.close()
         end = classify_end(reply.finish_reason, delivered=reply.delivered)
         made = self._completion(prompt, reply.text, end, reply.usage, reply.model)
-        self._check(made, reply.refusal, end)
+        check_reply(self._endpoint, made, reply.refusal, end, self.name)
         if end == "broken" and not made.text.strip():
-            raise self._broken(made, reply.finish_reason)
+            raise broken_reply(self._endpoint, made, reply.finish_reason, self.name)
         # The text was shown already, so a broken end only makes it incomplete.
         yield made
 
@@ -147,14 +144,14 @@ class OpenAILLM:
 
         OpenAI and Azure say nothing, and are not asked. Raises nothing.
         """
-        if self._endpoint.official:
-            return None
-        return await read_served_context(self._open(), self._endpoint.url, self.name)
+        preset = self._endpoint.preset
+        places = preset.limits if preset else PLACES
+        return await read_served_context(self._open(), self._endpoint.url, self._served_as, places)
 
     @property
     def refuses_long_prompts(self) -> bool:
         """Whether the endpoint is known to answer a too long prompt with an error."""
-        return self._endpoint.official
+        return self._endpoint.refuses
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
@@ -162,12 +159,8 @@ class OpenAILLM:
         Raises ModelAuthError or ModelUnavailableError when it refuses or cannot be reached within
         10 s.
         """
-        models = await listed_models(self._open(), self._endpoint, self.name)
-        if not models:
-            return ProbeResult(None, f"{self._endpoint.host} answers, but lists no models")
-        listed = self.name in models
-        verb = "lists" if listed else "does not list"
-        return ProbeResult(listed, f"{self._endpoint.host} answers and {verb} {self.name}")
+        models = await listed_models(self._open(), self._endpoint, self._served_as)
+        return probe_result(self._endpoint, self._served_as, models)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -190,18 +183,6 @@ class OpenAILLM:
         with limited_body(most_bytes, self._where):
             yield
 
-    @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
-        """Limit the total time of a try.
-
-        The client's timeout restarts with every byte.
-        """
-        try:
-            async with asyncio.timeout(self._endpoint.timeout_s):
-                yield
-        except TimeoutError:
-            raise timeout_error(self._endpoint, self.name) from None
-
     async def _send(
         self,
         send: Callable[[dict[str, Any]], Awaitable[T]],
@@ -216,7 +197,7 @@ class OpenAILLM:
 
         while True:
             body = self._dialect.body(
-                self.name,
+                self._served_as,
                 prompt,
                 max_tokens=max_tokens,
                 effort=effort,
@@ -271,30 +252,6 @@ class OpenAILLM:
                 f"{len(reply.text)} characters; ask again"
             ) from None
 
-    def _broken(self, made: Completion, reason: str | None) -> ModelUnavailableError:
-        """Return the error for a reply that neither its model nor the token limit ended."""
-        word = f" ({reason})" if reason and _WORD.fullmatch(reason) else ""
-        return ModelUnavailableError(
-            f"the model endpoint {self._where} broke its answer off{word}; ask again, or use "
-            "another model or endpoint",
-            retry=Retry(tries=TRIES_CONNECTION),
-            usage=None if made.usage.estimated else made.usage,
-        )
-
-    def _check(self, made: Completion, refusal: str | None, end: End) -> None:
-        """Raise ModelOutputError without text, unless the token limit was reached first."""
-        if end == "refused":
-            what = "withheld its answer because of a content filter; rephrase the question"
-        elif refusal:
-            what = "refused to answer; rephrase the question or use another model"
-        elif not made.text.strip() and end == "whole":
-            what = "sent an empty answer; ask again or use another model"
-        else:
-            return
-        # Reported usage is paid for; unreported usage is unknown.
-        usage = None if made.usage.estimated else made.usage
-        raise ModelOutputError(f"model {self.name} at {self._endpoint.host} {what}", usage=usage)
-
     def _completion(
         self,
         prompt: Prompt,
@@ -303,15 +260,7 @@ class OpenAILLM:
         usage: ReplyUsage | None,
         model: str | None,
     ) -> Completion:
-        counted = count_usage(prompt, text, usage)
-        return Completion(
-            text=text,
-            usage=counted.usage,
-            model=model or self.name,
-            truncated=end in ("cut", "broken"),
-            doubted=counted.doubted,
-            counted=usage.prompt_tokens if usage is not None else None,
-        )
+        return make_completion(prompt, text, end, usage, model or self.name)
 
 
 async def listed_models(

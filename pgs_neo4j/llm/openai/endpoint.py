@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from pgs_neo4j.config import OPENAI_URL
+from pgs_neo4j.config.providers import PRESETS, Preset, ProviderName, recognize
 from pgs_neo4j.errors import (
     ConfigError,
     ModelAuthError,
@@ -61,6 +61,7 @@ class Endpoint:
     api_key: SecretStr | None = None
     timeout_s: float = 600.0
     words: EndpointWords = MODEL_WORDS
+    provider: ProviderName | None = None
 
     def __post_init__(self) -> None:
         if holds_secrets(self.base_url or ""):
@@ -83,6 +84,12 @@ class Endpoint:
                 "no API key is configured for the model; set PGS_LLM_API_KEY (or OPENAI_API_KEY), "
                 "or PGS_LLM_BASE_URL for a local server, or PGS_LLM_PROVIDER=extractive to do "
                 "without a model"
+            )
+        variables = self.preset.variables if self.preset else ()
+        if self.base_url is not None and variables and not self._key and self.recognized:
+            raise ModelAuthError(
+                f"no API key is configured for {self.host}; set {variables[0]}, or api_key in the "
+                "model's table, or PGS_LLM_API_KEY"
             )
 
     @property
@@ -111,10 +118,20 @@ class Endpoint:
         return self.base_url or OPENAI_URL
 
     @property
-    def official(self) -> bool:
-        """Whether OpenAI or Azure answers; compatible servers differ in dialect."""
-        name = urlsplit(self.base_url or OPENAI_URL).hostname or ""
-        return name.endswith((".openai.com", ".azure.com"))
+    def recognized(self) -> ProviderName | None:
+        """The provider whose own address this is, whatever the settings say."""
+        return recognize(self.url)
+
+    @property
+    def preset(self) -> Preset | None:
+        """What is known of the provider, by its address or as configured."""
+        name = self.recognized or self.provider
+        return PRESETS[name] if name is not None else None
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it is known to answer a prompt that is too long with an error."""
+        return self.recognized is not None and PRESETS[self.recognized].refuses
 
     def open(self) -> openai.AsyncOpenAI:
         """Return a client that never retries and follows no redirects.
@@ -285,8 +302,13 @@ def _rate_limit_error(error: openai.APIStatusError, where: str, longest_s: float
 
 def length_refusal(error: openai.APIStatusError) -> LengthRefusal | None:
     """Return what an error says of the prompt's length; None if it has another reason."""
+    return parse_length_refusal(error.status_code, error.code, error_text(error))
+
+
+def error_text(error: openai.APIStatusError) -> str:
+    """Return the message and the body of an error, to search; it may echo the prompt."""
     body = error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
-    return parse_length_refusal(error.status_code, error.code, f"{error.message} {body}")
+    return f"{error.message} {body}"
 
 
 def _safe_code(error: openai.APIStatusError) -> str:

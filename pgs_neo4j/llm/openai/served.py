@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from pgs_neo4j.config.providers import LimitPlace
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import openai
 
 ASKING_S = 5.0
+PLACES: tuple[LimitPlace, ...] = ("models", "loaded", "info", "running")
+"""Where an unknown server is asked, in this order. Its list shows whether it is llama.cpp."""
 # Fields of an entry in a list of models, and whether the servers that have them refuse longer
 # prompts: vLLM, Groq, Mistral, Gemini, OpenRouter (which may compress unless told not to).
 LISTED = {
@@ -35,7 +38,10 @@ LISTED = {
 
 
 async def read_served_context(
-    client: openai.AsyncOpenAI, base_url: str, model: str
+    client: openai.AsyncOpenAI,
+    base_url: str,
+    model: str,
+    places: Sequence[LimitPlace] = PLACES,
 ) -> ModelContext | None:
     """Return the context of a model as its server says it, in tokens; None if it does not.
 
@@ -43,43 +49,66 @@ async def read_served_context(
     """
     try:
         async with asyncio.timeout(ASKING_S):
-            return await _ask(client, base_url, model)
+            for place in places:
+                if found := await _ask(client, base_url, model, place):
+                    return found
     except TimeoutError:
-        return None
-
-
-async def _ask(client: openai.AsyncOpenAI, base_url: str, model: str) -> ModelContext | None:
-    root = _root(base_url)
-    listed = await _get(client, f"{base_url.rstrip('/')}/models")
-    entry = _entry(listed, model)
-    if found := _listed_context(entry):
-        return found
-    if _is_llamacpp(entry):
-        props = await _get(client, f"{root}/props")
-        settings = props.get("default_generation_settings")
-        if tokens := _tokens(settings.get("n_ctx") if isinstance(settings, Mapping) else None):
-            return ModelContext(tokens, "server", refuses=True)
-    loaded = _entry(await _get(client, f"{root}/api/v0/models"), model)  # LM Studio
-    if found := _listed_context(loaded):
-        return found
-    info = await _get(client, f"{root}/info")  # TGI
-    if tokens := _tokens(info.get("max_total_tokens")):
-        return ModelContext(tokens, "server", refuses=True)
-    for running in _entries(await _get(client, f"{root}/api/ps"), "models"):  # Ollama
-        if running.get("name") in (model, f"{model}:latest") and (
-            tokens := _tokens(running.get("context_length"))
-        ):
-            return ModelContext(tokens, "server")
+        pass
     return None
 
 
-async def _get(client: openai.AsyncOpenAI, url: str) -> Mapping[str, Any]:
+async def _ask(
+    client: openai.AsyncOpenAI, base_url: str, model: str, place: LimitPlace
+) -> ModelContext | None:
+    root = root_of(base_url)
+    match place:
+        case "models":
+            listed = await get_json(client, f"{base_url.rstrip('/')}/models")
+            entry = _entry(listed, model)
+            found = _listed_context(entry)
+            if found is None and _is_llamacpp(entry):
+                return await _ask(client, base_url, model, "props")
+            return found
+        case "props":  # llama.cpp
+            props = await get_json(client, f"{root}/props")
+            settings = props.get("default_generation_settings")
+            tokens = parse_tokens(settings.get("n_ctx") if isinstance(settings, Mapping) else None)
+            return ModelContext(tokens, "server", refuses=True) if tokens else None
+        case "loaded":  # LM Studio
+            return _listed_context(_entry(await get_json(client, f"{root}/api/v0/models"), model))
+        case "info":  # TGI
+            info = await get_json(client, f"{root}/info")
+            tokens = parse_tokens(info.get("max_total_tokens"))
+            return ModelContext(tokens, "server", refuses=True) if tokens else None
+        case "running":  # Ollama
+            tokens = await read_loaded_context(client, root, model)
+            return ModelContext(tokens, "server") if tokens else None
+
+
+async def read_loaded_context(client: openai.AsyncOpenAI, root: str, model: str) -> int | None:
+    """Return the context that Ollama has loaded a model with; None if it is not loaded."""
+    for running in _entries(await get_json(client, f"{root}/api/ps"), "models"):
+        if running.get("name") in (model, f"{model}:latest"):
+            return parse_tokens(running.get("context_length"))
+    return None
+
+
+async def get_json(
+    client: openai.AsyncOpenAI, url: str, body: Mapping[str, object] | None = None
+) -> Mapping[str, Any]:
+    """Return what a server sends for a URL, which gets a POST request if it has a ``body``.
+
+    Empty if the reply is an error or no JSON. Raises nothing.
+    """
     import httpx2
     import openai
 
     try:
         with limited_body(MODEL_LIST_BYTES, urlsplit(url).hostname or ""):
-            reply = await client.get(url, cast_to=httpx2.Response)
+            if body is None:
+                reply = await client.get(url, cast_to=httpx2.Response)
+            else:
+                reply = await client.post(url, cast_to=httpx2.Response, body=body)
             value = json.loads(reply.content)
     except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError):
         return {}
@@ -106,7 +135,7 @@ def _entry(value: Mapping[str, Any], model: str) -> Mapping[str, Any]:
 
 def _listed_context(entry: Mapping[str, Any]) -> ModelContext | None:
     for name, refuses in LISTED.items():
-        if tokens := _tokens(entry.get(name)):
+        if tokens := parse_tokens(entry.get(name)):
             return ModelContext(tokens, "server", refuses=refuses)
     return None
 
@@ -117,13 +146,15 @@ def _is_llamacpp(entry: Mapping[str, Any]) -> bool:
     return trained or entry.get("owned_by") == "llamacpp"
 
 
-def _tokens(value: object) -> int | None:
+def parse_tokens(value: object) -> int | None:
+    """Return a number of tokens that a context can have; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 < value <= LONGEST_CONTEXT else None
 
 
-def _root(base_url: str) -> str:
+def root_of(base_url: str) -> str:
+    """Return the address of a server, without the root of OpenAI's interface."""
     parts = urlsplit(base_url)
     return urlunsplit((parts.scheme, parts.netloc, "", "", "")) + parts.path.rstrip(
         "/"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,7 +125,7 @@ class Dialect:
     ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
     which is learned. Or they ignore it, so the first guess matters. ``merged``: there is no system
     role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
-    tokens, that may be asked for.
+    tokens, that may be asked for. ``extra`` goes with every request.
     """
 
     limit: str
@@ -132,6 +133,7 @@ class Dialect:
     merged: bool = False
     most_output: int | None = None
     dropped: set[str] = field(default_factory=set)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def body(
         self,
@@ -155,6 +157,8 @@ class Dialect:
             body["temperature"] = temperature
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if self.extra:  # the client sends only what it knows as arguments
+            body["extra_body"] = dict(self.extra)
         return {name: value for name, value in body.items() if name not in self.dropped}
 
     def learn(self, body: dict[str, Any], error: openai.APIStatusError) -> bool:

@@ -11,7 +11,8 @@ from pgs_neo4j.doctor.models import TIMEOUT_S, examine_embedder, examine_models
 from pgs_neo4j.errors import ConfigError, ModelAuthError
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.factory import Readers
-from pgs_neo4j.llm.openai.chat import OpenAILLM, ProbeResult
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.replies import ProbeResult
 
 LISTED = ProbeResult(True, "db.example.org answers and lists m")
 
@@ -41,7 +42,7 @@ def configs(monkeypatch):
 
     def create(settings, config):
         used.append(config)
-        return Readers(settings.model, settings.model)
+        return Readers(*[settings.model] * 5)
 
     monkeypatch.setattr(models, "create_llms", create)
     return used
@@ -54,7 +55,7 @@ def settings(**changes):
 async def examined(answer: ProbeResult | Exception, config: PGSConfig | None = None):
     """The check of a model that is both reader and writer, after it was closed once."""
     model = Probed(answer)
-    given = SimpleNamespace(provider="openai", model=model, models={})
+    given = SimpleNamespace(uses_models=True, model=model, models={})
     (check,) = await examine_models(given, config or PGSConfig())
     assert (check.name, model.closed) == ("model", 1)
     return check

@@ -10,6 +10,7 @@ from pgs_neo4j.config import PGSConfig, load
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.space import Space, choose
@@ -27,7 +28,7 @@ def core(**settings: Any) -> Core:
     named = {f"llm_{name}" if name in SERVED else name: one for name, one in settings.items()}
     llm, loaded = ScriptedLLM(lambda prompt: ""), load(named)
     anything: Any = None
-    return Core(anything, loaded.settings, PGSConfig(), llm, llm)
+    return Core(anything, loaded.settings, PGSConfig(), Readers(llm, llm, llm, llm, llm))
 
 
 def mapping(model: str | None) -> GraphMapping:

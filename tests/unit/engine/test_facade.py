@@ -11,6 +11,7 @@ import pytest
 import pgs_neo4j
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 
 PACKAGE = Path(pgs_neo4j.__file__).parent
@@ -43,7 +44,9 @@ def test_nothing_above_reaches_for_the_database(path: Path) -> None:
 def test_the_views_share_what_is_set_on_the_engine() -> None:
     nobody: Any = None
     llm, other = ScriptedLLM(contract_reply), ScriptedLLM(contract_reply, name="another")
-    shared = Core(nobody, pgs_neo4j.Settings(), pgs_neo4j.PGSConfig(), llm, llm)
+    shared = Core(
+        nobody, pgs_neo4j.Settings(), pgs_neo4j.PGSConfig(), Readers(llm, llm, llm, llm, llm)
+    )
     pgs = PGS(shared)
     pgs.sweep_llm = other
     pgs.settings = pgs.settings.model_copy(update={"graph": "papers"})

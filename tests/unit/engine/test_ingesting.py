@@ -20,6 +20,7 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.resolution import VariantResolver
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model.deletion import Deletion
@@ -75,8 +76,7 @@ class Place:
             db=self.db,  # type: ignore[arg-type]
             settings=Settings(),
             config=PGSConfig(),
-            sweep_llm=llm,
-            synthesis_llm=llm,
+            llms=Readers(llm, llm, llm, llm, llm),
             on_event=self.events.append,
         )
         self.core = core

@@ -12,6 +12,7 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.parts import Parts, make_part
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.extractive import ExtractiveLLM
+from pgs_neo4j.llm.factory import Readers
 from tests.documents import ApartResolver
 from tests.fakes.chunkers import SignChunker
 
@@ -25,8 +26,7 @@ def parts(**settings: Any) -> Parts:
         db=database,  # type: ignore[arg-type] # never asked
         settings=load(settings).settings,
         config=PGSConfig(),
-        sweep_llm=llm,
-        synthesis_llm=llm,
+        llms=Readers(llm, llm, llm, llm, llm),
     )
     return Parts(core)
 

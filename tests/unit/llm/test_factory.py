@@ -10,8 +10,8 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
-from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.served import AskedLLM
 
 CONFIG = PGSConfig(model_timeout_s=5.0)
 LOCAL = "http://127.0.0.1:9/v1"
@@ -21,8 +21,8 @@ LOCAL = "http://127.0.0.1:9/v1"
     ("settings", "kind", "name"),
     [
         ({}, ExtractiveLLM, "extractive"),
-        ({"sweep_model": "small", "synthesis_model": "large"}, OpenAILLM, "small + large"),
-        ({"sweep_model": "m", "synthesis_model": "m"}, OpenAILLM, "m"),
+        ({"sweep_model": "small", "synthesis_model": "large"}, AskedLLM, "small + large"),
+        ({"sweep_model": "m", "synthesis_model": "m"}, AskedLLM, "m"),
     ],
 )
 async def test_a_base_url_means_openai_and_one_model_for_both_is_one_object(

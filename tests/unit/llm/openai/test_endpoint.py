@@ -50,7 +50,7 @@ def test_the_public_endpoint_needs_a_key_that_can_be_one_and_is_not_shown() -> N
         with pytest.raises(ModelAuthError) as caught:
             Endpoint(api_key=SecretStr(key))
         assert key not in str(caught.value)
-    assert Endpoint(api_key=KEY).official
+    assert Endpoint(api_key=KEY).refuses
     llm = OpenAILLM("m", Endpoint("http://127.0.0.1:1/v1", KEY))
     assert repr(llm) == "OpenAILLM('m' at '127.0.0.1:1')"
     assert KEY.get_secret_value() not in repr(llm._endpoint)

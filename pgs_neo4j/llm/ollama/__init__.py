@@ -1,0 +1,1 @@
+"""Ollama by its native interface, which sets the context of each call."""

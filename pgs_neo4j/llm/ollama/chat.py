@@ -1,0 +1,391 @@
+"""A model of Ollama, asked natively.
+
+Ollama's OpenAI-compatible interface cuts a prompt that is longer than the loaded context, and says
+nothing. The native one sets the context of a call and refuses a longer prompt. A change of the
+context loads the model again, which takes seconds, so it grows in few steps and never shrinks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from pgs_neo4j.errors import (
+    ModelError,
+    ModelOutputError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    Retry,
+    UnknownModelError,
+)
+from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.ends import classify_end
+from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, LineStream, ModelFacts, parse_facts
+from pgs_neo4j.llm.openai.ceiling import limited_body
+from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S
+from pgs_neo4j.llm.openai.endpoint import (
+    TRIES_SERVER,
+    Endpoint,
+    error_text,
+    malformed,
+    translate,
+)
+from pgs_neo4j.llm.openai.replies import (
+    ProbeResult,
+    broken_reply,
+    check_reply,
+    in_time,
+    make_completion,
+    probe_result,
+)
+from pgs_neo4j.llm.openai.served import get_json, read_loaded_context, root_of
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
+from pgs_neo4j.text.tokens import estimate
+
+if TYPE_CHECKING:
+    import openai
+
+# A larger context takes memory that many machines do not have, and minutes to read. Whoever has
+# both writes a larger one under [models.NAME].
+USUAL_CONTEXT = 32_768
+LEAST_CONTEXT = 4_096  # Ollama's own where memory is scarce
+# Tokens for each estimated one, before the first reply has shown how many there are.
+FIRST_RATIO = 1.3
+RATIO_MARGIN = 1.1
+FRAME_TOKENS = 64  # of the chat template
+ASKING_S = 10.0
+_NO_MEMORY = ("more system memory", "out of memory", "unable to allocate", "cudamalloc")
+
+
+class OllamaLLM:
+    """A model of Ollama behind an endpoint, whose address may end with ``/v1``.
+
+    ``served_as`` is the name of the model there, if it is another one. Calls ask for no larger
+    context than ``most_context``, in tokens.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        endpoint: Endpoint,
+        *,
+        served_as: str | None = None,
+        most_context: int | None = None,
+        temperature: float | None = None,
+        idle_timeout_s: float = IDLE_TIMEOUT_S,
+    ) -> None:
+        self.name = model
+        self._served_as = served_as or model
+        self._endpoint = endpoint
+        self._temperature = temperature
+        self._idle_timeout_s = idle_timeout_s
+        self._root = root_of(endpoint.url)
+        self._facts: ModelFacts | None = None
+        self._asked = 0  # the context of the calls so far
+        # The largest context that may be asked for, and that the memory has room for.
+        self._most = most_context
+        self._ratio = FIRST_RATIO
+        self._thinking: bool | None = None  # whether an effort may have a name; None: may not be
+        self._named_effort = True
+        self._client: openai.AsyncOpenAI | None = None
+
+    @property
+    def pace(self) -> Pace:
+        """The endpoint's pace, shared by all its users in this process."""
+        return self._endpoint.pace
+
+    @property
+    def signature(self) -> str:
+        """Everything except the prompt that determines a reply."""
+        return f"{self._endpoint.cache_name} {self._served_as} {self._temperature}"
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        """False: releases before the end of 2025 ignore that a prompt must not be cut."""
+        return False
+
+    def __repr__(self) -> str:
+        return f"OllamaLLM({self.name!r} at {self._endpoint.host!r})"
+
+    async def read_context(self) -> ModelContext | None:
+        """Return the context that calls ask for at most. Raises nothing.
+
+        It is what the model allows, within USUAL_CONTEXT, unless the server or the Modelfile has
+        chosen a larger one.
+        """
+        facts = await self._read_facts()
+        if facts.context is None:
+            return None
+        loaded = await read_loaded_context(self._open(), self._root, self._served_as)
+        chosen = max(USUAL_CONTEXT, facts.configured or 0, loaded or 0)
+        return ModelContext(min(facts.context, chosen), "server")
+
+    async def probe(self) -> ProbeResult:
+        """Ask for the list of models, which costs nothing.
+
+        Raises ModelError when the server refuses or cannot be reached.
+        """
+        import httpx2
+        import openai
+
+        try:
+            async with in_time(self._endpoint, self.name):
+                with limited_body(MODEL_LIST_BYTES, self._where):
+                    raw = await self._open().get(f"{self._root}/api/tags", cast_to=httpx2.Response)
+            entries = raw.json().get("models")
+            names = tuple(str(entry["name"]) for entry in entries)
+        except (openai.OpenAIError, ValueError) as error:
+            raise translate(error, self._endpoint, self.name) from None
+        except (AttributeError, KeyError, TypeError):
+            raise malformed(self._endpoint, self.name) from None
+        model = self._served_as
+        if model not in names and f"{model}:latest" in names:
+            model = f"{model}:latest"
+        return probe_result(self._endpoint, model, names)
+
+    async def complete(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> Completion:
+        """Return the whole reply, after a single try. Raises as ``OpenAILLM.complete``."""
+        import httpx2
+        import openai
+
+        while True:
+            body = await self._body(prompt, max_tokens, effort, stream=False)
+            try:
+                async with in_time(self._endpoint, self.name):
+                    with limited_body(reply_bytes(max_tokens), self._where):
+                        raw = await self._open().post(
+                            f"{self._root}/api/chat", cast_to=httpx2.Response, body=body
+                        )
+                reply = ChatReply.model_validate_json(raw.content)
+            except (openai.OpenAIError, ValueError) as error:
+                self._learn_refusal(error, body)
+                continue
+            if reply.error or not reply.done:
+                raise self._stopped([])
+            return self._completion(prompt, reply.text, reply)
+
+    async def stream(
+        self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
+    ) -> AsyncGenerator[str | Completion, None]:
+        """Yield pieces of text, then one Completion. Raises as ``OpenAILLM.stream``."""
+        deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
+        parts: list[str] = []
+        left = text_bytes(max_tokens)
+        async with in_time(self._endpoint, self.name):
+            lines, reply = await self._open_stream(prompt, max_tokens, effort)
+        try:
+            while reply is not None:
+                if reply.error:
+                    raise self._stopped(parts)
+                if reply.text:
+                    left -= len(reply.text)
+                    if left < 0:
+                        raise ModelOutputError(
+                            f"the model endpoint {self._where} kept sending text after the "
+                            f"{max_tokens:,} tokens that were requested; use another model or "
+                            "endpoint"
+                        )
+                    parts.append(reply.text)
+                    yield reply.text
+                if reply.done:
+                    yield self._completion(prompt, "".join(parts), reply, streamed=True)
+                    return
+                reply = await self._next_line(lines, deadline, parts)
+        finally:
+            await lines.close()
+        raise self._stopped(parts)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    @property
+    def _where(self) -> str:
+        return f"{self._endpoint.host} (model {self.name})"
+
+    def _open(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            self._client = self._endpoint.open()
+        return self._client
+
+    async def _read_facts(self) -> ModelFacts:
+        """Return what the server tells of the model, asked once; nothing if it tells nothing."""
+        if self._facts is None:
+            shown = await get_json(
+                self._open(), f"{self._root}/api/show", {"model": self._served_as}
+            )
+            if not shown:
+                return ModelFacts()
+            self._facts = parse_facts(shown)
+        return self._facts
+
+    async def _body(
+        self, prompt: Prompt, max_tokens: int, effort: Effort | None, *, stream: bool
+    ) -> dict[str, Any]:
+        facts = await self._read_facts()
+        options: dict[str, Any] = {
+            "num_ctx": self._context_for(prompt, max_tokens, facts),
+            "num_predict": max_tokens,
+        }
+        if self._temperature is not None:
+            options["temperature"] = self._temperature
+        body = {
+            "model": self._served_as,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            "stream": stream,
+            "truncate": False,
+            "shift": False,
+            "options": options,
+        }
+        if effort is not None and facts.thinks is not False and self._thinking is not False:
+            body["think"] = _level(effort) if self._named_effort else True
+        return body
+
+    def _context_for(self, prompt: Prompt, max_tokens: int, facts: ModelFacts) -> int:
+        """Return the context for a call: room for prompt and reply, and at least the last one."""
+        read = estimate(prompt.system + prompt.user)
+        needed = int(read * self._ratio) + FRAME_TOKENS + max_tokens
+        context = max(self._asked, LEAST_CONTEXT)
+        while context < needed:
+            context *= 2
+        self._asked = min(context, facts.context or context, self._most or context)
+        return self._asked
+
+    async def _open_stream(
+        self, prompt: Prompt, max_tokens: int, effort: Effort | None
+    ) -> tuple[LineStream, ChatReply | None]:
+        """Return an open reply with its first line; None if it has none."""
+        import openai
+
+        while True:
+            body = await self._body(prompt, max_tokens, effort, stream=True)
+            try:
+                with limited_body(stream_bytes(max_tokens), self._where):
+                    lines = await self._open().post(
+                        f"{self._root}/api/chat",
+                        cast_to=object,
+                        body=body,
+                        options={"headers": {"Accept": LINE}},
+                        stream=True,
+                        stream_cls=LineStream,
+                    )
+                    try:
+                        return lines, await _parse_next(lines)
+                    except BaseException:
+                        await lines.close()
+                        raise
+            except (openai.OpenAIError, ValueError) as error:
+                self._learn_refusal(error, body)
+
+    async def _next_line(
+        self, lines: LineStream, deadline: float, parts: list[str]
+    ) -> ChatReply | None:
+        import openai
+
+        now = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
+                return await _parse_next(lines)
+        except TimeoutError:
+            raise ModelTimeoutError(
+                f"the answer of {self._where} stalled after {sum(map(len, parts))} characters; ask "
+                "again, or raise model_timeout_s"
+            ) from None
+        except (openai.OpenAIError, ValueError):
+            raise self._stopped(parts) from None
+
+    def _completion(
+        self, prompt: Prompt, text: str, reply: ChatReply, *, streamed: bool = False
+    ) -> Completion:
+        """Return a checked reply, and learn the size of prompts from it."""
+        end = classify_end(reply.done_reason, delivered=reply.done)
+        made = make_completion(prompt, text, end, reply.usage, reply.model or self.name)
+        if made.counted is not None and not made.doubted:
+            shown = made.counted / max(1, estimate(prompt.system + prompt.user))
+            self._ratio = max(1.0, RATIO_MARGIN * shown)
+        check_reply(self._endpoint, made, None, end, self.name)
+        if end == "broken" and not (streamed and text.strip()):
+            raise broken_reply(self._endpoint, made, reply.done_reason, self.name)
+        return made
+
+    def _learn_refusal(self, error: Exception, body: dict[str, Any]) -> None:
+        """Return if another request is worth sending at once; else raise the typed error.
+
+        Each refusal changes what is sent, so the repetition ends.
+        """
+        import openai
+
+        found = translate(error, self._endpoint, self.name)
+        said = error_text(error).lower() if isinstance(error, openai.APIStatusError) else ""
+        asked = body["options"]["num_ctx"]
+        if isinstance(found, UnknownModelError):
+            raise UnknownModelError(
+                f"Ollama at {self._endpoint.host} has no model {self._served_as}; run: ollama pull "
+                f"{self._served_as}",
+                usage=Usage(),
+            ) from None
+        if "think" in body and "think" in said:
+            if body["think"] is not True and "not support thinking" not in said:
+                self._named_effort = False
+            else:
+                self._thinking = False
+            return
+        if any(words in said for words in _NO_MEMORY):
+            self._most = self._asked = asked // 2
+            if self._most >= LEAST_CONTEXT:
+                raise PromptTooLongError(
+                    f"{self._where} has no memory for a context of {asked:,} tokens; use a smaller "
+                    "model, or let smaller prompts be sent (max_pass_tokens)",
+                    context=self._most,
+                    refuses=False,
+                ) from None
+            raise ModelUnavailableError(
+                f"{self._where} has too little memory for this model; use a smaller one",
+                usage=Usage(),
+            ) from None
+        if isinstance(found, PromptTooLongError):
+            facts = self._facts or ModelFacts()
+            most = min(facts.context or asked, self._most or facts.context or asked)
+            if asked < most:
+                self._asked = min(most, 2 * asked)
+                return
+            raise PromptTooLongError(
+                f"the prompt is longer than the context of {asked:,} tokens that {self._where} "
+                "has; lower max_pass_tokens or use a model with a larger context",
+                context=found.context or asked,
+                prompt=found.prompt,
+            ) from None
+        raise found from None
+
+    def _stopped(self, parts: list[str]) -> ModelError:
+        """Return the error for a reply that broke off."""
+        if not parts:
+            return ModelUnavailableError(
+                f"the model endpoint {self._where} reported an error while answering; ask again "
+                "later",
+                retry=Retry(tries=TRIES_SERVER),
+            )
+        return ModelUnavailableError(
+            f"the answer of {self._where} broke off after {sum(map(len, parts))} characters; ask "
+            "again"
+        )
+
+
+def _level(effort: Effort) -> str:
+    return "low" if effort == "minimal" else effort
+
+
+async def _parse_next(lines: LineStream) -> ChatReply | None:
+    line = await anext(lines, None)
+    return None if line is None else ChatReply.model_validate_json(str(line))

@@ -1,0 +1,96 @@
+"""What every wire does with a reply: limit its time, check its end, and count its tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError, Retry
+from pgs_neo4j.llm.ends import End
+from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
+from pgs_neo4j.llm.openai.usage import count_usage
+from pgs_neo4j.llm.openai.wire import ReplyUsage
+from pgs_neo4j.model import Completion, Prompt
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
+
+
+@asynccontextmanager
+async def in_time(endpoint: Endpoint, model: str) -> AsyncIterator[None]:
+    """Limit the total time of a try.
+
+    The client's timeout restarts with every byte.
+    """
+    try:
+        async with asyncio.timeout(endpoint.timeout_s):
+            yield
+    except TimeoutError:
+        raise timeout_error(endpoint, model) from None
+
+
+def make_completion(
+    prompt: Prompt, text: str, end: End, usage: ReplyUsage | None, model: str
+) -> Completion:
+    """Return a reply with its usage: as reported, or estimated where that cannot be."""
+    counted = count_usage(prompt, text, usage)
+    return Completion(
+        text=text,
+        usage=counted.usage,
+        model=model,
+        truncated=end in ("cut", "broken"),
+        doubted=counted.doubted,
+        counted=usage.prompt_tokens if usage is not None else None,
+    )
+
+
+def broken_reply(
+    endpoint: Endpoint, made: Completion, reason: str | None, model: str
+) -> ModelUnavailableError:
+    """Return the error for a reply that neither its model nor the token limit ended."""
+    word = f" ({reason})" if reason and _WORD.fullmatch(reason) else ""
+    return ModelUnavailableError(
+        f"the model endpoint {endpoint.host} (model {model}) broke its answer off{word}; ask "
+        "again, or use another model or endpoint",
+        retry=Retry(tries=TRIES_CONNECTION),
+        usage=None if made.usage.estimated else made.usage,
+    )
+
+
+def check_reply(
+    endpoint: Endpoint, made: Completion, refusal: str | None, end: End, model: str
+) -> None:
+    """Raise ModelOutputError without text, unless the token limit was reached first."""
+    if end == "refused":
+        what = "withheld its answer because of a content filter; rephrase the question"
+    elif refusal:
+        what = "refused to answer; rephrase the question or use another model"
+    elif not made.text.strip() and end == "whole":
+        what = "sent an empty answer; ask again or use another model"
+    else:
+        return
+    # Reported usage is paid for; unreported usage is unknown.
+    usage = None if made.usage.estimated else made.usage
+    raise ModelOutputError(f"model {model} at {endpoint.host} {what}", usage=usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Whether an endpoint lists a model, and a line to display.
+
+    ``listed`` is None if the endpoint lists no models at all.
+    """
+
+    listed: bool | None
+    text: str
+
+
+def probe_result(endpoint: Endpoint, model: str, models: tuple[str, ...]) -> ProbeResult:
+    """Return whether an endpoint lists a model, in words as well."""
+    if not models:
+        return ProbeResult(None, f"{endpoint.host} answers, but lists no models")
+    listed = model in models
+    verb = "lists" if listed else "does not list"
+    return ProbeResult(listed, f"{endpoint.host} answers and {verb} {model}")
