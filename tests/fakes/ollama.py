@@ -108,7 +108,7 @@ class FakeOllama:
             return _json({**end, "message": {"role": "assistant", "content": text}})
         thought = [{"message": {"role": "assistant", "content": "", "thinking": "Hm."}}]
         pieces = [text[at : at + 30] for at in range(0, len(text), 30)]
-        lines = [*thought, *({"message": {"content": piece}} for piece in pieces), end]
+        lines: list[Body] = [*thought, *({"message": {"content": piece}} for piece in pieces), end]
         content = "".join(f"{json.dumps({'done': False} | line)}\n" for line in lines)
         return Raw(content.encode(), "application/x-ndjson")
 

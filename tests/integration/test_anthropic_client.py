@@ -596,7 +596,7 @@ async def test_the_context_is_read_from_the_description(fake: FakeAnthropic) -> 
         Raw(b'{"max_input_tokens": 1000000000000, "capabilities": 7}'),
     ]
     for reply in silent:
-        fake.refuse = lambda request, reply=reply: reply
+        fake.refuse = lambda _, reply=reply: reply  # type: ignore[misc]
         assert await llm.read_context() is None
     await llm.close()
 
