@@ -595,8 +595,9 @@ async def test_the_context_is_read_from_the_description(fake: FakeAnthropic) -> 
         *(Raw(b'{"max_input_tokens": -1}'), Raw(b'{"max_input_tokens": "many"}')),
         Raw(b'{"max_input_tokens": 1000000000000, "capabilities": 7}'),
     ]
-    for reply in silent:
-        fake.refuse = lambda _, reply=reply: reply  # type: ignore[misc]
+    replies = iter(silent)
+    fake.refuse = lambda _: next(replies)
+    for _ in silent:
         assert await llm.read_context() is None
     await llm.close()
 

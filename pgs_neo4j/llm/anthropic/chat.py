@@ -126,7 +126,7 @@ class AnthropicLLM:
         ModelTimeoutError, ModelUnavailableError, and ModelOutputError for a refusal or a reply that
         is malformed or empty.
         """
-        await load_sdk()
+        await self._load()
         streamed = max_tokens > LONGEST_UNSTREAMED
         send = self._send_streamed if streamed else self._send_whole
         most_bytes = stream_bytes(max_tokens) if streamed else reply_bytes(max_tokens)
@@ -147,7 +147,7 @@ class AnthropicLLM:
         Raises as ``complete`` does. Raises ModelUnavailableError when the stream breaks off and
         ModelTimeoutError when it stalls; neither can then be retried.
         """
-        await load_sdk()
+        await self._load()
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
         async with self._in_time():
             with limited_body(stream_bytes(max_tokens), self._where):
@@ -174,7 +174,7 @@ class AnthropicLLM:
         What it says of thinking and of the longest reply is kept for the calls. Takes at most 5 s,
         and raises nothing.
         """
-        await load_sdk()
+        await self._load()
         try:
             async with asyncio.timeout(ASKING_S):
                 raw = await self._get(f"{MODELS}/{quote(self._served_as, safe='')}")
@@ -200,7 +200,7 @@ class AnthropicLLM:
         Raises ModelAuthError or ModelUnavailableError when it refuses or cannot be reached within
         10 s.
         """
-        await load_sdk()
+        await self._load()
         probed = replace(self._endpoint, timeout_s=PROBE_TIMEOUT_S)
         try:
             # The client's own timeout starts again with every byte.
@@ -222,6 +222,11 @@ class AnthropicLLM:
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+    async def _load(self) -> None:
+        """Load the client before a call's time begins."""
+        if self._client is None:
+            await load_sdk()
 
     def _open(self) -> anthropic.AsyncAnthropic:
         if self._client is None:

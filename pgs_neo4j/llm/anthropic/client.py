@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Mapping
 from datetime import datetime
@@ -80,8 +79,7 @@ def require_sdk() -> None:
 
 async def load_sdk() -> None:
     """Import the client in another thread: its thousand types take a second or more."""
-    if "anthropic" not in sys.modules:
-        await asyncio.to_thread(import_module, "anthropic")
+    await asyncio.to_thread(import_module, "anthropic")
 
 
 def client_failures() -> tuple[type[Exception], ...]:
