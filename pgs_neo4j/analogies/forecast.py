@@ -12,7 +12,7 @@ from pgs_neo4j.analogies.texts import GraphText, read_texts
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.model import AnalogyPlan
+from pgs_neo4j.model import AnalogyPlan, PlannedCalls
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
@@ -31,7 +31,13 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
     groups = [*group_texts(order, tools, missing_texts(texts, kept))]
     sizes = [estimated_tokens(skeleton_prompt([text.shown for text in own])) for own in groups]
     longest = len(groups) * order.config.sweep_max_tokens
-    low, high = cost_range(tools.calls.budget, [(tools.llm, sum(sizes), longest)] if groups else [])
+    calls = PlannedCalls(
+        calls=len(groups),
+        input_tokens=sum(sizes),
+        output_most=longest,
+        longest_prompt=max(sizes, default=0),
+    )
+    low, high = cost_range(tools.calls.budget, [(tools.llm, calls)] if groups else [])
     return AnalogyPlan(
         graph=order.graph,
         model=tools.llm.name,

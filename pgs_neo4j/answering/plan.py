@@ -14,7 +14,7 @@ from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Prompt, SearchPlan
+from pgs_neo4j.model import PlannedCalls, Prompt, SearchPlan
 from pgs_neo4j.pgs.order import RunTools, check_order
 from pgs_neo4j.pgs.plan import usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
@@ -41,9 +41,9 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
         return _planned(order, tools, len(context.nodes), len(context.facts))
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
-    parts = [(llm, estimated_tokens(prompt), usual, room), *helpers]
-    costs = [(model, tokens, most) for model, tokens, _, most in parts]
-    low, high = cost_range(tools.calls.budget, costs)
+    parts = [(llm, _one_call(estimated_tokens(prompt), usual, room)), *helpers]
+    low, high = cost_range(tools.calls.budget, parts)
+    total = sum((calls for _, calls in parts), PlannedCalls())
     return SearchPlan(
         graph=run.graph,
         session=run.session,
@@ -51,30 +51,34 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
         model=llm.name,
         nodes=len(context.nodes),
         relationships=len(context.facts),
-        calls=len(parts),
-        input_tokens=sum(tokens for _, tokens, _, _ in parts),
-        output_tokens=sum(likely for _, _, likely, _ in parts),
-        output_most=sum(most for _, _, _, most in parts),
+        calls=total.calls,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        output_most=total.output_most,
         low=low,
         high=high,
     )
 
 
-def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, int, int, int]]:
-    """Return the calls before the answer's: model, tokens in, usual tokens out, most out."""
+def _one_call(tokens: int, likely: int, most: int) -> PlannedCalls:
+    return PlannedCalls(calls=1, input_tokens=tokens, output_tokens=likely, output_most=most)
+
+
+def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
+    """Return the calls before the answer's, each with its model."""
     question, items = order.run.question, order.found.items
-    parts: list[tuple[LLM, int, int, int]] = []
+    parts: list[tuple[LLM, PlannedCalls]] = []
     keyed = asks_for_keywords(order, tools)
     if keyed:
         room = keywords.ROOM
         tokens = estimated_tokens(keyword_prompt(question))
-        parts.append((tools.keyword_llm, tokens, room // 4, room))
+        parts.append((tools.keyword_llm, _one_call(tokens, room // 4, room)))
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
         room = reranking.ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
         if keyed:  # other nodes will be found, of any length
             tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST))
-        parts.append((tools.ordering_llm, tokens, room // 4, room))
+        parts.append((tools.ordering_llm, _one_call(tokens, room // 4, room)))
     return parts
 
 

@@ -1,7 +1,8 @@
 """Enforces the limits on what a run may spend, before each call.
 
 A call is made only if its worst case still fits. The worst case is the prompt at its largest
-possible token count, plus the maximum reply. Sweeps never use the reserve that the run needs for
+possible token count and at the dearest price that its tokens can have, plus the maximum reply. A
+call is settled at what it was billed for. Sweeps never use the reserve that the run needs for
 its answer.
 """
 
@@ -110,10 +111,24 @@ class Budget:
                     f"million tokens under [models.{name!r}] in pgs.toml, or leave out max_cost"
                 )
 
-    def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
-        """Return the price of these tokens; None without configured prices."""
+    def price(
+        self, model: str, input_tokens: float, output_tokens: float, calls: int = 1
+    ) -> float | None:
+        """Return the price of calls without prompt caching; None without configured prices."""
         entry = self.models.get(model)
-        return None if entry is None else entry.cost(input_tokens, output_tokens)
+        return None if entry is None else entry.cost(input_tokens, output_tokens, calls=calls)
+
+    def bill(self, model: str, usage: Usage) -> float | None:
+        """Return what was billed for one call; None without configured prices."""
+        entry = self.models.get(model)
+        if entry is None:
+            return None
+        return entry.cost(
+            usage.input_tokens,
+            usage.output_tokens,
+            cached=usage.cache_read_tokens,
+            stored=usage.cache_write_tokens,
+        )
 
     @property
     def cost(self) -> float | None:
@@ -126,7 +141,9 @@ class Budget:
         Its prompt is estimated at ``estimated`` tokens, and its reply has ``room`` tokens.
         """
         tokens = int(estimated * self._factor(model, estimated + room)) + FRAME_TOKENS
-        return Amount(1, tokens + room, self.price(model, tokens, room) or 0.0)
+        entry = self.models.get(model)
+        cost = entry.dearest(tokens, room) if entry else None
+        return Amount(1, tokens + room, cost or 0.0)
 
     def reserve(self, amount: Amount, purpose: Purpose = "sweep") -> Amount:
         """Reserve an amount before a call.
@@ -173,7 +190,7 @@ class Budget:
 
         ``estimated`` is the estimate of its prompt, in tokens.
         """
-        cost = 0.0 if free else self.price(model, usage.input_tokens, usage.output_tokens)
+        cost = 0.0 if free else self.bill(model, usage)
         if cost is None:
             self._unpriced.add(model)
         self.spent += Amount(usage.calls, usage.tokens, cost or 0.0)
@@ -199,8 +216,8 @@ class Budget:
         worth: list[float] = []
         if self.bounds.tokens is not None:
             worth.append(self.bounds.tokens)
-        if self.bounds.cost is not None and (dear := self._dearest(model)):
-            worth.append(self.bounds.cost / dear)
+        if self.bounds.cost is not None:
+            worth += self._affordable(model, self.bounds.cost)
         return int(min(worth)) if worth else None
 
     def left(self, model: str) -> int | None:
@@ -209,8 +226,8 @@ class Budget:
         used = self.spent + self.reserved
         if self.bounds.tokens is not None:
             free.append(self.bounds.tokens - used.tokens)
-        if self.bounds.cost is not None and (dear := self._dearest(model)):
-            free.append((self.bounds.cost - used.cost) / dear)
+        if self.bounds.cost is not None:
+            free += self._affordable(model, self.bounds.cost - used.cost)
         if self.bounds.calls is not None and used.calls >= self.bounds.calls:
             free.append(0)
         return max(0, int(min(free))) if free else None
@@ -222,8 +239,11 @@ class Budget:
         """
         return int(max(0, tokens - FRAME_TOKENS) / self._factor(model, tokens))
 
-    def _dearest(self, model: str) -> float:
-        return max(self.price(model, 1, 0) or 0.0, self.price(model, 0, 1) or 0.0)
+    def _affordable(self, model: str, money: float) -> list[float]:
+        """Return the most tokens that money buys; empty if it sets no limit."""
+        entry = self.models.get(model)
+        tokens = entry.affordable_tokens(money) if entry else None
+        return [] if tokens is None else [tokens]
 
     def _factor(self, model: str, estimated: int) -> float:
         """Return the most tokens that a prompt can have per estimated token."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import (
@@ -14,6 +15,7 @@ from pydantic import (
     ValidationError,
     field_serializer,
     field_validator,
+    model_validator,
 )
 
 from pgs_neo4j.config.addresses import masked_address
@@ -24,12 +26,48 @@ from pgs_neo4j.model.ceilings import check_number
 MILLION = 1_000_000
 
 
+# Prices that rest on others, which they replace for some tokens.
+_BASES = {
+    "cached_input_price": "input_price",
+    "cache_write_price": "input_price",
+    "long_input_price": "input_price",
+    "long_output_price": "output_price",
+}
+
+Price = Annotated[float | None, Field(ge=0.0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """Prices of a million tokens, by what becomes of them.
+
+    Input is ``plain``, ``cached`` if the provider had it in its prompt cache, or ``stored`` there.
+    """
+
+    plain: float
+    cached: float
+    stored: float
+    output: float
+
+    @property
+    def dearest(self) -> float:
+        """The most that an input token can cost."""
+        return max(self.plain, self.cached, self.stored)
+
+    @property
+    def cheapest(self) -> float:
+        """The least that an input token can cost."""
+        return min(self.plain, self.cached, self.stored)
+
+
 class ModelEntry(BaseModel):
     """Where a model is, its prices, and its context.
 
     Without ``provider`` and ``base_url``, it is at the endpoint of all models. Prices are per
-    million tokens, in any currency, the same for all models. ``context`` counts the tokens the
-    model can take, its reply included.
+    million tokens, in any currency, the same for all models. A call whose prompt has more than
+    ``long_prompt_tokens`` is billed at the long prices as a whole; cached input and cache writes
+    then rise in proportion to the input price. ``context`` counts the tokens the model can take,
+    its reply included.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -48,13 +86,35 @@ class ModelEntry(BaseModel):
         SecretStr | None,
         Field(description="key of this endpoint; unset: the customary variable of its provider"),
     ] = None
-    input_price: Annotated[
-        float | None,
-        Field(ge=0.0, allow_inf_nan=False, description="price of a million input tokens"),
+    input_price: Annotated[Price, Field(description="price of a million input tokens")] = None
+    output_price: Annotated[Price, Field(description="price of a million output tokens")] = None
+    cached_input_price: Annotated[
+        Price,
+        Field(
+            description="price of a million input tokens from the provider's prompt cache; unset: "
+            "the input price"
+        ),
     ] = None
-    output_price: Annotated[
-        float | None,
-        Field(ge=0.0, allow_inf_nan=False, description="price of a million output tokens"),
+    cache_write_price: Annotated[
+        Price,
+        Field(
+            description="price of a million input tokens that the provider stores in its prompt "
+            "cache; unset: the input price"
+        ),
+    ] = None
+    long_prompt_tokens: Annotated[
+        int | None,
+        Field(ge=1, description="a call with more input tokens is billed at the long prices"),
+    ] = None
+    long_input_price: Annotated[
+        Price,
+        Field(
+            description="input price of such a call, to which the prices of cached input and cache "
+            "writes rise in proportion; unset: the input price"
+        ),
+    ] = None
+    long_output_price: Annotated[
+        Price, Field(description="output price of such a call; unset: the output price")
     ] = None
     context: Annotated[
         int | None, Field(ge=256, description="tokens the model can take, its reply included")
@@ -75,11 +135,111 @@ class ModelEntry(BaseModel):
         """Whether the table says where the model is."""
         return self.provider is not None or self.base_url is not None
 
-    def cost(self, input_tokens: float, output_tokens: float) -> float | None:
-        """Return the cost of these tokens; None when a price is unknown."""
-        if self.input_price is None or self.output_price is None:
+    @model_validator(mode="after")
+    def check_prices(self) -> ModelEntry:
+        """Refuse prices that rest on missing ones, and a limit that changes no price."""
+        for name, base in _BASES.items():
+            if getattr(self, name) is None:
+                continue
+            if getattr(self, base) is None:
+                raise ValueError(f"{name} needs {base}")
+            if name.startswith("long_") and self.long_prompt_tokens is None:
+                raise ValueError(
+                    f"{name} needs long_prompt_tokens, the input tokens above which it counts"
+                )
+        prices = (self.long_input_price, self.long_output_price)
+        if self.long_prompt_tokens is not None and prices == (None, None):
+            raise ValueError("long_prompt_tokens needs long_input_price or long_output_price")
+        return self
+
+    def cost(
+        self,
+        input_tokens: float,
+        output_tokens: float,
+        *,
+        cached: float = 0,
+        stored: float = 0,
+        calls: int = 1,
+    ) -> float | None:
+        """Return the cost of calls of equal size; None when a price is unknown.
+
+        ``cached`` input tokens came from the provider's prompt cache, and ``stored`` ones were
+        written to it. Together they count for at most all input.
+        """
+        short = self._short()
+        if short is None:
             return None
-        return (input_tokens * self.input_price + output_tokens * self.output_price) / MILLION
+        rates = self._long(short) if self._is_long(input_tokens / max(calls, 1)) else short
+        cached = min(max(cached, 0), input_tokens)
+        stored = min(max(stored, 0), input_tokens - cached)
+        plain = input_tokens - cached - stored
+        read = plain * rates.plain + cached * rates.cached + stored * rates.stored
+        return (read + output_tokens * rates.output) / MILLION
+
+    def dearest(
+        self, input_tokens: float, output_tokens: float, longest: float | None = None
+    ) -> float | None:
+        """Return the most that these tokens can cost; None when a price is unknown.
+
+        ``longest`` is the length of the longest prompt; unset: they are those of one.
+        """
+        rates = self._possible(long=self._is_long(input_tokens if longest is None else longest))
+        if not rates:
+            return None
+        read, written = max(one.dearest for one in rates), max(one.output for one in rates)
+        return (input_tokens * read + output_tokens * written) / MILLION
+
+    def cheapest(self, input_tokens: float, output_tokens: float) -> float | None:
+        """Return the least that these tokens can cost; None when a price is unknown."""
+        rates = self._possible(long=self.long_prompt_tokens is not None)
+        if not rates:
+            return None
+        read, written = min(one.cheapest for one in rates), min(one.output for one in rates)
+        return (input_tokens * read + output_tokens * written) / MILLION
+
+    def affordable_tokens(self, money: float) -> float | None:
+        """Return how many tokens a call may have in all, so that it costs at most ``money``.
+
+        None if it may have any number, or a price is unknown.
+        """
+        prices = [max(one.dearest, one.output) for one in self._possible(long=True)]
+        if not any(prices[:1]):
+            return None
+        within, limit = money * MILLION / prices[0], self.long_prompt_tokens
+        if limit is None or within <= limit:
+            return within
+        # A call with so few tokens is none with a long prompt.
+        return max(limit, money * MILLION / max(prices))
+
+    def _short(self) -> _Rates | None:
+        plain, output = self.input_price, self.output_price
+        if plain is None or output is None:
+            return None
+        cached, stored = self.cached_input_price, self.cache_write_price
+        return _Rates(
+            plain,
+            plain if cached is None else cached,
+            plain if stored is None else stored,
+            output,
+        )
+
+    def _long(self, short: _Rates) -> _Rates:
+        plain = short.plain if self.long_input_price is None else self.long_input_price
+        output = short.output if self.long_output_price is None else self.long_output_price
+        if not short.plain:
+            return _Rates(plain, short.cached or plain, short.stored or plain, output)
+        rise = plain / short.plain
+        return _Rates(plain, rise * short.cached, rise * short.stored, output)
+
+    def _possible(self, *, long: bool) -> list[_Rates]:
+        """Return the rates that calls can have; empty when a price is unknown."""
+        short = self._short()
+        if short is None:
+            return []
+        return [short, self._long(short)] if long else [short]
+
+    def _is_long(self, prompt_tokens: float) -> bool:
+        return self.long_prompt_tokens is not None and prompt_tokens > self.long_prompt_tokens
 
 
 def entries(values: object) -> dict[str, ModelEntry]:
@@ -102,6 +262,8 @@ def _entry(name: str, value: Any) -> ModelEntry:
         return ModelEntry(**value)
     except ValidationError as error:
         detail = error.errors()[0]
+        if not detail["loc"]:  # no single key is wrong
+            raise ConfigError(f"models.{name}: {detail['ctx']['error']}") from None
         where = ".".join(map(str, detail["loc"]))
         names = ", ".join(ModelEntry.model_fields)
         raise ConfigError(

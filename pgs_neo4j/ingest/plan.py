@@ -155,7 +155,9 @@ def without_calls(tools: IngestTools) -> IngestTools:
     return tools
 
 
-def _dividing(tools: IngestTools) -> tuple[DivisionForecast | None, list[tuple[Named, int, int]]]:
+def _dividing(
+    tools: IngestTools,
+) -> tuple[DivisionForecast | None, list[tuple[Named, PlannedCalls]]]:
     """Return the calls for vectors that divide documents, also as a part of the cost."""
     if not isinstance(tools.chunker, DivisionEstimate):
         return None, []
@@ -165,13 +167,13 @@ def _dividing(tools: IngestTools) -> tuple[DivisionForecast | None, list[tuple[N
     return forecast, _part(model, calls)
 
 
-def _part(llm: Named, calls: PlannedCalls) -> list[tuple[Named, int, int]]:
-    return [(llm, calls.input_tokens, calls.output_most)] if calls.calls else []
+def _part(llm: Named, calls: PlannedCalls) -> list[tuple[Named, PlannedCalls]]:
+    return [(llm, calls)] if calls.calls else []
 
 
 def _embedded(
     planned: EmbeddingForecast | None,
-) -> tuple[list[tuple[Named, int, int]], list[tuple[Named, int, int]]]:
+) -> tuple[list[tuple[Named, PlannedCalls]], list[tuple[Named, PlannedCalls]]]:
     """Return the calls of an embedder that are known, and the most that are likely."""
     if planned is None:
         return [], []
@@ -182,10 +184,11 @@ def _embedded(
 def _crossed(tools: IngestTools, llm: LLM, forecast: _Forecast) -> str:
     """Return the limit that the calls so far are likely to cross; empty if they cross none."""
     budget, calls = tools.calls.budget, forecast.calls.calls
-    cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens) or 0.0
+    cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens, calls.calls) or 0.0
     dividing, _ = _dividing(tools)
     if dividing is not None:
-        cost += budget.price(dividing.model, dividing.calls.input_tokens, 0) or 0.0
+        divided = dividing.calls
+        cost += budget.price(dividing.model, divided.input_tokens, 0, divided.calls) or 0.0
         calls += dividing.calls
     used = calls.input_tokens + calls.output_tokens
     crossed = budget.bounds.crossed(Amount(calls.calls, used, cost))
@@ -208,8 +211,9 @@ def _left_unembedded(
     if planned is None or planned.free:
         return ""
     budget, total = tools.calls.budget, calls + planned.calls
-    cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens) or 0.0
-    cost += budget.price(planned.model, planned.calls.input_tokens, 0) or 0.0
+    cost = budget.price(llm.name, calls.input_tokens, calls.output_tokens, calls.calls) or 0.0
+    embedded = planned.calls
+    cost += budget.price(planned.model, embedded.input_tokens, 0, embedded.calls) or 0.0
     tokens = total.input_tokens + total.output_tokens
     crossed = budget.bounds.crossed(Amount(total.calls, tokens, cost))
     return f"{crossed[0]} would leave texts without vectors" if crossed else ""

@@ -12,7 +12,8 @@ from pgs_neo4j.model.found import SearchMode
 class PlannedSweep:
     """One partition: its passes, and the tokens of those not ``cached``.
 
-    ``output_tokens`` are likely ones; ``output_most`` is the maximum.
+    ``output_tokens`` are likely ones; ``output_most`` is the maximum. ``longest_prompt`` is the
+    input of the longest pass, in tokens.
     """
 
     partition: int
@@ -26,16 +27,27 @@ class PlannedSweep:
     similarity: float | None = None
     keywords: tuple[str, ...] = ()
     label: str = ""
+    longest_prompt: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCalls:
-    """Calls and their tokens; ``output_tokens`` are likely ones, ``output_most`` is the maximum."""
+    """Calls and their tokens.
+
+    ``output_tokens`` are likely ones; ``output_most`` is the maximum. ``longest_prompt`` is the
+    input of the longest call, in tokens, or 0 if they are about equal.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     output_most: int = 0
+    longest_prompt: int = 0
+
+    @property
+    def longest(self) -> int:
+        """Input tokens of the longest call."""
+        return self.longest_prompt or -(-self.input_tokens // max(self.calls, 1))
 
     def __add__(self, other: PlannedCalls) -> PlannedCalls:
         return PlannedCalls(
@@ -43,6 +55,7 @@ class PlannedCalls:
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             output_most=self.output_most + other.output_most,
+            longest_prompt=max(self.longest, other.longest),
         )
 
 

@@ -108,8 +108,10 @@ class Report:
 class Usage:
     """The calls and tokens that were paid for.
 
-    ``estimated``: an endpoint reported no usage. ``cached`` counts replies from the cache, which
-    cost nothing.
+    ``input_tokens`` are all that was read. ``cache_read_tokens`` are those of them that the
+    provider read from its prompt cache, and ``cache_write_tokens`` those that it stored there; it
+    prices both differently. ``estimated``: an endpoint reported no usage. ``cached`` counts replies
+    from the reply cache of pgs, which cost nothing.
     """
 
     calls: int = 0
@@ -117,6 +119,8 @@ class Usage:
     output_tokens: int = 0
     estimated: bool = False
     cached: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
 
     @property
     def tokens(self) -> int:
@@ -130,6 +134,8 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             estimated=self.estimated or other.estimated,
             cached=self.cached + other.cached,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
         )
 
 

@@ -129,6 +129,7 @@ async def _plan_sweep(
         similarity=route.similarity,
         keywords=order.partition.keywords,
         label=order.partition.label,
+        longest_prompt=max(tokens, default=0),
     )
 
 
@@ -165,6 +166,7 @@ def _plan_synthesis(
         input_tokens=frame + reports + again,
         output_tokens=usual.synthesis + reductions * usual.sweep,
         output_most=config.synthesis_max_tokens + reductions * config.sweep_max_tokens,
+        longest_prompt=int(min(frame + reports, frame + room)),
     )
 
 
@@ -219,12 +221,13 @@ def _cost(
     tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
 ) -> tuple[float | None, float | None]:
     """Return the likely range of the cost; None for an unpriced model."""
-    read = sum(sweep.input_tokens for sweep in sweeps)
-    most = sum(sweep.output_most for sweep in sweeps)
-    parts = [
-        (tools.sweep_llm, read, most),
-        (tools.synthesis_llm, synthesis.input_tokens, synthesis.output_most),
-    ]
+    swept = PlannedCalls(
+        calls=sum(sweep.passes - sweep.cached for sweep in sweeps),
+        input_tokens=sum(sweep.input_tokens for sweep in sweeps),
+        output_most=sum(sweep.output_most for sweep in sweeps),
+        longest_prompt=max((sweep.longest_prompt for sweep in sweeps), default=0),
+    )
+    parts = [(tools.sweep_llm, swept), (tools.synthesis_llm, synthesis)]
     return cost_range(tools.calls.budget, parts)
 
 
@@ -238,11 +241,14 @@ def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: P
         return ""
     price = budget.price
     tokens, likely = synthesis.input_tokens, synthesis.output_tokens
-    total = Amount(1, tokens + likely, price(tools.synthesis_llm.name, tokens, likely) or 0.0)
+    cost = price(tools.synthesis_llm.name, tokens, likely, synthesis.calls) or 0.0
+    total = Amount(1, tokens + likely, cost)
     for place, sweep in enumerate(sweeps):
         used = sweep.input_tokens + sweep.output_tokens
-        cost = price(tools.sweep_llm.name, sweep.input_tokens, sweep.output_tokens) or 0.0
-        total += Amount(sweep.passes - sweep.cached, used, cost)
+        calls = sweep.passes - sweep.cached
+        name = tools.sweep_llm.name
+        cost = price(name, sweep.input_tokens, sweep.output_tokens, calls) or 0.0
+        total += Amount(calls, used, cost)
         if crossed := budget.bounds.crossed(total):
             limit, _ = crossed
             return f"{limit} would leave about {len(sweeps) - place} of {len(sweeps)} unread"

@@ -104,6 +104,7 @@ class ModelExtractor:
             input_tokens=rounds * (asked + likely),
             output_tokens=rounds * likely // 2,
             output_most=rounds * room,
+            longest_prompt=asked + likely if rounds else 0,
         )
         if self.replies and await self.replies.find(self.reply_key(prompt, room, 0)):
             return ExtractionForecast(gleaning=again)

@@ -63,6 +63,7 @@ def test_an_event_is_its_kind_its_run_and_its_fields() -> None:
         "error": None, "cost": None,
         "usage": {
             "calls": 1, "input_tokens": 9, "output_tokens": 3, "estimated": False, "cached": 0,
+            "cache_read_tokens": 0, "cache_write_tokens": 0,
         },
     }  # fmt: skip
     route = Route(partition=4, similarity=0.5, reason="near")
