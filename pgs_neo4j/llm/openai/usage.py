@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.llm.openai.wire import ReplyUsage
 from pgs_neo4j.model import Prompt, Usage
@@ -20,7 +20,10 @@ class CountedUsage:
 
 
 def count_usage(prompt: Prompt, text: str, reported: ReplyUsage | None) -> CountedUsage:
-    """Return the reported usage, with an estimate in place of every count that cannot be."""
+    """Return the reported usage, with an estimate in place of every count that cannot be.
+
+    An estimated prompt counts as read without the provider's cache.
+    """
     asked = prompt.system + prompt.user
     read, written = estimate(asked), estimate(text)
     if reported is None:
@@ -34,6 +37,10 @@ def count_usage(prompt: Prompt, text: str, reported: ReplyUsage | None) -> Count
         reported.completion_tokens if believed[1] else written,
         estimated=not all(believed),
     )
+    if believed[0]:
+        usage = replace(
+            usage, cache_read_tokens=reported.cached, cache_write_tokens=reported.stored
+        )
     return CountedUsage(usage, doubted=not all(believed))
 
 

@@ -70,22 +70,61 @@ class Message(_Shape):
     refusal: str | None = None
 
 
-class ReplyUsage(_Shape):
-    """Tokens as the endpoint counted them."""
-
-    prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
-    completion_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
-
-
-def _or_none(value: object, validate: ValidatorFunctionWrapHandler) -> ReplyUsage | None:
-    """Ignore a usage that cannot be: the reply is good, and its tokens are estimated."""
+def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
     try:
         return None if value is None else validate(value)
     except ValidationError:
         return None
 
 
-Counted = Annotated[ReplyUsage | None, WrapValidator(_or_none)]
+# A count of cached tokens that cannot be is as good as none: the prompt's tokens are known.
+CachedTokens = Annotated[
+    int | None, Field(strict=True, ge=0, le=CALL_TOKENS), WrapValidator(_none_unless_valid)
+]
+
+
+class PromptDetails(_Shape):
+    """What became of a prompt's tokens: ``cache_write_tokens`` is OpenRouter's."""
+
+    cached_tokens: CachedTokens = None
+    cache_write_tokens: CachedTokens = None
+
+
+class ReplyUsage(_Shape):
+    """Tokens as the endpoint counted them.
+
+    ``prompt_tokens`` include those that were read from the provider's prompt cache or stored there.
+    OpenAI, Azure, xAI, Groq, Gemini, and OpenRouter count them in the details of the prompt,
+    Moonshot as ``cached_tokens``, and DeepSeek as ``prompt_cache_hit_tokens``.
+    """
+
+    prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+    completion_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+    prompt_tokens_details: Annotated[PromptDetails | None, WrapValidator(_none_unless_valid)] = None
+    cached_tokens: CachedTokens = None
+    prompt_cache_hit_tokens: CachedTokens = None
+
+    @property
+    def cached(self) -> int:
+        """Prompt tokens from the provider's cache; 0 if the endpoint reports none that can be."""
+        details = self.prompt_tokens_details or PromptDetails()
+        told = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
+        # A proxy may add the form of another provider, with a zero in it.
+        return max((count for count in told if count and self._has_room(count)), default=0)
+
+    @property
+    def stored(self) -> int:
+        """Prompt tokens that the provider stored in its cache; 0 if that cannot be."""
+        details = self.prompt_tokens_details or PromptDetails()
+        count = details.cache_write_tokens or 0
+        return count if self._has_room(count + self.cached) else 0
+
+    def _has_room(self, count: int) -> bool:
+        return count <= self.prompt_tokens
+
+
+# A usage that cannot be is ignored: the reply is good, and its tokens are estimated.
+Counted = Annotated[ReplyUsage | None, WrapValidator(_none_unless_valid)]
 
 
 class MessageChoice(_Shape):
