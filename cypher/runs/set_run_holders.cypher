@@ -9,4 +9,5 @@ SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $former OR r.holder = $holder
 SET r.holder = $holder, r.updated_at = datetime(), r.status = 'running', r.finished_at = null,
     r.error = null, r.tally = null
-RETURN r.id AS id, r {.calls, .input_tokens, .output_tokens, .cost} AS spent
+RETURN r.id AS id, r {.calls, .input_tokens, .output_tokens, .cache_read_tokens,
+       .cache_write_tokens, .cost} AS spent

@@ -13,7 +13,9 @@ from pgs_neo4j.database.connection import Database
 class DayCost:
     """What the runs of a session with the same models cost on a day (UTC).
 
-    ``unpriced`` counts runs that called a model without prices; ``cost`` leaves them out.
+    ``cache_read_tokens`` of the input came from a provider's prompt cache, and
+    ``cache_write_tokens`` were stored there. ``unpriced`` counts runs that called a model without
+    prices; ``cost`` leaves them out.
     """
 
     day: str
@@ -27,6 +29,8 @@ class DayCost:
     output_tokens: int
     cost: float
     unpriced: int
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
 
 
 async def read_costs(db: Database, days: int) -> list[DayCost]:

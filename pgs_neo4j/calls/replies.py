@@ -97,6 +97,8 @@ class Replies:
             "model": reply.model,
             "input_tokens": reply.usage.input_tokens,
             "output_tokens": reply.usage.output_tokens,
+            "cache_read_tokens": reply.usage.cache_read_tokens,
+            "cache_write_tokens": reply.usage.cache_write_tokens,
             "proven": reply.proven,
             "size": len(reply.text.encode("utf-8", "replace")),
         }

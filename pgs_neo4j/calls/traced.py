@@ -67,6 +67,8 @@ def _note_reply(span: SpanNotes, reply: Completion, *, text: bool) -> None:
         {
             names.RESPONSE_MODEL: reply.model,
             names.INPUT_TOKENS: reply.usage.input_tokens,
+            names.CACHE_READ_TOKENS: reply.usage.cache_read_tokens or None,
+            names.CACHE_WRITE_TOKENS: reply.usage.cache_write_tokens or None,
             names.OUTPUT_TOKENS: reply.usage.output_tokens,
             names.FINISH_REASONS: ("length" if reply.truncated else "stop",),
             names.OUTPUT_MESSAGES: _message("assistant", reply.text) if text else None,

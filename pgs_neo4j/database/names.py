@@ -71,6 +71,8 @@ PROPERTIES = (
     "block_3",
     "block_4",
     "block_5",
+    "cache_read_tokens",
+    "cache_write_tokens",
     "cached",
     "calls",
     "centroid",

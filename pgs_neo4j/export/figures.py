@@ -16,8 +16,8 @@ from pgs_neo4j.text.shown import (
     percent,
     seconds,
     texts_note,
-    tokens,
     unproven_note,
+    used_tokens,
 )
 
 TITLES = 3  # of a partition
@@ -131,8 +131,7 @@ def usage_line(usage: Usage) -> str:
     ``6 calls, 10 from the cache, about 12,345 tokens in, 2,345 out``.
     """
     cached = f"{usage.cached:,} from the cache, " if usage.cached else ""
-    amount = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
-    return f"{counted(usage.calls, 'call')}, {cached}{amount}"
+    return f"{counted(usage.calls, 'call')}, {cached}{used_tokens(usage)}"
 
 
 def cost_line(cost: float | None) -> str:

@@ -18,7 +18,7 @@ from pgs_neo4j.model import (
     Report,
     Sweep,
 )
-from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, tokens, unproven_note
+from pgs_neo4j.text.shown import counted, one_line, seconds, texts_note, unproven_note, used_tokens
 
 ABOUT = 700  # characters of titles and sentences of a partition
 
@@ -143,13 +143,11 @@ def _tally(report: Report | None) -> str:
 def _reading(sweep: Sweep) -> Html:
     passes = f"{sweep.passes_accepted} of {counted(sweep.passes, 'pass', 'passes')} accepted"
     wave = "" if sweep.wave <= 1 else "; swept because of flags"
-    usage = sweep.usage
-    amount = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
     text = (
         f"{sweep.nodes_read:,} of {counted(sweep.nodes, 'node')} read in this run"
         f"{texts_note(sweep.nodes_read, sweep.texts_read)}"
         f"{unproven_note(sweep.nodes_unproven)}; {passes}; "
-        f"{amount}; {seconds(sweep.seconds)}{wave}."
+        f"{used_tokens(sweep.usage)}; {seconds(sweep.seconds)}{wave}."
     )
     errors = (element("p", one_line(error, 400), class_="note") for error in sweep.errors)
     return joined((element("p", text, class_="meta"), *errors))

@@ -108,6 +108,8 @@ class RunReply(BaseModel):
     coverage: RunCoverage | None = None
     model_calls: int | None = None
     tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
     cost: float | None = None
     warnings: list[str] = Field(default_factory=list)
     note: Note = ""

@@ -121,6 +121,8 @@ def with_answer(reply: RunReply, answer: Answer, offset: int, desk: Desk) -> Run
             "coverage": _coverage(answer.coverage),
             "model_calls": answer.usage.calls,
             "tokens": answer.usage.tokens,
+            "cache_read_tokens": answer.usage.cache_read_tokens,
+            "cache_write_tokens": answer.usage.cache_write_tokens,
             "cost": answer.cost,
             "warnings": [one_line(text, LINE) for text in answer.warnings[:MOST_WARNINGS]],
             "note": "; ".join(filter(None, notes)),

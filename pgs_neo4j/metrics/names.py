@@ -37,6 +37,18 @@ TOKENS = Metric(
     "Tokens of model calls, by direction: input or output.",
     ("graph", "model", "direction"),
 )
+CACHE_READ = Metric(
+    "counter",
+    "pgs_model_cache_read_tokens",
+    "Input tokens that came from the provider's prompt cache.",
+    ("graph", "model"),
+)
+CACHE_WRITE = Metric(
+    "counter",
+    "pgs_model_cache_write_tokens",
+    "Input tokens that the provider stored in its prompt cache.",
+    ("graph", "model"),
+)
 COST = Metric(
     "counter",
     "pgs_model_cost",

@@ -48,3 +48,9 @@ class RunMetrics:
         add(names.CALLS, usage.calls - known.calls, graph, model)
         add(names.TOKENS, usage.input_tokens - known.input_tokens, graph, model, "input")
         add(names.TOKENS, usage.output_tokens - known.output_tokens, graph, model, "output")
+        for metric, count in (
+            (names.CACHE_READ, usage.cache_read_tokens - known.cache_read_tokens),
+            (names.CACHE_WRITE, usage.cache_write_tokens - known.cache_write_tokens),
+        ):
+            if count:
+                add(metric, count, graph, model)

@@ -194,6 +194,8 @@ def total_properties(total: Total) -> Row:
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cached": usage.cached,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
         "cost": total.spent.cost,
     }
 
@@ -203,6 +205,8 @@ def _spent(stored: Row) -> Spent:
         calls=stored["calls"],
         input_tokens=stored["input_tokens"],
         output_tokens=stored["output_tokens"],
+        cache_read_tokens=stored.get("cache_read_tokens") or 0,
+        cache_write_tokens=stored.get("cache_write_tokens") or 0,
     )
     return Spent(usage, stored["cost"] if usage.calls else 0.0)
 

@@ -174,6 +174,8 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
                 "input_tokens": sweep.usage.input_tokens,
                 "output_tokens": sweep.usage.output_tokens,
                 "cached": sweep.usage.cached,
+                "cache_read_tokens": sweep.usage.cache_read_tokens,
+                "cache_write_tokens": sweep.usage.cache_write_tokens,
                 "estimated": sweep.usage.estimated,
             }
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pgs_neo4j.model import Usage
 from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
 
 # A terminal that shows the file obeys escape sequences, which may not come from a node. An
@@ -50,6 +51,20 @@ def partition_names(partition_ids: Sequence[int], limit: int | None = None) -> s
 def tokens(read: int, written: int, *, estimated: bool) -> str:
     """Return token counts: ``about 24,000 tokens in, 4,000 out``."""
     return f"{'about ' if estimated else ''}{read:,} tokens in, {written:,} out"
+
+
+def used_tokens(usage: Usage) -> str:
+    """Return the tokens of calls, with those of a provider's prompt cache.
+
+    ``24,000 tokens in (9,000 from the provider's cache, 2,000 written to it), 4,000 out``
+    """
+    read, written = usage.cache_read_tokens, usage.cache_write_tokens
+    where = "it" if read else "the provider's cache"
+    parts = [f"{read:,} from the provider's cache"] if read else []
+    parts += [f"{written:,} written to {where}"] if written else []
+    cache = f" ({', '.join(parts)})" if parts else ""
+    about = "about " if usage.estimated else ""
+    return f"{about}{usage.input_tokens:,} tokens in{cache}, {usage.output_tokens:,} out"
 
 
 def percent(share: float) -> str:

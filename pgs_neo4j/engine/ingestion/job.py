@@ -132,6 +132,14 @@ def _figures(done: Ingested) -> Json:
         "embedded": done.embedded,
         "calls": used.calls,
         "tokens": used.input_tokens + used.output_tokens,
+        **{
+            name: count
+            for name, count in (
+                ("cache_read_tokens", used.cache_read_tokens),
+                ("cache_write_tokens", used.cache_write_tokens),
+            )
+            if count
+        },
         "cost": done.cost,
         "seconds": round(done.seconds, 3),
     }

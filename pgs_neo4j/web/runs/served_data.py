@@ -97,6 +97,8 @@ class ServedUsage(TypedDict):
     calls: int
     tokens: int
     cached: int
+    cache_read_tokens: int
+    cache_write_tokens: int
     estimated: int
     cost: float | None
 
@@ -125,6 +127,8 @@ class ServedAnswer(TypedDict):
     calls: int
     tokens: int
     cached: int
+    cache_read_tokens: int
+    cache_write_tokens: int
     cost: float | None
 
 

@@ -32,6 +32,8 @@ def told_data(event: Event, run: str = "") -> Mapping[str, object]:
                 calls=usage.calls,
                 tokens=usage.tokens,
                 cached=usage.cached,
+                cache_read_tokens=usage.cache_read_tokens,
+                cache_write_tokens=usage.cache_write_tokens,
                 estimated=usage.estimated,
                 cost=plain_data(cost),
             )
@@ -111,6 +113,8 @@ def answer_counts(answer: Answer) -> ServedAnswer:
         "calls": answer.usage.calls,
         "tokens": answer.usage.tokens,
         "cached": answer.usage.cached,
+        "cache_read_tokens": answer.usage.cache_read_tokens,
+        "cache_write_tokens": answer.usage.cache_write_tokens,
         "cost": plain_data(answer.cost),
     }
 

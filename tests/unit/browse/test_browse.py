@@ -114,7 +114,8 @@ async def test_numbers_that_no_partition_has_are_bounded() -> None:
 
 ROW: dict[str, Any] = {
     "day": "2026-01-01", "graph": "papers", "session": "s", "model": "m", "runs": 1, "calls": 2,
-    "cached": 3, "input_tokens": 4, "output_tokens": 5, "cost": 0.5, "unpriced": 0,
+    "cached": 3, "input_tokens": 4, "output_tokens": 5, "cache_read_tokens": 2,
+    "cache_write_tokens": 1, "cost": 0.5, "unpriced": 0,
 }  # fmt: skip
 
 

@@ -187,7 +187,10 @@ async def test_a_stream_keeps_the_connection_and_ends_as_clients_expect() -> Non
     assert text.startswith("It is so.\n\n## Sources")
     assert told[3]["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "stop"}
     assert told[4]["choices"] == []
-    assert told[4]["usage"] == {"prompt_tokens": 30, "completion_tokens": 4, "total_tokens": 34}
+    assert told[4]["usage"] == {
+        "prompt_tokens": 30, "completion_tokens": 4, "total_tokens": 34,
+        "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+    }  # fmt: skip
     assert (told[4]["pgs"]["run"], told[4]["pgs"]["cost"]) == ("r1", 0.5)
     assert told[5] == "[DONE]"
     assert {one["id"] for one in told[:5]} == {"chatcmpl-r1"}

@@ -78,8 +78,14 @@ def test_a_routing_tells_reasons_and_no_ranks() -> None:
 
 def test_other_events_are_their_fields() -> None:
     assert told_data(RunStarted("r1", resumed=True)) == {"run": "r1", "resumed": True}
-    usage = Usage(calls=2, input_tokens=30, output_tokens=4, cached=1)
-    counts = {"calls": 2, "tokens": 34, "cached": 1, "estimated": False, "cost": None}
+    usage = Usage(
+        calls=2, input_tokens=30, output_tokens=4, cached=1, cache_read_tokens=20,
+        cache_write_tokens=6,
+    )  # fmt: skip
+    counts = {
+        "calls": 2, "tokens": 34, "cached": 1, "cache_read_tokens": 20, "cache_write_tokens": 6,
+        "estimated": False, "cost": None,
+    }  # fmt: skip
     assert told_data(UsageCounted(usage, None)) == counts
 
 

@@ -18,6 +18,7 @@ from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note
 LEAN = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
     *("nodes_read", "calls", "cached", "input_tokens", "output_tokens", "cost", "thesis"),
+    *("cache_read_tokens", "cache_write_tokens"),
     *("stopped", "error", "warnings", "sweeps", "redefined"),
 )
 """The properties of a run that JSON shows; the answer is one `pgs show` away."""

@@ -6,7 +6,7 @@ from pgs_neo4j.cli.pages.analogies.forecast import TITLE, texts
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model import Analogies, Analogy
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.shown import counted, money, one_line, seconds, tokens
+from pgs_neo4j.text.shown import counted, money, one_line, seconds, used_tokens
 
 
 def as_json(made: Analogies) -> Json:
@@ -18,12 +18,11 @@ def as_json(made: Analogies) -> Json:
 def lines(made: Analogies, width: int) -> list[str]:
     """Return the figures of analogies, and the best of them."""
     usage = made.usage
-    read = tokens(usage.input_tokens, usage.output_tokens, estimated=usage.estimated)
     rows = [
         ("Texts", texts(made.texts, made.kept)),
         ("Skeletons", _skeletons(made)),
         ("Links", f"{counted(made.links, 'pair')} in {seconds(made.seconds)}"),
-        ("Calls", f"{counted(usage.calls, 'call')}, {read}" if usage.calls else ""),
+        ("Calls", f"{counted(usage.calls, 'call')}, {used_tokens(usage)}" if usage.calls else ""),
         ("Cost", _spent(made)),
         ("Limit", f"{one_line(made.stopped)}; run it again to continue" if made.stopped else ""),
         ("Model", f"{one_line(made.model, TITLE)}, compared by {one_line(made.embedder, TITLE)}"),

@@ -12,7 +12,7 @@ from pgs_neo4j.cli.pages.documents.deleted import (
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.shown import counted, money, one_line, seconds, tokens
+from pgs_neo4j.text.shown import counted, money, one_line, seconds, used_tokens
 
 MOST_NAMED = 10
 """Documents that are named of each kind."""
@@ -99,10 +99,7 @@ def lines(done: Ingested, width: int) -> list[str]:
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",
-            f"{counted(used.calls, 'call')}, "
-            f"{tokens(used.input_tokens, used.output_tokens, estimated=used.estimated)}"
-            if used.calls
-            else "",
+            f"{counted(used.calls, 'call')}, {used_tokens(used)}" if used.calls else "",
         ),
         ("Cost", money(done.cost) if used.calls and done.cost is not None else ""),
         ("Stopped", one_line(done.stopped)),

@@ -161,10 +161,10 @@ export async function costView({ view }) {
   fill(view, h("h1", {}, "Cost"),
     h("p", {}, `${money(total)} in the last 30 days.`,
       unpriced ? ` ${counted(unpriced, "run")} called a model without prices; the sum leaves them out.` : ""),
-    costs.length ? table("Cost by day", ["Day (UTC)", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cost"], costs.map((/** @type {any} */ one) => [
+    costs.length ? table("Cost by day", ["Day (UTC)", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cached input", "Cost"], costs.map((/** @type {any} */ one) => [
       one.day, one.graph, one.session, one.model || "–", figure(one.runs), figure(one.calls), figure(one.cached),
-      figure(one.input_tokens + one.output_tokens), one.unpriced === one.runs ? "unknown" : money(one.cost),
-    ]), [4, 5, 6, 7, 8]) : h("p", {}, "Nothing was asked."));
+      figure(one.input_tokens + one.output_tokens), figure(one.cache_read_tokens), one.unpriced === one.runs ? "unknown" : money(one.cost),
+    ]), [4, 5, 6, 7, 8, 9]) : h("p", {}, "Nothing was asked."));
 }
 
 /** @param {import("../app.js").Page} page */
