@@ -87,6 +87,8 @@ class Prompt:
     ``n{r + 1}``. ``content`` is the part of ``user`` that a reply depends on.
     If it is empty, the reply depends on all of ``user``. ``receipts`` are codes in ``user`` that
     the reply is to repeat, in their order; they show that its reader was given all of it.
+    ``shared`` is the number of characters at the beginning of ``user`` that do not depend on the
+    question, so that a provider's prompt cache can hold them for the next one.
     """
 
     task: Task
@@ -100,6 +102,7 @@ class Prompt:
     partition: int | None = None
     content: str = ""
     receipts: tuple[str, ...] = ()
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,8 +83,8 @@ def sweep_prompt(
 ) -> Prompt:
     """Return the prompt of one pass out of ``passes``; ``with_receipts``: codes stand in it.
 
-    Everything but the question at its end stays the same between runs, so that providers' prompt
-    caches hit.
+    Everything but the question at its end, with what is known for it, stays the same between runs,
+    so that providers' prompt caches hit.
     """
     partition = order.partition
     part = f", part {item.label} of {passes}" if passes > 1 else ""
@@ -105,13 +105,11 @@ def sweep_prompt(
     named = ", ".join(sorted(f"{other.name}={other.lineage}" for other in order.neighbors))
     shown = {piece.rank for piece in item.pieces}
     alike = render_analogies([one for one in order.analogies if one.rank in shown])
-    neighbors = _neighbors(order.neighbors)
+    shared = _joined([head, *coded, _neighbors(order.neighbors), alike])
     return Prompt(
         task="sweep",
         system=SYSTEM,
-        user=_joined(
-            [head, *coded, neighbors, alike, _matches(order, item), request_receipts(codes), *asked]
-        ),
+        user=_joined([shared, _matches(order, item), request_receipts(codes), *asked]),
         content=_joined([f"{partition.name}{part}", *data, named, alike, *asked]),
         question=order.question,
         nodes=item.nodes,
@@ -119,6 +117,7 @@ def sweep_prompt(
         neighbors=order.neighbors,
         partition=partition.id,
         receipts=codes,
+        shared=len(shared),
     )
 
 

@@ -1,6 +1,7 @@
 """The sweep contract: what the prompt says, and what its parser makes of replies."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -285,6 +286,37 @@ def test_matches_and_analogies_are_named_and_only_analogies_are_part_of_the_key(
     assert "analog" not in plain.system + plain.user
     assert len({plain.content, named.content, other.content}) == 3
     assert named.system == plain.system
+
+
+@pytest.mark.parametrize("with_receipts", [False, True])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"question": "What else, and why is it so that nobody has asked for it before?"},
+        {"search_answer": "Iron rusts."},
+        {"matches": (3, 0)},
+        {"run": "r9", "holder": "host/4/x", "priority": 0.5, "wave": 2},
+    ],
+)
+def test_all_questions_share_the_beginning_of_a_prompt(
+    changed: dict[str, Any], with_receipts: bool
+) -> None:
+    order = replace(
+        sweep_order(
+            "Why?", Partition(id=2, size=9, tokens=99), (PromptNeighbor("P4", (), "Gold"),)
+        ),
+        analogies=(PromptAnalogy(rank=1, name="P7", title="Crowded network"),),
+    )
+    (item,) = pack(list(SHOWN.values())[:4], (), max_characters=9_000, max_tokens=None, reserved=0)
+    one, other = (
+        sweep_prompt(some, item, 1, with_receipts=with_receipts)
+        for some in (order, replace(order, **changed))
+    )
+    assert one.system == other.system
+    assert one.user[: one.shared] == other.user[: other.shared]
+    for part in ("</nodes>", "</neighbors>", "</analogies>"):
+        assert part in one.user[: one.shared]
+    assert one.user[one.shared :].endswith("\n\nQuestion: Why?")
 
 
 def test_the_bullets_of_a_section_are_bounded_and_the_rest_counted() -> None:
