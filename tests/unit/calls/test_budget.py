@@ -70,6 +70,36 @@ def test_the_cost_is_known_and_can_be_bounded_only_with_every_price():
         Budget(SpendingLimits(cost=1.0), PRICES).check({"m": False, "other": False})
 
 
+@pytest.mark.parametrize(
+    ("cached", "stored", "cost"),
+    [(0, 0, 1.0), (600_000, 0, 0.46), (0, 600_000, 1.15), (600_000, 400_000, 0.56)],
+)
+def test_a_call_is_reserved_at_the_dearest_price_and_settled_as_billed(cached, stored, cost):
+    prices = ModelEntry(
+        input_price=1.0, output_price=10.0, cached_input_price=0.1, cache_write_price=1.25
+    )
+    budget = Budget(SpendingLimits(cost=100.0), {"m": prices})
+    amount = budget.most("m", 1_000_000, 100)
+    assert amount.cost == pytest.approx((1.25 * (amount.tokens - 100) + 10 * 100) / 1e6)
+    budget.release(budget.reserve(amount))
+    usage = Usage(
+        calls=1, input_tokens=1_000_000, cache_read_tokens=cached, cache_write_tokens=stored
+    )
+    assert budget.spend("m", 1_000_000, usage) == pytest.approx(cost)
+    assert budget.cost == pytest.approx(cost)
+
+
+def test_a_prompt_that_may_be_long_is_reserved_at_the_long_prices():
+    prices = ModelEntry(
+        input_price=1.0, output_price=10.0, long_prompt_tokens=10_000, long_input_price=2.0
+    )
+    budget = Budget(SpendingLimits(cost=0.02), {"m": prices})
+    short, may_be_long = budget.most("m", 1_000, 10), budget.most("m", 5_000, 10)
+    assert short.cost == pytest.approx((short.tokens - 10 + 100) / 1e6)
+    assert may_be_long.cost == pytest.approx((2 * (may_be_long.tokens - 10) + 100) / 1e6)
+    assert budget.left("m") == 2_000  # 0.02 at the price of output, by far the dearest
+
+
 def test_what_is_left_bounds_the_last_call():
     budget = Budget(SpendingLimits(tokens=10_000), PRICES)
     budget.spend("m", 1000, Usage(calls=1, input_tokens=1000, output_tokens=1000))

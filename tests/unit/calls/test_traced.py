@@ -73,6 +73,16 @@ async def test_text_is_told_if_it_is_wanted(traced: Traced, streamed: bool) -> N
     assert (replied["role"], replied["parts"][0]["content"]) == ("assistant", REPLY)
 
 
+async def test_a_call_tells_what_came_from_the_providers_cache(traced: Traced) -> None:
+    usage = Usage(
+        calls=1, input_tokens=50, output_tokens=9, cache_read_tokens=40, cache_write_tokens=8
+    )
+    await ask(calls(), Completion(text="whole", usage=usage, model="m"))
+    told = attributes(traced.spans[0])
+    counts = (names.INPUT_TOKENS, names.CACHE_READ_TOKENS, names.CACHE_WRITE_TOKENS)
+    assert [told[name] for name in counts] == [50, 40, 8]
+
+
 async def test_a_reply_that_was_cut_says_so(traced: Traced) -> None:
     usage = Usage(calls=1, input_tokens=5, output_tokens=99)
     await ask(calls(), Completion(text="cut", usage=usage, model="short-2026", truncated=True))

@@ -44,6 +44,21 @@ def test_totals_of_a_run_are_counted_once_and_events_are_passed_on() -> None:
     assert [value(names.SWEEPS, "papers", end) for end in ("accepted", "failed")] == [1, 1]
 
 
+def test_input_from_the_providers_cache_is_counted_where_there_is_any() -> None:
+    metrics = RunMetrics()
+    hear = metrics.listen("papers", lambda event: None)
+    known = Usage()
+    for cached, stored in ((0, 0), (30, 0), (30, 8)):
+        known += Usage(
+            calls=1, input_tokens=50, cache_read_tokens=cached, cache_write_tokens=stored
+        )
+        hear(UsageCounted(known, 1.0, "m"))
+    value = metrics.figures.value
+    assert value(names.TOKENS, "papers", "m", "input") == 150
+    assert value(names.CACHE_READ, "papers", "m") == 60
+    assert value(names.CACHE_WRITE, "papers", "m") == 8
+
+
 def test_two_runs_at_once_add_up_and_a_model_without_a_price_adds_no_cost() -> None:
     metrics = RunMetrics()
     one, other = (metrics.listen("papers", lambda event: None) for _ in range(2))

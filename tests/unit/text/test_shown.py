@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.model import Citation
+from pgs_neo4j.model import Citation, Usage
 from pgs_neo4j.text import citations
 from pgs_neo4j.text import shown as text
 from pgs_neo4j.text.mentions import distinct, name_of, pieces, validity_of
@@ -95,3 +95,32 @@ def test_citations_once_each_in_order() -> None:
     assert distinct((one, two, one)) == [one, two]
     assert validity_of((one, Citation(alias="n1", partition=2, valid=False)))[(2, "n1")] is True
     assert (name_of(4, "n12"), name_of(0, "n3")) == ("P4:n12", "n3")
+
+
+@pytest.mark.parametrize(
+    ("cached", "stored", "estimated", "words"),
+    [
+        (0, 0, False, "9,000 tokens in, 400 out"),
+        (0, 0, True, "about 9,000 tokens in, 400 out"),
+        (5_000, 0, False, "9,000 tokens in (5,000 from the provider's cache), 400 out"),
+        (0, 9_000, False, "9,000 tokens in (9,000 written to the provider's cache), 400 out"),
+        (
+            5_000,
+            2_000,
+            False,
+            "9,000 tokens in (5,000 from the provider's cache, 2,000 written to it), 400 out",
+        ),
+    ],
+)
+def test_tokens_name_the_providers_cache_where_it_was_used(
+    cached: int, stored: int, estimated: bool, words: str
+) -> None:
+    usage = Usage(
+        calls=3,
+        input_tokens=9_000,
+        output_tokens=400,
+        estimated=estimated,
+        cache_read_tokens=cached,
+        cache_write_tokens=stored,
+    )
+    assert text.used_tokens(usage) == words
