@@ -40,11 +40,14 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A good reply. ``pieces`` is how many chunks a stream takes; ``delay_s`` between them."""
+    """A good reply. ``pieces`` is how many chunks a stream takes; ``delay_s`` between them.
+
+    ``usage`` may count the tokens of a request and a reply instead.
+    """
 
     text: str | Callable[[Body], str] = "pong"
     finish_reason: str | None = "stop"
-    usage: bool = True
+    usage: bool | Callable[[Body, str], Body] = True
     pieces: int = 5
     delay_s: float = 0.0
     refusal: str | None = None
@@ -327,7 +330,7 @@ class _Handler(BaseHTTPRequestHandler):
         value: Body = {"id": "fake", "object": "chat.completion", "model": body.get("model")}
         value["choices"] = [choice]
         if reply.usage:
-            value["usage"] = _usage(body, text)
+            value["usage"] = _usage(body, text, reply)
         self._json(200, value)
 
     def _stream(self, body: Body, reply: Scripted) -> None:
@@ -359,7 +362,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._event(_chunk(body, {}, answer.finish_reason))
         wanted = body.get("stream_options", {}).get("include_usage")
         if answer.usage and wanted:
-            self._event(_chunk(body, None) | {"usage": _usage(body, text)})
+            self._event(_chunk(body, None) | {"usage": _usage(body, text, answer)})
         self.wfile.write(b"data: [DONE]\n\n")
         self.wfile.flush()
 
@@ -427,7 +430,9 @@ def _cut(text: str, pieces: int) -> list[str]:
     return [text[start : start + step] for start in range(0, len(text), step)]
 
 
-def _usage(body: Body, text: str) -> Body:
+def _usage(body: Body, text: str, answer: Answer) -> Body:
+    if callable(answer.usage):
+        return answer.usage(body, text)
     said = sum(len(str(message["content"])) for message in body["messages"])
     return {"prompt_tokens": said // 4 + 1, "completion_tokens": len(text) // 4 + 1}
 
