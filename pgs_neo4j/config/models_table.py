@@ -208,7 +208,7 @@ class ModelEntry(BaseModel):
         within, limit = money * MILLION / prices[0], self.long_prompt_tokens
         if limit is None or within <= limit:
             return within
-        # A call with so few tokens is none with a long prompt.
+        # So few tokens cannot include a long prompt.
         return max(limit, money * MILLION / max(prices))
 
     def _short(self) -> _Rates | None:
