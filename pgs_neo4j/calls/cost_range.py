@@ -34,3 +34,19 @@ def cost_range(
             return None, None
         low, high = low + cheap, high + dear
     return low, high
+
+
+def least_uncached(budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]) -> float | None:
+    """Return the least that calls are likely to cost if no provider has cached their input.
+
+    None for an unpriced model.
+    """
+    total = 0.0
+    for llm, calls in parts:
+        if is_free(llm):
+            continue
+        cost = budget.price(llm.name, CHEAP * calls.input_tokens, 0, calls.calls)
+        if cost is None:
+            return None
+        total += cost
+    return total

@@ -65,7 +65,8 @@ class Plan:
 
     ``synthesis`` includes the reductions before it. ``flagged`` is the most that flags may add.
     ``low`` and ``high`` bound the cost in the unit of the configured prices; both are None if a
-    model has no price. ``budget`` says what a limit would leave out; it is empty if nothing is left
+    model has no price. ``low_uncached`` bounds it from below if no provider has cached the input.
+    ``budget`` says what a limit would leave out; it is empty if nothing is left
     out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
     already. ``contexts`` are what models behind endpoints can take, by their names, in words.
     """
@@ -85,6 +86,7 @@ class Plan:
     budget: str = ""
     advice: str = ""
     contexts: tuple[tuple[str, str], ...] = ()
+    low_uncached: float | None = None
 
     @property
     def calls(self) -> int:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.budget import Amount
-from pgs_neo4j.calls.cost_range import cost_range
+from pgs_neo4j.calls.cost_range import cost_range, least_uncached
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
@@ -52,7 +53,8 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     usual = await _usual(order, tools)
     sweeps = await _plan_sweeps(order, tools, partitioning, selection, routing, usual)
     synthesis = _plan_synthesis(order, tools, sweeps, usual)
-    low, high = _cost(tools, sweeps, synthesis)
+    priced = _priced_calls(tools, sweeps, synthesis)
+    low, high = cost_range(tools.calls.budget, priced)
     return Plan(
         graph=order.graph,
         session=order.session,
@@ -66,6 +68,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         flagged=_plan_flagged(order, tools, partitioning.partitions, sweeps, usual),
         low=low,
         high=high,
+        low_uncached=least_uncached(tools.calls.budget, priced),
         budget=_crossed_limit(tools, sweeps, synthesis),
         advice=_advise(order, tools, partitioning.partitions, sweeps),
         contexts=tools.calls.contexts.describe((tools.sweep_llm, tools.synthesis_llm)),
@@ -217,18 +220,17 @@ def _advise(
     )
 
 
-def _cost(
+def _priced_calls(
     tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls
-) -> tuple[float | None, float | None]:
-    """Return the likely range of the cost; None for an unpriced model."""
+) -> list[tuple[LLM, PlannedCalls]]:
+    """Return the calls that the run makes of each model."""
     swept = PlannedCalls(
         calls=sum(sweep.passes - sweep.cached for sweep in sweeps),
         input_tokens=sum(sweep.input_tokens for sweep in sweeps),
         output_most=sum(sweep.output_most for sweep in sweeps),
         longest_prompt=max((sweep.longest_prompt for sweep in sweeps), default=0),
     )
-    parts = [(tools.sweep_llm, swept), (tools.synthesis_llm, synthesis)]
-    return cost_range(tools.calls.budget, parts)
+    return [(tools.sweep_llm, swept), (tools.synthesis_llm, synthesis)]
 
 
 def _crossed_limit(tools: RunTools, sweeps: Sequence[PlannedSweep], synthesis: PlannedCalls) -> str:

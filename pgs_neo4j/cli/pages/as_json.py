@@ -34,6 +34,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "total": {name: getattr(forecast, name) for name in totals},
         "cost": {"low": plain_data(forecast.low), "high": plain_data(forecast.high)},
         "unpriced": list(unpriced),
+        "low_uncached": plain_data(forecast.low_uncached),
         "budget": forecast.budget,
         "advice": forecast.advice,
         "contexts": dict(forecast.contexts),

@@ -126,7 +126,11 @@ def cost(plan: Plan | SearchPlan | IngestPlan, unpriced: Sequence[str]) -> str:
     if not plan.high:
         none = not isinstance(plan, Plan) and not plan.calls
         return "nothing: no call is needed" if none else "nothing: no language model is used"
-    return f"between {money(plan.low)} and {money(plan.high)}"
+    between = f"between {money(plan.low)} and {money(plan.high)}"
+    uncached = plan.low_uncached if isinstance(plan, Plan) else None
+    if uncached is None or money(uncached) == money(plan.low):
+        return between
+    return f"{between} ({money(uncached)} at least if the provider has cached none of the input)"
 
 
 def _aside(text: str, plan: Plan) -> str:

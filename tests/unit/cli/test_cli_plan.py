@@ -62,6 +62,11 @@ def test_totals_and_what_may_come_on_top() -> None:
     shown = text(make_plan(flagged=none))
     assert "Flags" not in shown
     assert "Cost      between 0.12 and 0.4512\n" in shown
+    assert "cached none" not in text(make_plan(low_uncached=0.12))
+    assert (
+        "between 0.12 and 0.4512 (0.3 at least if the provider has cached none of the input), "
+        "without the calls for flags"
+    ) in on_one_line(text(make_plan(low_uncached=0.3)))
 
 
 def test_what_has_no_price_says_how_to_add_it_and_a_hostile_note_is_text(hostile: str) -> None:
