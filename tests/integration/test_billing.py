@@ -58,7 +58,7 @@ async def test_a_run_costs_what_its_provider_billed_in_each_form(endpoint, db):
                 totals["cached"] > 0
             )
             swept = [event for event in events if isinstance(event, PassFinished)]
-            assert sum(event.cost for event in swept) < answer.cost
+            assert sum(event.cost or 0.0 for event in swept) < answer.cost
             assert sum(event.usage.cache_read_tokens for event in swept) == sum(
                 sweep.usage.cache_read_tokens for sweep in answer.sweeps
             )
