@@ -82,8 +82,8 @@ class SettingsOverrides(Knobs, total=False):
             "vllm",
             "llamacpp",
             "tgi",
+            "extractive",
         ]
-        | Literal["extractive"]
         | None
     )
     llm_base_url: str | None

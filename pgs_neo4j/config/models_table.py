@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from pgs_neo4j.config.addresses import masked_address
-from pgs_neo4j.config.providers import ProviderName
+from pgs_neo4j.config.providers import PromptCache, ProviderName
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 
@@ -116,6 +116,13 @@ class ModelEntry(BaseModel):
     long_output_price: Annotated[
         Price, Field(description="output price of such a call; unset: the output price")
     ] = None
+    prompt_cache: Annotated[
+        PromptCache,
+        Field(
+            description="what the provider's prompt cache is asked to hold, where it has to be "
+            "asked (Anthropic): nothing, the instructions, or the text of nodes as well"
+        ),
+    ] = "instructions"
     context: Annotated[
         int | None, Field(ge=256, description="tokens the model can take, its reply included")
     ] = None

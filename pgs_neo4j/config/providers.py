@@ -32,6 +32,13 @@ ProviderName = Literal[
 Wire = Literal["openai", "anthropic", "ollama"]
 """The interface of a server: that of chat completions, or a native one."""
 
+PromptCache = Literal["none", "instructions", "nodes"]
+"""What a provider's prompt cache is asked to hold, where it has to be asked.
+
+Instructions begin every prompt of a run. The text of nodes pays only if the next question reads the
+same partitions within minutes: to store it costs a quarter more, to read it again a tenth.
+"""
+
 LimitPlace = Literal["models", "props", "loaded", "info", "running"]
 """Where a server says what a model can take.
 

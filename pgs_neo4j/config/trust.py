@@ -244,7 +244,7 @@ def _customary_key(address: _Address, sources: Provenance) -> SecretStr | None:
         return None
     preset, url = PRESETS[name], address.url or OPENAI_URL
     home = preset.url is not None and is_same_server(url, preset.url) and not is_loopback(url)
-    # Anyone may rent a name on such a domain, so somebody trusted must have named it.
+    # Anyone may rent a name on such a domain, so the working directory alone may not choose it.
     rented = TRUST[address.source] > TRUST["directory"] and is_on(url, preset.domains)
     if not (home or rented):
         return None

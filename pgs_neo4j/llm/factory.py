@@ -137,7 +137,8 @@ def create_llm(settings: Settings, config: PGSConfig, name: str) -> LLM:
         case "anthropic":
             from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 
-            return AnthropicLLM(name, endpoint, served_as=served_as)
+            caches = entry.prompt_cache if entry is not None else "instructions"
+            return AnthropicLLM(name, endpoint, served_as=served_as, caches=caches)
         case "ollama":
             return natively()
         case None:

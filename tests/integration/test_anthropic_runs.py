@@ -46,9 +46,14 @@ async def test_a_full_sweep_reads_all_and_costs_what_was_billed(
         "writer-1": Served(thinking=("enabled",), described=described),
     }
     at = ModelEndpoint(fake.base_url, SecretStr(KEY), 60.0)
-    priced = {"input_price": PRICE, "output_price": OUTPUT_PRICE}
+    priced = {
+        "input_price": PRICE,
+        "output_price": OUTPUT_PRICE,
+        "cached_input_price": PRICE / 10,
+        "cache_write_price": PRICE * 1.25,
+    }
     heard: list[str] = []
-    reader = AnthropicLLM("reader", at, served_as="reader-1")
+    reader = AnthropicLLM("reader", at, served_as="reader-1", caches="nodes")
     writer = AnthropicLLM("writer", at, served_as="writer-1")
     async with PGS.connect(
         neo4j_uri=endpoint.uri,
@@ -69,6 +74,10 @@ async def test_a_full_sweep_reads_all_and_costs_what_was_billed(
                 heard.append(event.text) if isinstance(event, TextStreamed) else None
             ),
         )
+        # Once the endpoint has counted whole prompts, they need no codes any more.
+        await engine.execute("How?", full_sweep=True, cache=False)
+        before = replace(fake.ledger)
+        again = await engine.execute("When?", full_sweep=True, cache=False)
     await reader.close()
     await writer.close()
     assert not answer.partial
@@ -77,10 +86,18 @@ async def test_a_full_sweep_reads_all_and_costs_what_was_billed(
     assert answer.coverage.nodes_unproven == 0
     texts = await fetch(db, "MATCH (p:Paper) RETURN p.abstract AS text")
     assert [row["text"] for row in texts if not any(row["text"] in said for said in given)] == []
-    bill = fake.ledger
-    assert answer.usage.calls == bill.calls
-    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (bill.input, bill.output)
-    assert answer.cost == pytest.approx((bill.input * PRICE + bill.output * OUTPUT_PRICE) / 1e6)
+    bill, usage = fake.ledger, again.usage
+    assert usage.calls == bill.calls - before.calls
+    assert usage.input_tokens == bill.input - before.input
+    assert usage.output_tokens == bill.output - before.output
+    assert usage.cache_write_tokens == bill.cache_writes - before.cache_writes
+    # The nodes are those of the question before.
+    reads = bill.cache_reads - before.cache_reads
+    assert usage.cache_read_tokens == reads >= usage.input_tokens / 2
+    uncached = usage.input_tokens - reads - usage.cache_write_tokens
+    read = uncached + usage.cache_write_tokens * 1.25 + reads / 10
+    expected = (read * PRICE + usage.output_tokens * OUTPUT_PRICE) / 1e6
+    assert again.cost == pytest.approx(expected)
     assert len(heard) > 3
     assert "".join(heard).strip() == answer.text.strip()
     assert "Let me see" not in str(answer)

@@ -58,13 +58,20 @@ def _lines(listed: Iterable[Declaration]) -> Iterable[str]:
 def _type(declaration: Declaration) -> str:
     if declaration.name in TABLES:
         return TABLES[declaration.name]
-    texts = [_text(kind) for kind in declaration.types]
+    texts = _texts(declaration.types)
     return " | ".join([*texts, 'Literal["none"]'] if declaration.nullable else texts)
 
 
+def _texts(kinds: Iterable[object]) -> list[str]:
+    """Return types as code, the values of all Literals in one."""
+    kinds = list(kinds)
+    values = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+    others = [_text(kind) for kind in kinds if get_origin(kind) is not Literal]
+    named = ", ".join(f'"{value}"' for value in values)
+    return [*([f"Literal[{named}]"] if values else []), *others]
+
+
 def _text(kind: object) -> str:
-    if get_origin(kind) is Literal:
-        return "Literal[" + ", ".join(f'"{value}"' for value in get_args(kind)) + "]"
     if kind is SecretStr:
         return "str | SecretStr"
     return getattr(kind, "__name__", str(kind))

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pgs_neo4j.config.declaration import Declaration, Topic, bounds_of, declarations, types_of
 from pgs_neo4j.config.knobs import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.config.providers import PRESETS, Preset
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
 from pgs_neo4j.config.settings import Settings
@@ -60,12 +61,53 @@ A password or key is sent only to an address that is no less trusted than itself
   it. While the file is in force, every command says so and lists the hosts that it names.
 - `OPENAI_API_KEY` belongs to `OPENAI_BASE_URL`, or else to OpenAI. To use it at another address,
   copy it to `PGS_LLM_API_KEY`. A server on this machine, such as Ollama, is used without a key.
+- In the same way, `GROQ_API_KEY` and its like belong to the own addresses of their providers, which
+  are listed below. `AZURE_OPENAI_API_KEY` goes to a resource of Azure, unless only a `pgs.toml` of
+  the working directory names it.
+- The key in the table of a model goes to the address in that table. `llm_api_key` goes only to the
+  endpoint of all models.
 - `rerank_api_key` belongs to `rerank_base_url` alone. No other key goes to that address.
 - The password of the managed local server never leaves this machine. No other password goes to that
   server.
 
 You are warned when a key goes over `http://` or a password over `bolt://` or `neo4j://` to another
 machine, and when others may open a `pgs.toml` that holds secrets.
+"""
+PROVIDERS = """\
+## Providers
+
+`llm_provider` says where the models are. The addresses and the customary variables of keys are
+known, so one name and one key are enough:
+
+| provider | address | variable of its key |
+| --- | --- | --- |
+{rows}
+
+`llm_base_url` replaces the address, for a server on another machine. With an address alone, the
+provider is recognized by it, and any other server is asked whether it is Ollama. Everything else
+has to have the interface of OpenAI. Anthropic and Ollama are asked through their own interfaces.
+Anthropic's needs `pip install 'pgs-neo4j[anthropic]'`.
+
+With Ollama, each call asks for the context that its prompt needs, up to 32,768 tokens or what the
+model was trained for. If your machine has the memory for more, write a larger `context` in the
+table of the model. If it has too little, the context is halved until it fits.
+
+A model may have an endpoint of its own, so that each task may use another provider:
+
+```toml
+llm_provider = "anthropic"
+synthesis_model = "claude-opus-4-5"
+sweep_model = "fast"
+answer_model = "local"
+
+[models.fast]
+provider = "groq"
+model = "llama-3.1-8b-instant" # its name there
+
+[models.local]
+base_url = "http://box:11434"
+model = "qwen3:8b"
+```
 """
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤"}
 TABLES: dict[str, type[BaseModel]] = {
@@ -85,13 +127,20 @@ KEYS = {
 def settings_page() -> str:
     """Return all settings by topic, and the keys of ``pgs.toml`` tables."""
     listed = [*declarations(Settings), *declarations(PGSConfig)]
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, "\n", PROVIDERS.format(rows="\n".join(map(_provider, PRESETS.items())))]
     for topic in get_args(Topic):
         rows = [declared for declared in listed if declared.about.topic == topic]
         parts.append(f"\n## {HEADINGS[topic]}\n\n" + _table(_row(declared) for declared in rows))
     for name, entry in TABLES.items():
         parts.append(f"\n## Keys of `{KEYS[name]}`\n\n" + _table(_keys(entry)))
     return "".join(parts)
+
+
+def _provider(listed: tuple[str, Preset]) -> str:
+    name, preset = listed
+    url = f"`{preset.url}`" if preset.url else "that of your resource, in `llm_base_url`"
+    variables = ", ".join(f"`{variable}`" for variable in preset.variables)
+    return f"| `{name}` | {url} | {variables} |"
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
+from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.anthropic.client import (
     API_VERSION,
@@ -77,9 +78,10 @@ class AnthropicLLM:
     """A model behind Anthropic's Messages API.
 
     ``model`` is its name for display and prices, ``served_as`` its id at the endpoint, by default
-    the same. ``idle_timeout_s`` limits the silence between two pieces of a streamed text. Before
-    the first piece, a model may think for as long as the endpoint's deadline allows. Raises
-    ConfigError if the package ``anthropic`` is not installed.
+    the same. ``caches`` is what the provider's prompt cache is to hold. ``idle_timeout_s`` limits
+    the silence between two pieces of a streamed text. Before the first piece, a model may think for
+    as long as the endpoint's deadline allows. Raises ConfigError if the package ``anthropic`` is
+    not installed.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class AnthropicLLM:
         endpoint: Endpoint,
         *,
         served_as: str | None = None,
+        caches: PromptCache = "instructions",
         temperature: float | None = None,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
@@ -98,7 +101,7 @@ class AnthropicLLM:
         self._endpoint = replace(endpoint, base_url=endpoint.base_url or PUBLIC_URL)
         self._temperature = temperature
         self._idle_timeout_s = idle_timeout_s
-        self._dialect = Dialect()
+        self._dialect = Dialect(caches=caches)
         self._client: anthropic.AsyncAnthropic | None = None
 
     @property

@@ -16,8 +16,9 @@ from pydantic import (
     WrapValidator,
 )
 
+from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.openai.usage import CountedUsage, count_usage
-from pgs_neo4j.llm.openai.wire import ReplyUsage
+from pgs_neo4j.llm.openai.wire import PromptDetails, ReplyUsage
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate
@@ -144,7 +145,12 @@ def price_tokens(prompt: Prompt, text: str, counted: CountedTokens | None) -> Co
     if counted is None:
         return count_usage(prompt, text, None)
     output = estimate(text) if counted.output is None else counted.output
-    reported = ReplyUsage(prompt_tokens=counted.input, completion_tokens=output)
+    details = PromptDetails(
+        cached_tokens=counted.cache_reads, cache_write_tokens=counted.cache_writes
+    )
+    reported = ReplyUsage(
+        prompt_tokens=counted.input, completion_tokens=output, prompt_tokens_details=details
+    )
     made = count_usage(prompt, text, reported)
     guessed = made.usage.estimated or counted.output is None
     return replace(made, usage=replace(made.usage, estimated=guessed))
@@ -184,15 +190,15 @@ class ModelDescription(_Shape):
     capabilities: Annotated[_Capabilities | None, WrapValidator(_or_none)] = None
 
 
-def build_messages(prompt: Prompt, *, caches: bool) -> dict[str, Any]:
+def build_messages(prompt: Prompt, caches: PromptCache) -> dict[str, Any]:
     """Return the system text and the messages of a request.
 
     Long blocks that other calls repeat are marked for the cache; what differs comes last.
     """
-    stable, rest = _split_user(prompt)
-    system = [_text_block(prompt.system, caches and _is_cached(prompt.system))]
+    stable, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
+    system = [_text_block(prompt.system, caches != "none" and _is_cached(prompt.system))]
     content = [
-        _text_block(stable, caches and _is_cached(prompt.system + stable)),
+        _text_block(stable, caches == "nodes" and _is_cached(prompt.system + stable)),
         _text_block(rest, marked=False),
     ]
     # The interface refuses empty blocks.
@@ -200,14 +206,6 @@ def build_messages(prompt: Prompt, *, caches: bool) -> dict[str, Any]:
         **({"system": system} if prompt.system else {}),
         "messages": [{"role": "user", "content": [block for block in content if block["text"]]}],
     }
-
-
-def _split_user(prompt: Prompt) -> tuple[str, str]:
-    """Return the part of the user's text that other calls begin with, and the rest.
-
-    Prompts do not say yet where it ends, so it is empty.
-    """
-    return "", prompt.user
 
 
 def _text_block(text: str, marked: bool) -> dict[str, Any]:
@@ -231,7 +229,7 @@ class Dialect:
     thinking: tuple[Thinking, ...] = ("adaptive", "enabled")
     takes_effort: bool = True
     takes_temperature: bool = True
-    caches: bool = True
+    caches: PromptCache = "instructions"
     most_output: int | None = None
 
     def body(
@@ -247,7 +245,7 @@ class Dialect:
         """Return the request for ``prompt`` in the dialect learned so far."""
         room = min(max_tokens, self.most_output or max_tokens)
         body: dict[str, Any] = {"model": model, "max_tokens": room}
-        body |= build_messages(prompt, caches=self.caches)
+        body |= build_messages(prompt, self.caches)
         if effort is not None:
             body |= self._effort(effort, room)
         # With thinking, the interface takes no temperature but the default.
@@ -285,7 +283,7 @@ class Dialect:
         elif "temperature" in body and "temperature" in said:
             self.takes_temperature = False
         elif "cache_control" in said and "cache_control" in str(body.get("system")):
-            self.caches = False
+            self.caches = "none"
         elif found := _MOST_OUTPUT.search(message):
             self._shorten(int(found[1]))
             return bool(body["max_tokens"] > (self.most_output or 0))

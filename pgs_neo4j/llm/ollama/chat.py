@@ -49,8 +49,8 @@ from pgs_neo4j.text.tokens import estimate
 if TYPE_CHECKING:
     import openai
 
-# A larger context takes memory that many machines do not have, and minutes to read. Whoever has
-# both writes a larger one under [models.NAME].
+# A larger context takes memory that many machines do not have, and minutes to read. Where there is
+# enough of both, a larger one can be written under [models.NAME].
 USUAL_CONTEXT = 32_768
 LEAST_CONTEXT = 4_096  # Ollama's own where memory is scarce
 # Tokens for each estimated one, before the first reply has shown how many there are.

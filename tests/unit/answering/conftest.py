@@ -33,7 +33,7 @@ class Helper:
         self.reply = reply
         self.asked = 0
         self.log = RunLog(ignore)
-        self.sweep_llm = llm or ScriptedLLM()
+        self.keyword_llm = self.ordering_llm = llm or ScriptedLLM()
         self.calls = self
         self.record: Any = SimpleNamespace(replies=SimpleNamespace(key=lambda *_: None))
         self.tools: Any = self

@@ -271,11 +271,3 @@ def test_the_embedding_model_has_an_endpoint_of_its_own(load: Load) -> None:
     assert embedder is not None
     assert embedder.name == "openai/nomic-embed-text"
     assert "127.0.0.1:11434" in repr(embedder._endpoint)  # type: ignore[attr-defined]
-
-
-def test_the_manual_lists_every_provider() -> None:
-    manual = (Path(config.__file__).parents[1] / "manual" / "settings.md").read_text()
-    for name, preset in PRESETS.items():
-        (line,) = [line for line in manual.splitlines() if line.startswith(f"| `{name}` | ")]
-        assert all(f"`{variable}`" in line for variable in preset.variables)
-        assert preset.url is None or f"`{preset.url}`" in line
