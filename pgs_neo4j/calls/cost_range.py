@@ -45,7 +45,9 @@ def least_uncached(budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]) 
     for llm, calls in parts:
         if is_free(llm):
             continue
-        cost = budget.price(llm.name, CHEAP * calls.input_tokens, 0, calls.calls)
+        entry = budget.models.get(llm.name)
+        tokens = CHEAP * calls.input_tokens
+        cost = entry.cheapest(tokens, 0, may_be_cached=False) if entry else None
         if cost is None:
             return None
         total += cost

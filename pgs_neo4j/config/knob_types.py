@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
+from pgs_neo4j.config.settings import Provider
 from pgs_neo4j.config.token_table import TokenEntry
 
 
@@ -67,25 +68,7 @@ class SettingsOverrides(Knobs, total=False):
     neo4j_database: str | None
     neo4j_ca: str | None
     graph: str | None
-    llm_provider: (
-        Literal[
-            "openai",
-            "anthropic",
-            "xai",
-            "gemini",
-            "azure",
-            "openrouter",
-            "groq",
-            "mistral",
-            "ollama",
-            "lmstudio",
-            "vllm",
-            "llamacpp",
-            "tgi",
-            "extractive",
-        ]
-        | None
-    )
+    llm_provider: Provider | None
     llm_base_url: str | None
     llm_api_key: str | SecretStr | None
     sweep_model: str | None

@@ -196,12 +196,15 @@ class ModelEntry(BaseModel):
         read, written = max(one.dearest for one in rates), max(one.output for one in rates)
         return (input_tokens * read + output_tokens * written) / MILLION
 
-    def cheapest(self, input_tokens: float, output_tokens: float) -> float | None:
+    def cheapest(
+        self, input_tokens: float, output_tokens: float, *, may_be_cached: bool = True
+    ) -> float | None:
         """Return the least that these tokens can cost; None when a price is unknown."""
         rates = self._possible(long=self.long_prompt_tokens is not None)
         if not rates:
             return None
-        read, written = min(one.cheapest for one in rates), min(one.output for one in rates)
+        read = min(one.cheapest if may_be_cached else one.plain for one in rates)
+        written = min(one.output for one in rates)
         return (input_tokens * read + output_tokens * written) / MILLION
 
     def affordable_tokens(self, money: float) -> float | None:
@@ -210,13 +213,14 @@ class ModelEntry(BaseModel):
         None if it may have any number, or a price is unknown.
         """
         prices = [max(one.dearest, one.output) for one in self._possible(long=True)]
-        if not any(prices[:1]):
+        if not any(prices):
             return None
-        within, limit = money * MILLION / prices[0], self.long_prompt_tokens
-        if limit is None or within <= limit:
-            return within
-        # So few tokens cannot include a long prompt.
-        return max(limit, money * MILLION / max(prices))
+        limit, dearest = self.long_prompt_tokens, money * MILLION / max(prices)
+        if limit is None:
+            return dearest
+        # Up to the limit, there can be no long prompt.
+        within = money * MILLION / prices[0] if prices[0] else limit
+        return max(dearest, min(within, limit))
 
     def _short(self) -> _Rates | None:
         plain, output = self.input_price, self.output_price

@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.schedule_table import ScheduleEntry
 from pgs_neo4j.config.search_table import SearchDefaults
+from pgs_neo4j.config.settings import Provider
 from pgs_neo4j.config.token_table import TokenEntry
 
 
@@ -38,6 +39,7 @@ class SettingsOverrides(Knobs, total=False):
 '''
 OWN_PARAMETER = "embedder"  # of PGS.connect, where it can also be an object
 TABLES = {
+    "llm_provider": "Provider",
     "models": "Mapping[str, ModelEntry | Mapping[str, object]]",
     "search": "SearchDefaults | Mapping[str, object]",
     "schedule": "Sequence[ScheduleEntry | Mapping[str, object]]",
@@ -58,20 +60,13 @@ def _lines(listed: Iterable[Declaration]) -> Iterable[str]:
 def _type(declaration: Declaration) -> str:
     if declaration.name in TABLES:
         return TABLES[declaration.name]
-    texts = _texts(declaration.types)
+    texts = [_text(kind) for kind in declaration.types]
     return " | ".join([*texts, 'Literal["none"]'] if declaration.nullable else texts)
 
 
-def _texts(kinds: Iterable[object]) -> list[str]:
-    """Return types as code, the values of all Literals in one."""
-    kinds = list(kinds)
-    values = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
-    others = [_text(kind) for kind in kinds if get_origin(kind) is not Literal]
-    named = ", ".join(f'"{value}"' for value in values)
-    return [*([f"Literal[{named}]"] if values else []), *others]
-
-
 def _text(kind: object) -> str:
+    if get_origin(kind) is Literal:
+        return "Literal[" + ", ".join(f'"{value}"' for value in get_args(kind)) + "]"
     if kind is SecretStr:
         return "str | SecretStr"
     return getattr(kind, "__name__", str(kind))

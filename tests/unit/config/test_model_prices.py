@@ -79,6 +79,12 @@ def test_the_dearest_price_counts_before_a_call(
     assert entry.dearest(read, written, longest) == pytest.approx(dearest)
 
 
+def test_the_cheapest_price_may_be_that_of_cached_input() -> None:
+    assert LONG.cheapest(100_000, 0) == pytest.approx(0.02)
+    assert LONG.cheapest(100_000, 10_000, may_be_cached=False) == pytest.approx(0.2 + 0.1)
+    assert FREE_SHORT.cheapest(100_000, 0, may_be_cached=False) == 0.0
+
+
 def test_calls_of_equal_size_are_long_by_the_size_of_one() -> None:
     assert LONG.cost(400_000, 0, calls=4) == pytest.approx(0.8)
     assert LONG.cost(400_000, 0, calls=1) == pytest.approx(1.6)
@@ -91,6 +97,8 @@ def test_calls_of_equal_size_are_long_by_the_size_of_one() -> None:
         (LONG, 1.0, 100_000),
         (LONG, 2.5, 200_000),  # 250,000 at the short prices, 166,667 at the long ones
         (LONG, 6.0, 400_000),
+        (FREE_SHORT, 3.0, 1_000_000),
+        (FREE_SHORT, 0.0, 100),
         (ModelEntry(input_price=2.0, output_price=1.0, cache_write_price=4.0), 1.0, 250_000),
         (ModelEntry(input_price=0.0, output_price=0.0), 1.0, None),
         (ModelEntry(), 1.0, None),
