@@ -50,7 +50,8 @@ class Calls:
 
     Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
     The ``ledger`` records the calls of a run before they are sent. ``traced_text``: prompts and
-    replies stand in spans.
+    replies stand in spans. ``uncounted`` are the calls for which nothing proves that the model was
+    given all of the prompt, because the endpoint counted no tokens.
     """
 
     scheduler: Scheduler
@@ -63,6 +64,7 @@ class Calls:
     ledger: Ledger = field(default_factory=Ledger)
     waits: WaitReporter = field(default_factory=WaitReporter)
     traced_text: bool = False
+    uncounted: int = 0
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
@@ -166,7 +168,8 @@ class Calls:
         """Return a whole reply, paid from the reserve and passed to ``hear``.
 
         The reply is passed on piece by piece. It is tried again only before the first piece. Each
-        try is reserved and counted separately. Raises the errors of ``complete``.
+        try is reserved and counted separately. Raises the errors of ``complete``; PromptCutError
+        comes after the last piece, when the endpoint has counted the prompt.
         """
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
@@ -197,7 +200,7 @@ class Calls:
             reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
             self._doubts.note(llm.name, reply)
-            return reply
+        return replace(reply, proven=await self._prove(llm, prompt, reply, room))
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
         """Return the most input tokens: ``most``, within the model's context."""
@@ -209,6 +212,12 @@ class Calls:
             return False
         known = self.contexts.of(llm.name)
         return known is None or known.origin == "cut" or not self.proofs.counts(llm.name)
+
+    def lacks_counts(self, llm: LLM, prompt: Prompt) -> bool:
+        """Return whether a server may cut a prompt, and no count of such a text is known yet."""
+        if not self._may_cut(llm):
+            return False
+        return not self.proofs.knows(llm.name, measure(prompt.system + prompt.user))
 
     def _may_cut(self, llm: LLM) -> bool:
         if not isinstance(llm, Limited) or llm.refuses_long_prompts:
@@ -229,9 +238,11 @@ class Calls:
         verdict = self.proofs.judge(llm.name, size, reply.counted, receipts, context)
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
+        counts = self.proofs.is_count(llm.name, reply.counted)
+        if verdict == "unproven" and not counts:
+            self.uncounted += 1
         if verdict != "cut":
             return verdict == "read"
-        counts = self.proofs.is_count(llm.name, reply.counted)
         if counts and reply.counted is not None and reply.counted < size.floor:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(

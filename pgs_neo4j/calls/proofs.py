@@ -117,6 +117,10 @@ class Proofs:
         """Return whether this model's endpoint has counted the tokens of a whole prompt."""
         return bool(self._samples.get(model)) and model not in self._miscounting
 
+    def knows(self, model: str, size: TextSize) -> bool:
+        """Return whether this model's endpoint has counted the tokens of such a text."""
+        return self.counts(model) and self._least(model, size) is not None
+
     def _is_short(self, model: str, size: TextSize, counted: int) -> bool:
         usual = self._least(model, size) or 0.0
         return counted < max(size.floor, usual * (1 - SLACK))

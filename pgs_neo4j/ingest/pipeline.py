@@ -125,6 +125,7 @@ def _result(
         embedded=embedded.texts,
         unembedded=embedded.waiting,
         unembedded_why=embedded.why,
+        uncounted=tools.calls.uncounted,
         usage=tools.calls.usage,
         cost=tools.calls.settled().cost,
         seconds=seconds,

@@ -61,8 +61,9 @@ class Ingested:
     a model judged, ``joined`` those that name the same thing, ``unjudged`` those left open, and
     ``unjudged_why`` is the reason. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
     same of texts and their vectors, of which an ingestion that makes none only counts the missing
-    ones. ``stopped`` says which limit ended it early. ``deletion`` is that of documents whose files
-    are gone. ``job`` is the id of its record.
+    ones. ``uncounted`` are calls for which nothing proves that the model was given all of the
+    prompt. ``stopped`` says which limit ended it early. ``deletion`` is that of documents whose
+    files are gone. ``job`` is the id of its record.
     """
 
     graph: str
@@ -80,6 +81,7 @@ class Ingested:
     embedded: int = 0
     unembedded: int = 0
     unembedded_why: str = ""
+    uncounted: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     seconds: float = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pgs_neo4j.calls.receipts import place_receipts, receipt_characters, request_receipts
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Citation, Prompt, PromptReport, Report, Synthesis
 from pgs_neo4j.sweeping.report import render_report
@@ -96,13 +97,15 @@ def synthesis_prompt(
     order: SynthesisOrder,
     max_tokens: int | None = None,
     sections: Sequence[Section] | None = None,
+    *,
+    with_receipts: bool = False,
 ) -> FittedPrompt:
     """Return the prompt over all reports, instructions included, within both limits.
 
-    If passed, ``sections`` replace the reports. Above the limits, the last bullets of the longest
-    lists are dropped first. Then the ends of the Domain States are dropped, then the last reports;
-    all losses are counted. No citation is cut out of a bullet. Raises ConfigError when not even a
-    part of one report fits.
+    ``with_receipts``: codes stand among the reports. If passed, ``sections`` replace the reports.
+    Above the limits, the last bullets of the longest lists are dropped first. Then the ends of the
+    Domain States are dropped, then the last reports; all losses are counted. No citation is cut out
+    of a bullet. Raises ConfigError when not even a part of one report fits.
     """
     max_characters = order.config.max_pass_characters
     shown = sections_of(order.sweeps, order.partitions) if sections is None else sections
@@ -114,9 +117,11 @@ def synthesis_prompt(
 
     def fits(shortening: Shortening) -> bool:
         user = _user(shown, shortening, frame)
-        if len(SYSTEM) + len(user) > max_characters:
+        tokens = estimate(user)
+        codes = receipt_characters(tokens) if with_receipts else 0
+        if len(SYSTEM) + len(user) + codes > max_characters:
             return False
-        return max_tokens is None or estimate(SYSTEM) + estimate(user) <= max_tokens
+        return max_tokens is None or estimate(SYSTEM) + tokens + codes // 2 <= max_tokens
 
     shortening = find_shortening([section.qualified for section in shown], fits)
     if shortening is None:
@@ -125,7 +130,8 @@ def synthesis_prompt(
             "raise max_pass_characters (PGS_MAX_PASS_CHARACTERS) or max_pass_tokens "
             "(PGS_MAX_PASS_TOKENS), or ask in fewer words"
         )
-    return _fitted(order.question, shown, shortening, frame, cut_known=search_answer != whole)
+    fitted = _fitted(order.question, shown, shortening, frame, cut_known=search_answer != whole)
+    return _with_receipts(fitted, shown, shortening, frame) if with_receipts else fitted
 
 
 def parse_synthesis(text: str, citable: Mapping[tuple[int, str], Citation]) -> Synthesis:
@@ -184,9 +190,32 @@ def _unread(order: SynthesisOrder, room: tuple[int, int]) -> str:
     return f"Not read in this run, {len(others)} partitions:{''.join(lines)}{more}"
 
 
+def _with_receipts(
+    fitted: FittedPrompt, sections: Sequence[Section], shortening: Shortening, frame: _Frame
+) -> FittedPrompt:
+    """Return a prompt with codes among its reports, on which its reply does not depend."""
+    blocks = _reports(sections, shortening)
+    text, codes = place_receipts(blocks, [estimate(block) for block in blocks])
+    asking = replace(frame, question=f"{request_receipts(codes, 'reports')}\n\n{frame.question}")
+    user = _around([text], sections, shortening, asking)
+    prompt = replace(fitted.prompt, user=user, content=fitted.prompt.user, receipts=codes)
+    return replace(fitted, prompt=prompt)
+
+
 def _user(sections: Sequence[Section], shortening: Shortening, frame: _Frame) -> str:
+    return _around(_reports(sections, shortening), sections, shortening, frame)
+
+
+def _reports(sections: Sequence[Section], shortening: Shortening) -> list[str]:
     shown = sections[: shortening.reports]
-    blocks = [f"{section.header}\n{_text(section, shortening)}" for section in shown]
+    return [f"{section.header}\n{_text(section, shortening)}" for section in shown]
+
+
+def _around(
+    reports: Sequence[str], sections: Sequence[Section], shortening: Shortening, frame: _Frame
+) -> str:
+    """Return the reports with what stands behind them."""
+    blocks = [*reports]
     if frame.checks:
         blocks.append(frame.checks)
     if frame.search_answer:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from pgs_neo4j.calls.receipts import ReceiptFilter, without_receipts
 from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
 from pgs_neo4j.text.thinking import ThinkingFilter
@@ -19,12 +21,14 @@ async def read_reply(
 ) -> Completion:
     """Return the reply; ``tell`` takes its text piece by piece, without the model's thinking.
 
+    Both are without the codes that the prompt asks to repeat.
+
     Raises the errors of ``Calls.stream``, and DatabaseError.
     """
-    filtering = ThinkingFilter()
+    filtering, receipts = ThinkingFilter(), ReceiptFilter(prompt.receipts)
 
     def hear(piece: str) -> None:
-        tell(filtering.pass_on(piece))
+        tell(receipts.pass_on(filtering.pass_on(piece)))
 
     llm, replies = tools.llm, tools.replies
     key = replies.key(llm, prompt, room, effort) if replies else None
@@ -35,8 +39,8 @@ async def read_reply(
         reply = cached
     else:
         reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
-    tell(filtering.end())
-    return reply
+    tell(receipts.pass_on(filtering.end()) + receipts.end())
+    return replace(reply, text=without_receipts(reply.text, prompt.receipts))
 
 
 async def keep_reply(

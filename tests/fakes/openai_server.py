@@ -425,6 +425,14 @@ def counted(text: str, usage: Body) -> Raw:
     return Raw(json.dumps({"model": "reader", "choices": [choice], "usage": usage}).encode())
 
 
+def streamed(text: str, usage: Body, pieces: int = 5) -> Raw:
+    """Return a reply in ``pieces``, with the tokens that the endpoint counts in its last chunk."""
+    chunks = [_chunk({}, {"content": piece}) for piece in _cut(text, pieces)]
+    chunks += [_chunk({}, {}, "stop"), _chunk({}, None) | ({"usage": usage} if usage else {})]
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return Raw("".join([*lines, "data: [DONE]\n\n"]).encode(), "text/event-stream")
+
+
 def _cut(text: str, pieces: int) -> list[str]:
     step = max(1, -(-len(text) // max(1, pieces)))
     return [text[start : start + step] for start in range(0, len(text), step)]

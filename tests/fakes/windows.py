@@ -11,7 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tests.fakes.openai_server import Body, Recorded, Scripted, Status, counted, receipts_in
+from tests.fakes.openai_server import (
+    Body,
+    Recorded,
+    Scripted,
+    Status,
+    counted,
+    receipts_in,
+    streamed,
+)
 
 Cut = Literal["refuse", "head", "tail", "middle"]
 BYTES_PER_TOKEN = 4
@@ -23,8 +31,9 @@ class Window:
 
     What is longer is refused, or cut: ``head`` and ``tail`` say what stays, ``middle`` what goes.
     ``count`` turns the tokens that were read into those that are reported. ``repeats``: the reader
-    repeats codes. ``given`` are the whole lines of text that it has read, with every node's text
-    in one line.
+    repeats codes. ``reply`` writes what is not a report from the part of a prompt that was read;
+    without it, streams are left to the server's default. ``given`` are the whole lines of text that
+    it has read, with every node's text in one line.
     """
 
     context: int
@@ -36,6 +45,7 @@ class Window:
             400, message=f"maximum context length is {context} tokens, not {prompt}"
         )
     )
+    reply: Callable[[str], str] | None = None
     given: set[str] = field(default_factory=set)
     cuts: int = 0
 
@@ -51,11 +61,16 @@ class Window:
                 return self.refusal(tokens, self.context)
             self.cuts += 1
             seen, tokens = self._shorten(prompt), self.context
-        if body.get("stream"):
+        if body.get("stream") and self.reply is None:
             return None
         self.given.update(line for line in seen.split("\n") if line.startswith("| "))
         usage: Body = {"prompt_tokens": self.count(tokens), "completion_tokens": 60}
-        return counted(self._report(seen), usage if usage["prompt_tokens"] is not None else {})
+        told = usage if usage["prompt_tokens"] is not None else {}
+        if self.reply is None or "You are reading one partition" in prompt:
+            return counted(self._report(seen), told)
+        codes = receipts_in(seen) if self.repeats else ""
+        text = codes + self.reply(seen)
+        return streamed(text, told) if body.get("stream") else counted(text, told)
 
     def gave(self, text: str) -> bool:
         """Whether the model has read all of a text."""

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.calls.receipts import with_receipts, without_receipts
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.extract.prompts import (
@@ -122,6 +123,7 @@ class ModelExtractor:
         room, and then for each half.
         Raises ModelError and StoppedError.
         """
+        await self.calls.contexts.ask(self.llm)
         return await _Asking(self).extract(tuple(chunks))
 
 
@@ -131,11 +133,18 @@ class _Asking:
 
     own: ModelExtractor
     unkept: tuple[str, str] | None = None
+    too_long: str = ""
 
     async def extract(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
         """Return what each passage says."""
-        prompt = extraction_prompt(passages, self.own.schema)
-        parsed = await self._whole(prompt, room_for(passages))
+        own, room = self.own, room_for(passages)
+        prompt = extraction_prompt(passages, own.schema)
+        divisible = len(passages) > 1 or len(passages[0].sentences) > 1
+        if divisible and not own.calls.fits(own.llm, prompt):
+            key = own.reply_key(prompt, room, 0)
+            if own.replies is None or not await own.replies.find(key):
+                return await self._halves(passages)
+        parsed = await self._whole(prompt, room)
         if parsed is None:
             return await self._halves(passages)
         found = await self._glean(prompt, passages, parsed.extraction)
@@ -148,6 +157,8 @@ class _Asking:
             return [*first, *await self.extract(passages[middle:])]
         (chunk,) = passages
         if len(chunk.sentences) < 2:
+            if self.too_long:
+                raise ModelOutputError(f"one sentence was not extracted, because {self.too_long}")
             raise ModelOutputError(
                 f"the replies of the model {self.own.llm.name} to one sentence were cut off, or "
                 "did not end as they have to; use another model"
@@ -188,7 +199,8 @@ class _Asking:
         for _ in range(DOUBLINGS + 1):
             try:
                 parsed = await self._read(prompt, room, first)
-            except PromptTooLongError:
+            except PromptTooLongError as error:
+                self.too_long = str(error)
                 if not replies or first:
                     return None
                 room, first = former, TRIES  # the context has no more room
@@ -226,11 +238,15 @@ class _Asking:
             if self.unkept is not None:
                 await replies.keep_text(*self.unkept)
                 self.unkept = None
+        asked = prompt
+        if own.calls.lacks_counts(own.llm, prompt):
+            asked = with_receipts(prompt, "sentences")
         reply = await own.calls.complete(
-            own.llm, prompt, room=room, effort=own.effort, repeat_malformed=False
+            own.llm, asked, room=room, effort=own.effort, repeat_malformed=False
         )
         # JSON can bring half of a character, which cannot be stored.
-        text = reply.text.encode("utf-8", "replace").decode("utf-8")
+        said = without_receipts(reply.text, asked.receipts)
+        text = said.encode("utf-8", "replace").decode("utf-8")
         bought = PaidReply(text, reply.truncated)
         self.unkept = key, PAID.dump_json(bought).decode()
         return bought

@@ -68,7 +68,10 @@ def ingested_data(done: Ingested) -> ServedJobEnd:
     """Return how an ingestion ended. Documents that were not among its files are left out."""
     own = [one for one in done.outcomes if one.state not in UNREAD]
     part = f"{counted(done.partly_read, 'document')} read only in part" if done.partly_read else ""
-    reasons = (done.stopped, done.undescribed_why, done.unjudged_why, done.unembedded_why, part)
+    calls = counted(done.uncounted, "prompt")
+    unproven = f"nothing proves that the model was given all of {calls}" if done.uncounted else ""
+    whys = (done.undescribed_why, done.unjudged_why, done.unembedded_why)
+    reasons = (done.stopped, *whys, part, unproven)
     end = _end(done.job, "ingested" if done.complete else "partial")
     end["states"] = dict(Counter(one.state for one in own))
     end["documents"] = [

@@ -146,6 +146,11 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
     if isinstance(done, Ingested) and done.unjudged_why:
         pairs = counted(done.unjudged, "pair of close names waits", "pairs of close names wait")
         yield f"{pairs} for a judgment ({one_line(done.unjudged_why)}); run the command again"
+    if isinstance(done, Ingested) and done.uncounted:
+        yield (
+            f"nothing proves that the model was given all of {counted(done.uncounted, 'prompt')}, "
+            "because its endpoint counts no tokens; use one that reports its usage"
+        )
     if isinstance(done, Ingested) and done.unembedded:
         why = f" ({one_line(done.unembedded_why)})" if done.unembedded_why else ""
         texts = counted(done.unembedded, "text has", "texts have")

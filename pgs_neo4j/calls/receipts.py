@@ -1,0 +1,114 @@
+"""Receipts: short codes among the texts of a prompt, which its reader repeats.
+
+Only a reader that was given a code can repeat it, because it follows from the whole prompt and
+stands nowhere else. One stands before the first text, one behind the last, and the others at most
+2,000 tokens apart, so whatever a server cuts off takes one of them along.
+"""
+
+from __future__ import annotations
+
+from base64 import b32encode
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.text.tokens import estimate
+
+APART_TOKENS = 2000
+LEAST_APART_TOKENS = 250
+FEWEST = 4  # in a short prompt, so that a cut in its middle takes one along
+LENGTH = 5  # characters of a code: one in 33 million
+REQUEST = (
+    "Codes such as ~{example}~ stand among the {among}. Before anything else, write one line that "
+    "repeats all of them in their order: Codes: ..."
+)
+OPENING = "codes"
+FRAME_CHARACTERS = len(REQUEST) + 40  # with the first and the last code
+CODE_CHARACTERS = LENGTH + 3
+
+
+def place_receipts(texts: Sequence[str], tokens: Sequence[int]) -> tuple[str, tuple[str, ...]]:
+    """Return the texts of nodes as one with codes between them, and the codes in their order.
+
+    ``tokens`` are those of each text.
+    """
+    apart = max(LEAST_APART_TOKENS, min(APART_TOKENS, sum(tokens) // FEWEST))
+    seed = blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    codes = [_code(seed, 0, texts)]
+    lines = [f"~{codes[0]}~"]
+    since = 0
+    for place, (text, count) in enumerate(zip(texts, tokens, strict=True), start=1):
+        lines.append(text)
+        since += count
+        if since >= apart or place == len(texts):
+            codes.append(_code(seed, len(codes), texts))
+            lines.append(f"~{codes[-1]}~")
+            since = 0
+    return "\n".join(lines), tuple(codes)
+
+
+def request_receipts(codes: Sequence[str], among: str = "nodes") -> str:
+    """Return the sentence that asks for codes ``among`` some things; empty without any."""
+    return REQUEST.format(example="ab3de", among=among) if codes else ""
+
+
+def with_receipts(prompt: Prompt, among: str) -> Prompt:
+    """Return a prompt with codes between the lines of its text, on which no reply depends."""
+    lines = prompt.user.split("\n")
+    text, codes = place_receipts(lines, [estimate(line) for line in lines])
+    user = f"{text}\n\n{request_receipts(codes, among)}"
+    return replace(prompt, user=user, content=prompt.content or prompt.user, receipts=codes)
+
+
+def receipt_characters(tokens: int) -> int:
+    """Return the most characters that codes in a text of these tokens add, with their request."""
+    return FRAME_CHARACTERS + CODE_CHARACTERS * (FEWEST + 2 + tokens // APART_TOKENS)
+
+
+class ReceiptFilter:
+    """Passes a streamed reply on without the lines that repeat the codes of its prompt."""
+
+    def __init__(self, codes: Sequence[str]) -> None:
+        self._codes = codes
+        self._line = ""  # the beginning of a line that may repeat codes
+
+    def pass_on(self, piece: str) -> str:
+        """Return the text that may be shown after ``piece`` has arrived."""
+        if not self._codes:
+            return piece
+        *lines, self._line = (self._line + piece).split("\n")
+        shown = "".join(f"{line}\n" for line in lines if not self._repeats(line))
+        if not _may_repeat(self._line):
+            shown, self._line = shown + self._line, ""
+        return shown
+
+    def end(self) -> str:
+        """Return the rest; called at the end of the reply."""
+        line, self._line = self._line, ""
+        return "" if self._repeats(line) else line
+
+    def _repeats(self, line: str) -> bool:
+        said = line.lower()
+        return _may_repeat(line) and any(code in said for code in self._codes)
+
+
+def without_receipts(text: str, codes: Sequence[str]) -> str:
+    """Return a reply without the lines that repeat codes."""
+    receipts = ReceiptFilter(codes)
+    return (receipts.pass_on(text) + receipts.end()).lstrip("\n") if codes else text
+
+
+def _may_repeat(line: str) -> bool:
+    start = line.lstrip(" *_`>#-").lower()[: len(OPENING)]
+    return OPENING.startswith(start) or start.startswith("~")
+
+
+def _code(seed: bytes, number: int, texts: Sequence[str]) -> str:
+    """Return a code that no text holds."""
+    while True:
+        digest = blake2b(number.to_bytes(4), key=seed, digest_size=8).digest()
+        code = b32encode(digest).decode()[:LENGTH].lower()
+        if not any(code in text.lower() for text in texts):
+            return code
+        seed = blake2b(seed, digest_size=16).digest()
