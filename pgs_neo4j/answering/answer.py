@@ -10,7 +10,7 @@ from pgs_neo4j.answering.keywords import asks_for_keywords, find_again
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reading import ReadReply, shown_citations
 from pgs_neo4j.answering.record import AnswerRecord, record_answer
-from pgs_neo4j.answering.reply import CheckedReply, check_prices, fit_prompt, reply_to
+from pgs_neo4j.answering.reply import CheckedReply, check_prices, fit_prompt, reply_within
 from pgs_neo4j.answering.reranking import orders_by_model, rerank_found
 from pgs_neo4j.database import queries
 from pgs_neo4j.errors import PGSError
@@ -58,13 +58,13 @@ async def answer_found(
         *([tools.ordering_llm] if orders_by_model(order, tools) else []),
     ]
     check_prices(tools, helpers)
+    await tools.ask_contexts()
     fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
     async with record_answer(order, tools, stored) as record:
         found = await find_again(order, tools, record)
         order = replace(order, found=await rerank_found(order, tools, record, found))
-        context, prompt = fit_prompt(order, tools)
         with tools.log.phase("synthesize"):
-            replied = await reply_to(order, tools, record, context, prompt)
+            context, replied = await reply_within(order, tools, record)
         shown = await _shown(order, tools, record, context, replied.read)
         read = await _read_so_far(order, tools, record)
         routing = await _route(order.run, tools, record.partitioning)
@@ -168,6 +168,8 @@ def _synthesis(replied: CheckedReply) -> Synthesis:
         complete=completion is None or not completion.truncated,
         judged=True,
         in_doubt=doubted_sentences(replied.text),
+        struck=read.struck,
+        proven=completion is None or completion.proven,
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.record import AnswerRecord
+from pgs_neo4j.calls.receipts import without_receipts
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.synthesis.order import SynthesisTools, find_or_claim
 from pgs_neo4j.synthesis.reply import keep_reply
+from pgs_neo4j.synthesis.write import UNPROVEN
 
 
 async def ask_once(
@@ -34,7 +36,9 @@ async def ask_once(
     cached = await find_or_claim(connected, record.replies.key(llm, prompt, room, effort))
     if cached is not None:
         tools.calls.count_cached(cached)
-        return cached.text
+        return without_receipts(cached.text, prompt.receipts)
     reply = await tools.calls.complete(llm, prompt, room=room, effort=effort, last=True)
+    if prompt.receipts and not reply.proven:
+        tools.log.warn(f"for the call that helps the search, {UNPROVEN}")
     await keep_reply(connected, prompt, reply, room=room, effort=effort)
-    return reply.text
+    return without_receipts(reply.text, prompt.receipts)

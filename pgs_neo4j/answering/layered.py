@@ -6,9 +6,20 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.answering.modes import ANSWERED
 from pgs_neo4j.answering.search import MOST_ITEMS, SearchOrder, SearchTools, check_mode, search
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.calls.receipts import place_receipts, request_receipts, without_receipts
+from pgs_neo4j.errors import ModelError, PromptTooLongError, StoppedError, UsageError
 from pgs_neo4j.events import SearchAnswered, ignore
-from pgs_neo4j.model import Answer, Citation, Node, Prompt, PromptNode, SearchMode, Usage
+from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.model import (
+    Answer,
+    Citation,
+    DoubtedSentence,
+    Node,
+    Prompt,
+    PromptNode,
+    SearchMode,
+    Usage,
+)
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
@@ -25,10 +36,18 @@ from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.places import read_placed
 from pgs_neo4j.retrieval.space import QuestionVector
+from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.pieces import render_node
+from pgs_neo4j.sweeping.quotes import Wording
+from pgs_neo4j.sweeping.strict import ask_again
+from pgs_neo4j.synthesis.statements import NOTHING_LEFT, StatementFilter, doubted_sentences
+from pgs_neo4j.synthesis.write import TRIES, UNPROVEN
 from pgs_neo4j.text.citations import resolve
+from pgs_neo4j.text.claims.check import Known, Material
+from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.thinking import strip_thinking
+from pgs_neo4j.text.tokens import estimate
 
 SYSTEM = """\
 You answer a question from the nodes of a knowledge graph that lie nearest to it. Everything \
@@ -43,7 +62,8 @@ CHARACTERS_PER_TOKEN = 2  # cautious: any language
 class SearchAnswer:
     """The answer of the search, and its nodes, the nearest first.
 
-    ``method`` says how the nodes were found.
+    ``method`` says how the nodes were found. ``struck`` are sentences that were taken out of the
+    text, whose marks name the others in doubt.
     """
 
     text: str
@@ -51,6 +71,7 @@ class SearchAnswer:
     citations: tuple[Citation, ...]
     method: str
     usage: Usage
+    struck: tuple[DoubtedSentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +107,7 @@ async def layered_search(
         check_mode(mode)
     if mode in ANSWERED:
         raise UsageError(f"the mode {mode} finds no nodes to answer from; choose another one")
+    await tools.ask_contexts()
     prepared = await prepare(order, tools)
     with tools.log.phase("search"):
         vector = await embed_order(order, tools, prepared.partitioning)
@@ -159,30 +181,79 @@ async def _search(
 async def _answer(order: RunOrder, tools: RunTools, hits: _Nodes) -> SearchAnswer:
     if not hits.nodes:
         return SearchAnswer("No node is near to the question.", (), (), hits.method, Usage())
+    doubting = None
+    if tools.synthesis_llm.name != EXTRACTIVE:
+        doubting = _doubting(order.question, hits.nodes)
+    prompt = _prompt(order, tools, hits.nodes)
+    for tries in range(1, TRIES + 1):
+        try:
+            text, usage = await _ask(order, tools, prompt, doubting)
+            break
+        except PromptTooLongError as error:
+            if tries == TRIES:
+                raise
+            tools.log.warn(f"the search answer was asked for again from less text, because {error}")
+            prompt = _prompt(order, tools, hits.nodes, len(prompt.system + prompt.user) // 2)
+    struck = tuple[DoubtedSentence, ...]()
+    if order.config.strict and (failed := doubted_sentences(text)):
+        try:
+            second, more = await _ask(order, tools, ask_again(prompt, failed), doubting)
+            usage += more
+            text = second if len(doubted_sentences(second)) <= len(failed) else text
+        except (ModelError, StoppedError) as error:
+            tools.log.warn(f"the search answer was not asked for once more, only struck: {error}")
+        struck, text = doubted_sentences(text), strike(text) or NOTHING_LEFT
+    citations = resolve(text, 0, {node.alias: node for node in hits.nodes})
+    return SearchAnswer(text, hits.nodes, citations, hits.method, usage, struck)
+
+
+async def _ask(
+    order: RunOrder, tools: RunTools, prompt: Prompt, doubting: Doubting | None
+) -> tuple[str, Usage]:
+    """Return a reply, with marks behind its sentences in doubt, and its usage."""
     room = order.config.sweep_max_tokens
     reply = await tools.calls.complete(
-        tools.synthesis_llm,
-        _prompt(order, tools, hits.nodes),
-        room=room,
-        effort=order.config.sweep_effort,
-        last=True,
+        tools.synthesis_llm, prompt, room=room, effort=order.config.sweep_effort, last=True
     )
+    if not reply.proven:
+        tools.log.warn(UNPROVEN)
     if reply.truncated:
         tools.log.warn(f"the search answer was cut off at {room} tokens")
-    text = strip_thinking(reply.text)
-    citations = resolve(text, 0, {node.alias: node for node in hits.nodes})
-    return SearchAnswer(text, hits.nodes, citations, hits.method, reply.usage)
+    text = without_receipts(strip_thinking(reply.text), prompt.receipts)
+    if doubting is not None:
+        statements = StatementFilter(doubting, "", {})
+        text = statements.pass_on(text) + statements.end()
+    return text, reply.usage
 
 
-def _prompt(order: RunOrder, tools: RunTools, nodes: tuple[Node, ...]) -> Prompt:
-    """Return a prompt that gives each node an equal share.
+def _doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:
+    """Return what looks the sentences of the answer up in the nodes."""
+    shown = {node.alias: node for node in nodes}
+    everything = [Material("\n".join(f"{node.title}\n{node.text}" for node in nodes))]
+    known = Known(question=Material(question), nodes=frozenset((len(nodes),)))
+    claims = Claims(Wording(shown), known)
+
+    def doubt(sentence: str, cites: str) -> tuple[str, ...]:
+        return claims.doubt(
+            sentence, cites, lambda some: resolve(some, 0, shown), others=everything
+        )
+
+    return doubt
+
+
+def _prompt(
+    order: RunOrder, tools: RunTools, nodes: tuple[Node, ...], most: int | None = None
+) -> Prompt:
+    """Return a prompt of about ``most`` characters that gives each node an equal share.
 
     A text longer than its share is shortened.
     """
     config, question = order.config, order.question
-    room = config.max_pass_characters
-    if config.max_pass_tokens is not None:
-        room = min(room, config.max_pass_tokens * CHARACTERS_PER_TOKEN)
+    room = config.max_pass_characters if most is None else most
+    llm = tools.synthesis_llm
+    tokens = tools.calls.pass_tokens(llm, config.max_pass_tokens, config.sweep_max_tokens)
+    if tokens is not None:
+        room = min(room, tokens * CHARACTERS_PER_TOKEN)
     share = max((room - len(SYSTEM) - len(question) - 200) // len(nodes) - 300, 200)
     shown = tuple(
         PromptNode(
@@ -192,13 +263,18 @@ def _prompt(order: RunOrder, tools: RunTools, nodes: tuple[Node, ...]) -> Prompt
     )
     if any(len(node.text) > share for node in nodes):
         tools.log.warn(f"texts longer than {share:,} characters were shortened in the search")
-    listed = "\n".join(render_node(node) for node in shown)
+    texts, codes = [render_node(node) for node in shown], tuple[str, ...]()
+    listed, asked = "\n".join(texts), f"Question: {question}"
+    if tools.calls.asks_receipts(llm):
+        listed, codes = place_receipts(texts, [estimate(text) for text in texts])
+        asked = f"{request_receipts(codes)}\n\n{asked}"
     return Prompt(
         task="search",
         system=SYSTEM,
-        user=f"<nodes>\n{listed}\n</nodes>\n\nQuestion: {question}",
+        user=f"<nodes>\n{listed}\n</nodes>\n\n{asked}",
         question=question,
         nodes=shown,
+        receipts=codes,
     )
 
 

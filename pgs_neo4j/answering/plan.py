@@ -29,6 +29,7 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     """
     run, llm = order.run, tools.synthesis_llm
     check_order(run)
+    await tools.ask_contexts()
     helpers = _helpers(order, tools)
     check_prices(tools, [helper for helper, *_ in helpers])
     order = replace(order, found=cut(order, order.found))
@@ -43,6 +44,8 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
     usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
     parts = [(llm, _one_call(estimated_tokens(prompt), usual, room)), *helpers]
     low, high = cost_range(tools.calls.budget, parts)
+    if run.config.strict:  # at the upper end, the answer is asked for twice
+        _, high = cost_range(tools.calls.budget, [parts[0], *parts])
     total = sum((calls for _, calls in parts), PlannedCalls())
     return SearchPlan(
         graph=run.graph,

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from pgs_neo4j.answering.context import Context
+from pgs_neo4j.calls.receipts import place_receipts, request_receipts
 from pgs_neo4j.model import Prompt, SearchMode
+from pgs_neo4j.text.tokens import estimate
+
+# Codes stand between the nodes, relationships, and passages, never within one.
+_BLOCK = re.compile(r"\n(?=\[[nt]\d|## )")
 
 _FORMAT = """\
 What to write: Markdown with exactly these three sections, in this order. Where there is \
@@ -49,17 +57,31 @@ Answer in one to three short paragraphs, and say what you are not sure of.
 """
 
 
-def answer_prompt(question: str, mode: SearchMode, context: Context) -> Prompt:
-    """Return the prompt over the context of a question.
+def answer_prompt(
+    question: str, mode: SearchMode, context: Context, *, with_receipts: bool = False
+) -> Prompt:
+    """Return the prompt over the context of a question; ``with_receipts``: codes stand in it.
 
     In the mode ``bypass``, it shows nothing of the graph.
     """
     if mode == "bypass":
         return Prompt(task="answer", system=BYPASS, user=question, question=question)
-    return Prompt(
+    user = _user(context.text, question)
+    prompt = Prompt(
         task="answer",
         system=SUMMARY if mode == "summary" else ANSWER,
-        user=f"<found>\n{context.text}\n</found>\n\nQuestion: {question}",
+        user=user,
         question=question,
         nodes=context.prompt_nodes,
     )
+    if not with_receipts or not context.text:
+        return prompt
+    blocks = _BLOCK.split(context.text)
+    text, codes = place_receipts(blocks, [estimate(block) for block in blocks])
+    asked = f"{request_receipts(codes, 'texts')}\n\nQuestion: {question}"
+    coded = f"<found>\n{text}\n</found>\n\n{asked}"
+    return replace(prompt, user=coded, content=user, receipts=codes)
+
+
+def _user(text: str, question: str) -> str:
+    return f"<found>\n{text}\n</found>\n\nQuestion: {question}"

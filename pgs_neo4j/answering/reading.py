@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.answering.aliases import relationship_aliases, separate_citations
 from pgs_neo4j.answering.context import Context
-from pgs_neo4j.model import Citation, Finding, FoundFact, FoundItem, Node
+from pgs_neo4j.model import Citation, DoubtedSentence, Finding, FoundFact, FoundItem, Node
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes
-from pgs_neo4j.synthesis.statements import StatementFilter
+from pgs_neo4j.sweeping.strict import kept_findings
+from pgs_neo4j.synthesis.statements import StatementFilter, doubted_sentences, strike_sentences
 from pgs_neo4j.synthesis.verdicts import may_open
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.claims.check import Known, Material
@@ -32,7 +33,7 @@ class ReadReply:
     """A reply in its parts.
 
     ``text`` is all of it without the model's thinking. ``missing`` are its bullets on what was not
-    found.
+    found. ``struck`` are the sentences that were taken out of it.
     """
 
     text: str
@@ -40,6 +41,7 @@ class ReadReply:
     findings: tuple[Finding, ...]
     missing: tuple[str, ...]
     citations: tuple[Citation, ...]
+    struck: tuple[DoubtedSentence, ...] = ()
 
 
 def read_reply_text(reply: str, context: Context, doubting: Doubting | None = None) -> ReadReply:
@@ -64,6 +66,21 @@ def read_reply_text(reply: str, context: Context, doubting: Doubting | None = No
         findings=tuple(shown.finding(claim, doubting) for claim in claims),
         missing=tuple(missing),
         citations=shown.cited(text),
+    )
+
+
+def strike_reply(read: ReadReply, context: Context) -> ReadReply:
+    """Return a reply without the sentences that are marked, and without such findings."""
+    struck = doubted_sentences(read.text)
+    text = strike_sentences(read.text, SECTIONS, "answer")
+    found = sections(text, SECTIONS)
+    return replace(
+        read,
+        text=text,
+        answer=passage(found.get("answer", "")) if found else text,
+        findings=kept_findings(read.findings),
+        citations=_Shown.of(context).cited(text),
+        struck=struck,
     )
 
 

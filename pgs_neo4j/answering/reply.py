@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.answering.context import LEAST_TOKENS, Context, build_context
 from pgs_neo4j.answering.order import AnswerOrder
@@ -16,11 +16,21 @@ from pgs_neo4j.answering.reading import (
     SectionGate,
     doubt_reply,
     read_reply_text,
+    strike_reply,
 )
 from pgs_neo4j.answering.record import AnswerRecord
+from pgs_neo4j.calls.receipts import receipt_characters
 from pgs_neo4j.checking.absences import AbsenceGroup, check_absences
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import BudgetError, ModelOutputError, UsageError
+from pgs_neo4j.errors import (
+    BudgetError,
+    ModelError,
+    ModelOutputError,
+    PromptCutError,
+    PromptTooLongError,
+    StoppedError,
+    UsageError,
+)
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.protocol import LLM, is_free
@@ -30,11 +40,13 @@ from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.retrieval.lookup import look_up
 from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.sweeping.order import without_centroid
+from pgs_neo4j.sweeping.strict import ask_again
 from pgs_neo4j.synthesis import reserve
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
-from pgs_neo4j.synthesis.statements import StatementFilter
+from pgs_neo4j.synthesis.statements import StatementFilter, doubted_sentences
 from pgs_neo4j.synthesis.verdicts import VerdictFilter
+from pgs_neo4j.synthesis.write import TRIES, UNPROVEN, WITHDRAWN
 from pgs_neo4j.text.claims.marking import Doubting
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import SearchResult, SearchTerms
@@ -79,15 +91,16 @@ def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
         most = reserve.prompt_tokens(tools.calls, tools.synthesis_llm, order.run.config)
     except BudgetError:
         most = 0
-    room = order.max_context_tokens
+    room, coded = order.max_context_tokens, tools.calls.asks_receipts(tools.synthesis_llm)
     if most is not None:
-        room = min(room, most - estimate(frame.system) - estimate(frame.user))
+        codes = receipt_characters(room) // 2 if coded else 0
+        room = min(room, most - estimate(frame.system) - estimate(frame.user) - codes)
     if room < LEAST_TOKENS:
         raise BudgetError(
             "the limit leaves no room for an answer; raise it, or search without --answer"
         )
     context = empty if found.mode == "bypass" else build_context(found, room)
-    return context, answer_prompt(question, found.mode, context)
+    return context, answer_prompt(question, found.mode, context, with_receipts=coded)
 
 
 def check_prices(tools: RunTools, helpers: Sequence[LLM] = ()) -> None:
@@ -106,6 +119,31 @@ def is_empty(order: AnswerOrder) -> bool:
     return found.mode != "bypass" and not anything
 
 
+async def reply_within(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord
+) -> tuple[Context, CheckedReply]:
+    """Return the reply to what was found, and as much of it as the model was given.
+
+    If the prompt is too long for the model, or its server cut it, half as much is shown. Raises the
+    errors of ``reply_to``.
+    """
+    context, prompt = fit_prompt(order, tools)
+    for _ in range(TRIES - 1):
+        try:
+            return context, await reply_to(order, tools, record, context, prompt)
+        except PromptTooLongError as error:
+            too_long = error
+        half = context.tokens // 2
+        if half < LEAST_TOKENS:
+            raise too_long
+        try:
+            context, prompt = fit_prompt(replace(order, max_context_tokens=half), tools)
+        except BudgetError:
+            raise too_long from None
+        tools.log.warn(f"the answer was asked for again from fewer texts, because {too_long}")
+    return context, await reply_to(order, tools, record, context, prompt)
+
+
 async def reply_to(
     order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, prompt: Prompt
 ) -> CheckedReply:
@@ -119,14 +157,42 @@ async def reply_to(
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
         doubting = doubt_reply(order.run.question, context)
-    completion = await _complete(order, tools, record, prompt, doubting)
+    strict = doubting is not None and order.run.config.strict
+    completion = await _complete(order, tools, record, prompt, doubting, aloud=not strict)
     read = read_reply_text(completion.text, context, doubting)
+    if strict and (failed := doubted_sentences(read.text)):
+        again = ask_again(prompt, failed)
+        first = read, completion
+        read, completion = await _reply_again(order, tools, record, context, again, first)
+        read = strike_reply(read, context)
     absences = await _check(order, tools, record, context, read)
     verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
     text = verdicts.pass_on(read.text) + verdicts.end()
-    if held := text[len(_before_missing(text)) :]:
+    if held := text if strict else text[len(_before_missing(text)) :]:
         tools.log.on_event(TextStreamed(held))
     return CheckedReply(read, text, absences, completion)
+
+
+async def _reply_again(
+    order: AnswerOrder,
+    tools: RunTools,
+    record: AnswerRecord,
+    context: Context,
+    prompt: Prompt,
+    first: tuple[ReadReply, Completion],
+) -> tuple[ReadReply, Completion]:
+    """Return the reply to a second request, or the first one if more of the second is in doubt."""
+    doubting = doubt_reply(order.run.question, context)
+    try:
+        completion = await _complete(order, tools, record, prompt, doubting, aloud=False)
+    except (ModelError, StoppedError) as error:
+        tools.log.warn(f"the answer was not asked for once more, only struck: {error}")
+        return first
+    read = read_reply_text(completion.text, context, doubting)
+    before, now = (len(doubted_sentences(one.text)) for one in (first[0], read))
+    worse = now > before or (completion.truncated and not first[1].truncated)
+    read, chosen = first if worse else (read, completion)
+    return read, replace(chosen, usage=first[1].usage + completion.usage)
 
 
 async def _complete(
@@ -135,14 +201,25 @@ async def _complete(
     record: AnswerRecord,
     prompt: Prompt,
     doubting: Doubting | None,
+    *,
+    aloud: bool,
 ) -> Completion:
-    """Return the model's reply, streamed up to what was not found, its doubts marked."""
+    """Return the model's reply, its doubts marked.
+
+    ``aloud``: it is streamed up to what was not found.
+    """
     gate, on_event = SectionGate(), tools.log.on_event
     statements = StatementFilter(doubting, NOT_FOUND, SECTIONS) if doubting is not None else None
 
+    told = False
+
     def tell(text: str) -> None:
+        nonlocal told
+        if not aloud:
+            return
         text = gate.pass_on(text)
         if text := statements.pass_on(text) if statements else text:
+            told = True
             on_event(TextStreamed(text))
 
     llm, config = tools.synthesis_llm, order.run.config
@@ -155,9 +232,15 @@ async def _complete(
         on_event=on_event,
         warn=tools.log.warn,
     )
-    reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
+    try:
+        reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
+    except PromptCutError:
+        if told:
+            on_event(TextStreamed(WITHDRAWN))
+        raise
     rest = gate.end()
-    if rest := statements.pass_on(rest) + statements.end() if statements else rest:
+    rest = statements.pass_on(rest) + statements.end() if statements else rest
+    if rest and aloud:
         on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(
@@ -165,6 +248,8 @@ async def _complete(
             "PGS_SYNTHESIS_MODEL"
         )
     await keep_reply(connected, prompt, reply, room=room, effort=effort)
+    if not reply.proven:
+        tools.log.warn(UNPROVEN)
     if reply.truncated:
         tools.log.warn(f"the answer was cut off at {room} tokens; raise synthesis_max_tokens")
     return reply

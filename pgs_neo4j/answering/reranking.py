@@ -9,6 +9,7 @@ from dataclasses import replace
 from pgs_neo4j.answering.asking import ask_once
 from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.record import AnswerRecord
+from pgs_neo4j.calls.receipts import place_receipts, request_receipts
 from pgs_neo4j.errors import ModelError, StoppedError
 from pgs_neo4j.llm.protocol import is_free
 from pgs_neo4j.model import Found, FoundItem, Prompt
@@ -16,6 +17,7 @@ from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.text.thinking import strip_thinking
+from pgs_neo4j.text.tokens import estimate
 
 CANDIDATES = 50
 """Nodes that the model orders, the best ones of the search."""
@@ -37,15 +39,26 @@ def orders_by_model(order: AnswerOrder, tools: RunTools) -> bool:
     return order.rerank == "model" and not is_free(tools.ordering_llm)
 
 
-def rerank_prompt(question: str, items: Sequence[FoundItem]) -> Prompt:
-    """Return the prompt that asks for the order of the first ``CANDIDATES`` items."""
-    lines = (
+def rerank_prompt(
+    question: str, items: Sequence[FoundItem], *, with_receipts: bool = False
+) -> Prompt:
+    """Return the prompt that asks for the order of the first ``CANDIDATES`` items.
+
+    ``with_receipts``: codes stand among them.
+    """
+    lines = [
         f"{number}. {one_line(clean_text(item.content), LONGEST).replace('<', '⟨')}"
         for number, item in enumerate(items[:CANDIDATES], start=1)
-    )
+    ]
     listed = "\n".join(lines)
     user = f"<nodes>\n{listed}\n</nodes>\n\nQuestion: {question}"
-    return Prompt(task="rerank", system=SYSTEM, user=user, question=question)
+    prompt = Prompt(task="rerank", system=SYSTEM, user=user, question=question)
+    if not with_receipts:
+        return prompt
+    listed, codes = place_receipts(lines, [estimate(line) for line in lines])
+    asked = f"{request_receipts(codes)}\n\nQuestion: {question}"
+    coded = f"<nodes>\n{listed}\n</nodes>\n\n{asked}"
+    return replace(prompt, user=coded, content=user, receipts=codes)
 
 
 async def rerank_found(
@@ -59,8 +72,10 @@ async def rerank_found(
     if not orders_by_model(order, tools) or len(found.items) < 2:
         return cut(order, found)
     try:
-        prompt = rerank_prompt(order.run.question, found.items)
-        reply = await ask_once(order, tools, record, tools.ordering_llm, prompt, ROOM)
+        llm = tools.ordering_llm
+        coded = tools.calls.asks_receipts(llm)
+        prompt = rerank_prompt(order.run.question, found.items, with_receipts=coded)
+        reply = await ask_once(order, tools, record, llm, prompt, ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the order was kept, because the reranker model failed: {error}")
         return cut(order, found)

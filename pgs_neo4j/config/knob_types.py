@@ -43,6 +43,7 @@ class Knobs(TypedDict, total=False):
     max_pass_tokens: int | Literal["none"] | None
     synthesis_max_tokens: int | None
     synthesis_effort: Literal["minimal", "low", "medium", "high"] | Literal["none"] | None
+    strict: bool | None
     max_calls: int | Literal["none"] | None
     max_tokens: int | Literal["none"] | None
     max_unmatched_tokens: int | Literal["none"] | None

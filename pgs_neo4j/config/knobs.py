@@ -164,6 +164,14 @@ class PGSConfig(IngestKnobs):
         Field(description="reasoning effort of the synthesis; none: the model's default"),
         NoneAllowed,
     ] = "high"
+    strict: Annotated[
+        bool,
+        About("synthesis", shapes=True),
+        Field(
+            description="ask once more where sentences of a report or an answer are in doubt, and "
+            "strike those that still are"
+        ),
+    ] = False
 
     max_calls: Annotated[
         int | None,

@@ -102,7 +102,8 @@ def run_line(answer: Answer) -> str:
         return "the model was shown nothing of the graph"
     nodes = f"{len(shown.nodes):,} of {counted(shown.nodes_total, 'node')}"
     relationships = counted(len(shown.relationships), "relationship")
-    return f"{nodes} and {relationships} shown; none of them counts as read"
+    unproven = "" if answer.synthesis.proven else ", unproven"
+    return f"{nodes} and {relationships} shown{unproven}; none of them counts as read"
 
 
 def problems_line(answer: Answer) -> str:
@@ -113,6 +114,7 @@ def problems_line(answer: Answer) -> str:
         (unsupported, f"{unsupported:,} of {counted(total, 'finding')} unsupported"),
         (misquotes, counted(misquotes, "misquote")),
         (invalid, f"{counted(invalid, 'invalid citation')} in the answer"),
+        (len(answer.struck), f"{counted(len(answer.struck), 'sentence')} struck"),
     )
     return ", ".join(text for count, text in listed if count)
 

@@ -53,6 +53,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "stopped": answer.stopped,
         "answer": answer.text,
         "complete": synthesis.complete,
+        "proven": synthesis.proven,
         "reductions": synthesis.reductions,
         "thesis": synthesis.thesis,
         "connections": list(synthesis.connections),
@@ -65,8 +66,10 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
             "misquotes": counts.misquote_count(answer),
             "invalid_citations": counts.invalid_citation_count(answer),
             "doubted_sentences": len(answer.in_doubt),
+            "struck_sentences": len(answer.struck),
         },
         "in_doubt": plain_data(answer.in_doubt),
+        "struck": plain_data(answer.struck),
         "checked_absences": [_absence(absence) for absence in checks.absences],
         "flags": [_flag(flag) for flag in checks.flags],
         "converging_findings": [_convergence(met) for met in checks.convergences],
@@ -140,6 +143,7 @@ def _report(report: Report) -> Json:
             for flag in report.flags
         ],
         "absences": [absence.text for absence in report.absences],
+        "struck": plain_data(report.struck),
     }
 
 

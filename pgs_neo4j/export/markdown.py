@@ -56,6 +56,7 @@ def to_markdown(document: Document) -> str:
         *_titled(
             wording.IN_DOUBT, (f"- {inert(wording.doubt_line(one))}" for one in answer.in_doubt)
         ),
+        *_titled(wording.STRUCK, (f"- {inert(wording.doubt_line(one))}" for one in answer.struck)),
         ["## Coverage and cost", "", *_figures(answer)],
         *_titled("Partitions", () if answer.shown else _areas(document)),
         *_titled("Notes", (f"- {inert(note)}" for note in figures.notes(answer))),

@@ -95,6 +95,9 @@ def _sections(document: Document, nodes: Register) -> list[tuple[str, Html]]:
     if answer.in_doubt:
         body = reports.doubted_sentences(answer.in_doubt, nodes)
         sections.append((wording.IN_DOUBT, _folded(body, len(answer.in_doubt), "sentence")))
+    if answer.struck:
+        body = reports.doubted_sentences(answer.struck, nodes, "Struck")
+        sections.append((wording.STRUCK, _folded(body, len(answer.struck), "sentence")))
     if answer.sweeps:
         sections.append(("Reports", reports.sweep_reports(answer.sweeps, areas, nodes)))
     return [*sections, ("Coverage and cost", _record(answer))]

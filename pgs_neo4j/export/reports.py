@@ -38,15 +38,17 @@ def convergences(met: Sequence[Convergence], nodes: Register, linked: Collection
     return element("ul", *(_convergence(meeting, nodes, linked) for meeting in met), class_="cards")
 
 
-def doubted_sentences(doubted: Sequence[DoubtedSentence], nodes: Register) -> Html:
-    """Return the sentences in doubt, each with its reason."""
+def doubted_sentences(
+    doubted: Sequence[DoubtedSentence], nodes: Register, said: str = "In doubt"
+) -> Html:
+    """Return the sentences in doubt, or those that were struck, each with its reason."""
     return element(
         "ul",
         *(
             element(
                 "li",
                 nodes.line(one.text, one.partition or 0),
-                element("div", f"In doubt: {one_line(one.reason, 300)}.", class_="meta warn"),
+                element("div", f"{said}: {one_line(one.reason, 300)}.", class_="meta warn"),
             )
             for one in doubted
         ),

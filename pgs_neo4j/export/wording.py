@@ -23,6 +23,7 @@ from pgs_neo4j.text.shown import counted, one_line, partition_names
 ABSENCES, OPPORTUNITIES = "Checked absences", "Opportunities"
 FLAGS, CONVERGENCES = "Followed-up flags", "Converging findings"
 IN_DOUBT = "In doubt"
+STRUCK = "Struck"
 NO_SYNTHESIS = "There is no synthesis. The session keeps the reports that were read."
 NO_CITATION = "The answer cites no node."
 INVALID_CITATION = "no report cites this node"
@@ -222,7 +223,7 @@ def convergence_heading(convergence: Convergence, limit: int | None = None) -> s
 
 
 def doubt_line(doubted: DoubtedSentence) -> str:
-    """Return a sentence in doubt in one line: who says it, what it says, and the reason."""
+    """Return a sentence in doubt or struck in one line: who says it, what it says, and why."""
     if doubted.partition is None:
         return f"{one_line(doubted.text)}: {one_line(doubted.reason)}"
     text = bullet_line(doubted.text, doubted.partition)

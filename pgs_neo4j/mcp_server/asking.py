@@ -33,6 +33,9 @@ MaxCost = Annotated[
     float | None, Field(gt=0, description="Most that this run may cost; only lowers the setting.")
 ]
 MaxPartitions = Annotated[int | None, Field(ge=1, description="Most partitions to read.")]
+Strict = Annotated[
+    bool | None, Field(description="Strike sentences that what they cite does not say.")
+]
 Run = Annotated[str, Field(description="'run' of an earlier reply.")]
 Offset = Annotated[int, Field(ge=0, description="Character of the answer to begin at.")]
 
@@ -53,6 +56,7 @@ class AskingTools:
         mode: Mode = "full",
         max_cost: MaxCost = None,
         max_partitions: MaxPartitions = None,
+        strict: Strict = None,
     ) -> PlanReply:
         """Tell what a question would read and cost. No model is called.
 
@@ -66,7 +70,7 @@ class AskingTools:
             graph=stored.name,
             session_id=visitor.stored_session(session),
             mode=mode,
-            **self._knobs(self._lower_cost(max_cost), max_partitions),
+            **self._knobs(self._lower_cost(max_cost), max_partitions, strict),
         )
         return plan_reply(plan, session, self.desk.tokens(0.7))
 
@@ -81,6 +85,7 @@ class AskingTools:
         wait_s: WaitS = 60.0,
         max_cost: MaxCost = None,
         max_partitions: MaxPartitions = None,
+        strict: Strict = None,
     ) -> RunReply:
         """Read all of a graph that matters to a question, and answer with citations.
 
@@ -97,7 +102,8 @@ class AskingTools:
             question=question,
             max_cost=self._lower_cost(max_cost),
         )
-        return await self._start(ctx, inquiry, self._asked(inquiry, mode, max_partitions), wait_s)
+        work = self._asked(inquiry, mode, max_partitions, strict)
+        return await self._start(ctx, inquiry, work, wait_s)
 
     @tool_errors
     async def continue_reading(
@@ -114,6 +120,7 @@ class AskingTools:
         wait_s: WaitS = 60.0,
         max_cost: MaxCost = None,
         max_partitions: MaxPartitions = None,
+        strict: Strict = None,
     ) -> RunReply:
         """Read what a session has not read yet, and answer again; or resume a run.
 
@@ -136,7 +143,8 @@ class AskingTools:
                 raise UnknownRunError(f"session {session} of graph {named.name} has no question")
             question = latest[0].question
         new = Inquiry(self.desk.pgs.runs.new_id(), named.name, own, question, most)
-        return await self._start(ctx, new, self._asked(new, "continue", max_partitions), wait_s)
+        work = self._asked(new, "continue", max_partitions, strict)
+        return await self._start(ctx, new, work, wait_s)
 
     @tool_errors
     async def cancel(self, ctx: Call, run: Run) -> RunReply:
@@ -165,7 +173,9 @@ class AskingTools:
             raise inquiry.failure
         return await inquiry_reply(self.desk, visitor, inquiry, 0)
 
-    def _asked(self, inquiry: Inquiry, mode: Mode, max_partitions: int | None) -> Work:
+    def _asked(
+        self, inquiry: Inquiry, mode: Mode, max_partitions: int | None, strict: bool | None
+    ) -> Work:
         """Return the work of a new run."""
 
         async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
@@ -176,7 +186,7 @@ class AskingTools:
                 mode=mode,
                 run=inquiry.run,
                 on_event=hear,
-                **self._knobs(max_cost, max_partitions),
+                **self._knobs(max_cost, max_partitions, strict),
             )
 
         return execute
@@ -193,12 +203,15 @@ class AskingTools:
     def _lower_cost(self, max_cost: float | None) -> float | None:
         return _lower(max_cost, self.desk.pgs.config.max_cost)
 
-    def _knobs(self, max_cost: float | None, max_partitions: int | None) -> Knobs:
-        """Return what is limited further than the settings do."""
+    def _knobs(
+        self, max_cost: float | None, max_partitions: int | None, strict: bool | None = None
+    ) -> Knobs:
+        """Return what is limited further than the settings do, and how strict to be."""
         config = self.desk.pgs.config
         wanted = {
             "max_cost": max_cost,
             "max_sweep_partitions": _lower(max_partitions, config.max_sweep_partitions),
+            "strict": strict,
         }
         return cast("Knobs", {name: value for name, value in wanted.items() if value is not None})
 

@@ -102,7 +102,8 @@ class Synthesis:
     ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
     one prompt. An empty text that is not ``complete`` means that there is no synthesis.
     ``judged``: its bullets on absences say what the checks found. ``in_doubt`` are the sentences
-    that are marked in the text.
+    that are marked in the text, ``struck`` those that were taken out of it, and of the findings of
+    an answer from a search. ``proven``: the model is known to have been given all of the prompt.
     """
 
     text: str
@@ -116,6 +117,8 @@ class Synthesis:
     reductions: int = 0
     judged: bool = False
     in_doubt: tuple[DoubtedSentence, ...] = ()
+    struck: tuple[DoubtedSentence, ...] = ()
+    proven: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +189,15 @@ class Answer:
             *(
                 DoubtedSentence(text=finding.text, reason=reason, partition=partition)
                 for partition, finding in listed
-                for reason in (
-                    *finding.doubts,
-                    *(f"no cited node has “{q.text}”" for q in finding.quotes if not q.found),
-                )
+                for reason in finding.failures
             ),
         )
+
+    @property
+    def struck(self) -> tuple[DoubtedSentence, ...]:
+        """The sentences that were struck: those of the answer, then those of its reports."""
+        reports = [sweep.report for sweep in self.sweeps if sweep.report is not None]
+        return (*self.synthesis.struck, *(one for report in reports for one in report.struck))
 
     def _repr_html_(self) -> str:
         """Return the answer as an HTML fragment for notebooks."""

@@ -51,6 +51,12 @@ class Finding:
         """Whether at least one citation resolves to a node of the prompt."""
         return any(citation.valid for citation in self.citations)
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why it is in doubt: its claims, then its quotations; empty if it is not."""
+        misquoted = [quote.text for quote in self.quotes if not quote.found]
+        return (*self.doubts, *(f"no cited node has “{text}”" for text in misquoted))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubtedSentence:
@@ -87,7 +93,8 @@ class Absence:
 class Report:
     """The report of one sweep: the contract's four sections, parsed and resolved.
 
-    ``omitted`` counts the bullets beyond those that a section may have.
+    ``omitted`` counts the bullets beyond those that a section may have. ``struck`` are findings
+    that were taken out because they failed their checks twice.
     """
 
     partition: int
@@ -96,6 +103,7 @@ class Report:
     flags: tuple[Flag, ...] = ()
     absences: tuple[Absence, ...] = ()
     omitted: int = 0
+    struck: tuple[DoubtedSentence, ...] = ()
 
     @property
     def citations(self) -> tuple[Citation, ...]:

@@ -55,6 +55,8 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     synthesis = _plan_synthesis(order, tools, sweeps, usual)
     priced = _priced_calls(tools, sweeps, synthesis)
     low, high = cost_range(tools.calls.budget, priced)
+    if order.config.strict and high is not None:  # each reply may be asked for twice
+        high *= 2
     return Plan(
         graph=order.graph,
         session=order.session,

@@ -70,9 +70,9 @@ class SweepRecorder:
         calls = self.tools.calls
         if calls.bounded:
             shown = self.shown + sum(self.report_tokens.values())
-            calls.budget.ending = reserve.synthesis_cost(
-                calls, self.tools.synthesis_llm, self.order.config, shown
-            )
+            cost = reserve.synthesis_cost(calls, self.tools.synthesis_llm, self.order.config, shown)
+            # A strict answer may be asked for once more.
+            calls.budget.ending = cost + cost if self.order.config.strict else cost
 
 
 async def sweep_run(

@@ -75,6 +75,8 @@ class StoredSweep(TypedDict):
     passes_accepted: int
     errors: list[str]
     domain_state: NotRequired[str]
+    struck: list[str]
+    struck_reasons: list[str]
     usage: str
     seconds: float
     wave: int

@@ -17,7 +17,8 @@ class SweepNodeRow(TypedDict):
     """The node of a sweep.
 
     The ranks read, and those shown without proof, are half-open ranges; those ``without_text`` are
-    listed. ``usage`` is JSON.
+    listed. ``struck`` are the texts of findings that were struck, each with its reason.
+    ``usage`` is JSON.
     """
 
     id: str
@@ -35,6 +36,8 @@ class SweepNodeRow(TypedDict):
     passes_accepted: int
     domain_state: str | None
     wave: int
+    struck: list[str]
+    struck_reasons: list[str]
     errors: list[str]
     usage: str
     seconds: float
@@ -166,6 +169,8 @@ def _sweep_row(sweep_id: str, sweep: Sweep) -> SweepNodeRow:
         "passes": sweep.passes,
         "passes_accepted": sweep.passes_accepted,
         "domain_state": sweep.report.domain_state if sweep.report else None,
+        "struck": [one.text for one in sweep.report.struck] if sweep.report else [],
+        "struck_reasons": [one.reason for one in sweep.report.struck] if sweep.report else [],
         "wave": sweep.wave,
         "errors": list(sweep.errors),
         "usage": json.dumps(

@@ -17,6 +17,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import (
     Absence,
     Citation,
+    DoubtedSentence,
     Finding,
     Flag,
     Report,
@@ -94,6 +95,10 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
             for flag in _in_place(row["flags"])
         ),
         absences=tuple(Absence(text=absence["text"]) for absence in _in_place(row["absences"])),
+        struck=tuple(
+            DoubtedSentence(text=text, reason=reason, partition=partition)
+            for text, reason in zip(stored["struck"], stored["struck_reasons"], strict=True)
+        ),
     )
     status = SweepStatus(stored["status"])
     return Sweep(

@@ -14,6 +14,7 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.receipts import CODE_CHARACTERS, FEWEST, FRAME_CHARACTERS
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
+from pgs_neo4j.sweeping.strict import AGAIN_CHARACTERS
 from pgs_neo4j.text.tokens import estimate
 
 FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
@@ -80,6 +81,8 @@ async def pack_partition(
     slack = FRAME_SLACK + matches + len(alike)
     if tools.calls.asks_receipts(tools.llm):
         slack += FRAME_CHARACTERS + FEWEST * CODE_CHARACTERS
+    if order.config.strict:
+        slack += AGAIN_CHARACTERS
     packing = partial(
         pack,
         nodes,

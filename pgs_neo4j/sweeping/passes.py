@@ -30,6 +30,7 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges, without_ranges
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
+from pgs_neo4j.sweeping.strict import ask_again, failed_findings, stands_better, strike_findings
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
 
@@ -96,7 +97,8 @@ class PassReader:
         self._rows: list[Row] = []
         self._usage = Usage()
         self._spending = PassSpending()
-        self._recorded = 0
+        self._held: dict[str, Report] = {}  # reports to ask for once more, by the label of the pass
+        self._changes = self._recorded = 0
         self._recording = asyncio.Lock()
 
     async def read_once(self, item: Pass) -> None:
@@ -173,7 +175,7 @@ class PassReader:
         result = self._sweep()
         if result.status is SweepStatus.UNREAD:
             return SweepResult(result, self._sorted_outcomes()[0].stop)
-        if self._recorded < len(self._outcomes):
+        if self._recorded < self._changes:
             await self._record()
         return SweepResult(result)
 
@@ -201,6 +203,7 @@ class PassReader:
             self._usage += reply.usage
             self._spending.add_cached(item.number, reply.usage)
             await self._accept(item, reply)
+            await self._read_again(item, prompt)
             return True
         reply = await self._tools.calls.complete(
             self._tools.llm,
@@ -213,7 +216,66 @@ class PassReader:
             then=partial(self._take, item),
             on_call=partial(self._spending.add, item.number),
         )
+        await self._read_again(item, prompt)
         return not reply.truncated
+
+    async def _read_again(self, item: Pass, prompt: Prompt) -> None:
+        """Ask once more for a report with findings that failed; what still fails is struck.
+
+        Where that fails as well, the first report stays without what failed.
+        """
+        first = self._held.pop(item.label, None)
+        if first is None:
+            return
+        calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
+        room, effort = self._order.config.sweep_max_tokens, self._order.config.sweep_effort
+        again = ask_again(prompt, failed_findings(first.findings))
+        key = replies.key(llm, again, room, effort) if replies is not None else None
+        try:
+            if replies is not None and (cached := (await replies.find([key])).get(key or "")):
+                calls.count_cached(cached)
+                self._spending.add_cached(item.number, cached.usage)
+                await self._take_again(item, first, None, cached)
+            elif calls.fits(llm, again):
+                await calls.complete(
+                    llm,
+                    again,
+                    room=room,
+                    effort=effort,
+                    priority=self._order.priority,
+                    repeat_malformed=False,
+                    then=partial(self._take_again, item, first, key),
+                    on_call=partial(self._spending.add, item.number),
+                )
+        except PromptCutError as cut:
+            self._usage += cut.usage or Usage()
+        except (ModelError, StoppedError):
+            pass
+        finally:
+            self._tell(self._outcome_of(item))
+
+    async def _take_again(
+        self, item: Pass, first: Report, key: str | None, reply: Completion
+    ) -> None:
+        self._usage += reply.usage
+        if reply.truncated:
+            return
+        try:
+            second = await self._parse(item, reply)
+        except ModelOutputError:
+            return
+        replies = self._tools.replies
+        if replies is not None and key and reply.usage.calls:
+            self._rows.append(replies.row(key, reply))
+        if stands_better(second, first):
+            place = self._outcomes.index(self._outcome_of(item))
+            self._outcomes[place] = _Outcome(item, strike_findings(second), proven=reply.proven)
+            self._ended = perf_counter()
+        self._changes += 1
+        await self._record()
+
+    def _outcome_of(self, item: Pass) -> _Outcome:
+        return next(one for one in self._outcomes if one.item.label == item.label)
 
     async def _take(self, item: Pass, reply: Completion) -> None:
         """Accept and record a paid reply before anything else is bought."""
@@ -246,6 +308,19 @@ class PassReader:
         )
 
     async def _accept(self, item: Pass, reply: Completion) -> None:
+        report = await self._parse(item, reply)
+        replies = self._tools.replies
+        if replies is not None and (key := self._key(item)) and reply.usage.calls:
+            self._rows.append(replies.row(key, reply))
+            self._own.discard(key)
+        self._prompts.pop(item.label, None)
+        if self._order.config.strict and failed_findings(report.findings):
+            # Without what failed it is accepted as it is, should the second call come to nothing.
+            self._held[item.label] = report
+            return self._note(_Outcome(item, strike_findings(report), proven=reply.proven))
+        return self._note(_Outcome(item, report, proven=reply.proven))
+
+    async def _parse(self, item: Pass, reply: Completion) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
         parse = partial(
             parse_report,
@@ -256,20 +331,17 @@ class PassReader:
             relationships=item.relationships,
             known=None if self._tools.llm.name == EXTRACTIVE else known_to(self._order),
         )
-        report = await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
-        replies = self._tools.replies
-        if replies is not None and (key := self._key(item)) and reply.usage.calls:
-            self._rows.append(replies.row(key, reply))
-            self._own.discard(key)
-        self._prompts.pop(item.label, None)
-        self._note(_Outcome(item, report, proven=reply.proven))
+        return await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
+        self._changes += 1
         self._ended = perf_counter()
         self._out.discard(outcome.item.label)
-        if outcome.stop:
-            return
+        if not outcome.stop and outcome.item.label not in self._held:
+            self._tell(outcome)
+
+    def _tell(self, outcome: _Outcome) -> None:
         partition_id, number = self._order.partition.id, outcome.item.number
         count, error, spent = len(self._packed.passes), outcome.error, self._spending.take(number)
         event = PassFinished(partition_id, number, count, error or None, spent.usage, spent.cost)
@@ -278,10 +350,10 @@ class PassReader:
     async def _record(self) -> None:
         # In sequence, so that the last record includes all earlier ones.
         async with self._recording:
-            if self._recorded == len(self._outcomes):
+            if self._recorded == self._changes:
                 return  # by the one before
             rows, self._rows = self._rows, []
-            noted = len(self._outcomes)
+            noted = self._changes
             await self._tools.record(self._order, self._sweep(), rows)
             self._recorded = noted
 

@@ -246,6 +246,7 @@ def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) ->
             for text, found in holders.items()
         ),
         omitted=sum(report.omitted for report in ordered),
+        struck=tuple(dict.fromkeys(one for report in ordered for one in report.struck)),
     )
 
 

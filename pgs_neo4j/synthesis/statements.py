@@ -13,10 +13,18 @@ from pgs_neo4j.model import Citation, DoubtedSentence, Partition, Sweep
 from pgs_neo4j.synthesis.prompt import SECTIONS
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.claims.check import Known, Material, find_doubts
-from pgs_neo4j.text.claims.marking import Doubting, begins_block, find_marked, mark
-from pgs_neo4j.text.markdown import is_heading, opened_section
+from pgs_neo4j.text.claims.marking import (
+    Doubting,
+    begins_block,
+    find_marked,
+    mark,
+    mark_heading,
+    strike,
+)
+from pgs_neo4j.text.markdown import is_heading, opened_section, sections
 
 UNCHECKED = "absences"
+NOTHING_LEFT = "Nothing that was said here stands: what it cites does not say it, so it was struck."
 Place = tuple[int, int]
 """A node by its partition and rank."""
 
@@ -54,16 +62,25 @@ class StatementFilter:
     def _take(self, line: str) -> str:
         """Return what may be shown once a line has ended."""
         name = opened_section(line, self._names)
-        if name is not None or is_heading(line) or not line.strip():
+        if name is not None:
             before = self._finish_block()
-            if name is not None:
-                self._inside = name == self._unchecked
-            return before + line
+            self._inside = name == self._unchecked
+            return before + (line if self._inside else self._mark_rest(line, name))
+        if not self._inside and is_heading(line):
+            return self._finish_block() + mark_heading(line, self._doubting)
+        if is_heading(line) or not line.strip():
+            return self._finish_block() + line
         if self._inside:
             return line
         before = self._finish_block() if begins_block(line) else ""
         self._block.append(line)
         return before
+
+    def _mark_rest(self, line: str, name: str) -> str:
+        """Return the heading of a section, with what it says itself behind its colon marked."""
+        rest = sections(line, self._names).get(name, "")
+        place = line.rfind(rest) if rest else -1
+        return line if place < 0 else line[:place] + mark(line[place:], self._doubting)
 
     def _finish_block(self) -> str:
         text, self._block = "".join(self._block), []
@@ -130,6 +147,21 @@ def doubt_statements(
 def doubted_sentences(text: str) -> tuple[DoubtedSentence, ...]:
     """Return the marked sentences of an answer in order."""
     return tuple(DoubtedSentence(text=one.text, reason=one.reason) for one in find_marked(text))
+
+
+def strike_sentences(text: str, names: Mapping[str, tuple[str, ...]], main: str) -> str:
+    """Return an answer without its marked sentences.
+
+    ``names`` are the spellings of its sections. Where nothing is left of ``main``, it says so.
+    """
+    left = strike(text)
+    if left == text or not (found := sections(left, names)):
+        return left if left.strip() else NOTHING_LEFT
+    if main not in found or found[main].strip():
+        return left
+    lines = left.split("\n")
+    place = next(at for at, line in enumerate(lines) if opened_section(f"{line}\n", names) == main)
+    return "\n".join((*lines[: place + 1], NOTHING_LEFT, *lines[place + 1 :]))
 
 
 def _names(partitions: Sequence[Partition]) -> list[str]:

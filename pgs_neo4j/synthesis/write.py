@@ -3,66 +3,177 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.errors import ModelOutputError, UsageError
+from pgs_neo4j.errors import (
+    ConfigError,
+    ModelError,
+    ModelOutputError,
+    PromptCutError,
+    PromptTooLongError,
+    StoppedError,
+    UsageError,
+)
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, Prompt, Synthesis
+from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Synthesis, Usage
+from pgs_neo4j.sweeping.strict import ask_again
 from pgs_neo4j.synthesis import reserve
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
-from pgs_neo4j.synthesis.prompt import FittedPrompt, parse_synthesis, synthesis_prompt
+from pgs_neo4j.synthesis.prompt import SECTIONS, FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.sections import Section, sections_of
-from pgs_neo4j.synthesis.statements import StatementFilter, doubt_statements, doubted_sentences
+from pgs_neo4j.synthesis.statements import (
+    StatementFilter,
+    doubt_statements,
+    doubted_sentences,
+    strike_sentences,
+)
 from pgs_neo4j.synthesis.verdicts import VerdictFilter, judged
 from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.thinking import strip_thinking
 
+TRIES = 3  # with a prompt half as long each time
+WITHDRAWN = (
+    "\n\n(What stands above was written from a part of the prompt, because the server cut it. It "
+    "does not count.)\n\n"
+)
+UNPROVEN = (
+    "nothing proves that the model was given all of what the answer rests on: its endpoint counts "
+    "no tokens, and its reply does not repeat the codes of the prompt; use an endpoint that "
+    "reports its usage, or another model"
+)
+
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
     """Return the synthesis of all reports, streamed as TextStreamed events.
 
-    A reply that was cut off is marked incomplete. Raises UsageError when no sweep has a report or
+    A reply that was cut off is marked incomplete. If the prompt is too long for the model, or its
+    server cut it, a shorter one is asked. Raises UsageError when no sweep has a report or
     the prompt has no room for one, StoppedError when a limit leaves no room for a synthesis,
     ModelError when the model fails or its reply is empty.
     """
     if all(sweep.report is None for sweep in order.sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
-    config = order.config
-    fitted, reductions = await _fit_prompt(order, tools)
+    fitted, reductions = await _fit_prompt(order, tools, None)
+    for _ in range(TRIES - 1):
+        try:
+            return replace(await _synthesize(order, tools, fitted), reductions=reductions)
+        except PromptTooLongError as error:
+            most, too_long = estimated_tokens(fitted.prompt) // 2, error
+        try:
+            fitted, more = await _fit_prompt(order, tools, most)
+        except ConfigError:  # not even a part of a report fits
+            raise too_long from None
+        reductions += more
+        tools.warn(f"the synthesis was asked for again with shorter reports, because {too_long}")
+    return replace(await _synthesize(order, tools, fitted), reductions=reductions)
+
+
+async def _synthesize(
+    order: SynthesisOrder, tools: SynthesisTools, fitted: FittedPrompt
+) -> Synthesis:
+    """Return the synthesis that a prompt brings. Raises PromptTooLongError if it is too long."""
     if left_out := _left_out(fitted):
         tools.warn(left_out)
-    room = reserve.reply_tokens(tools.calls, tools.llm, config, fitted.prompt)
     doubting = _doubting(order, tools)
-    reply = await _read_reply(order, tools, fitted.prompt, room, doubting)
+    strict = doubting is not None and order.config.strict
+    written = await _write(order, tools, fitted.prompt, doubting, aloud=not strict)
+    if not written.proven:
+        tools.warn(UNPROVEN)
+    struck = tuple[DoubtedSentence, ...]()
+    if strict:
+        written = await _write_again(order, tools, fitted.prompt, doubting, written)
+        struck = doubted_sentences(written.text)
+        written = replace(written, text=strike_sentences(written.text, SECTIONS, "thesis"))
+    synthesis = parse_synthesis(written.text, fitted.citable)
+    synthesis = replace(synthesis, in_doubt=doubted_sentences(written.text), struck=struck)
+    if order.absences is not None:
+        synthesis = judged(synthesis, order.absences)
+    if strict:
+        tools.on_event(TextStreamed(synthesis.text))
+    if written.truncated:
+        limit = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
+        which = limit if written.room == order.config.synthesis_max_tokens else "the budget"
+        tools.warn(
+            f"the synthesis was cut off at {written.room} tokens; raise {which} for all of it"
+        )
+    whole = not written.truncated
+    return replace(synthesis, usage=written.usage, complete=whole, proven=written.proven)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A reply of at most ``room`` tokens, its sentences marked; ``usage`` is that of all calls.
+
+    ``proven``: the model is known to have been given all of the prompt.
+    """
+
+    text: str
+    usage: Usage
+    truncated: bool
+    room: int
+    proven: bool
+
+
+async def _write(
+    order: SynthesisOrder,
+    tools: SynthesisTools,
+    prompt: Prompt,
+    doubting: Doubting | None,
+    *,
+    aloud: bool,
+) -> _Written:
+    """Ask for the synthesis, and mark what is in doubt; ``aloud``: it is streamed as events."""
+    room = reserve.reply_tokens(tools.calls, tools.llm, order.config, prompt)
+    reply = await _read_reply(order, tools, prompt, room, doubting, aloud=aloud)
     text = strip_thinking(reply.text)
     if doubting is not None:
         statements = StatementFilter(doubting)
         text = statements.pass_on(text) + statements.end()
-    synthesis = parse_synthesis(text, fitted.citable)
-    synthesis = replace(synthesis, in_doubt=doubted_sentences(text))
-    if order.absences is not None:
-        synthesis = judged(synthesis, order.absences)
-    if reply.truncated:
-        limit = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
-        which = limit if room == config.synthesis_max_tokens else "the budget"
-        tools.warn(f"the synthesis was cut off at {room} tokens; raise {which} for all of it")
-    whole = not reply.truncated
-    return replace(synthesis, usage=reply.usage, complete=whole, reductions=reductions)
+    return _Written(text, reply.usage, reply.truncated, room, reply.proven)
 
 
-async def _fit_prompt(order: SynthesisOrder, tools: SynthesisTools) -> tuple[FittedPrompt, int]:
-    """Return the prompt, and the model calls that condensed reports for it."""
+async def _write_again(
+    order: SynthesisOrder,
+    tools: SynthesisTools,
+    prompt: Prompt,
+    doubting: Doubting | None,
+    first: _Written,
+) -> _Written:
+    """Ask once more if sentences are in doubt; return what has fewer of them, the later at a tie.
+
+    Neither is streamed, since what was shown could not be taken back.
+    """
+    failed = doubted_sentences(first.text)
+    if not failed:
+        return first
+    try:
+        second = await _write(order, tools, ask_again(prompt, failed), doubting, aloud=False)
+    except (ModelError, StoppedError) as error:
+        tools.warn(f"the answer was not asked for once more, only struck: {error}")
+        return first
+    worse = second.truncated and not first.truncated
+    better = first if worse or len(doubted_sentences(second.text)) > len(failed) else second
+    return replace(better, usage=first.usage + second.usage)
+
+
+async def _fit_prompt(
+    order: SynthesisOrder, tools: SynthesisTools, most: int | None
+) -> tuple[FittedPrompt, int]:
+    """Return the prompt of at most ``most`` tokens, and the calls that condensed reports for it."""
+    coded = tools.calls.asks_receipts(tools.llm)
 
     def fit(sections: Sequence[Section]) -> FittedPrompt:
         # Measured each time: reductions take tokens from the budget.
         max_tokens = reserve.prompt_tokens(tools.calls, tools.llm, order.config)
-        return synthesis_prompt(order, max_tokens, sections)
+        limits = [limit for limit in (max_tokens, most) if limit is not None]
+        return synthesis_prompt(order, min(limits, default=None), sections, with_receipts=coded)
 
     sections = sections_of(order.sweeps, order.partitions)
     fitted = fit(sections)
@@ -102,25 +213,39 @@ async def _read_reply(
     prompt: Prompt,
     room: int,
     doubting: Doubting | None,
+    *,
+    aloud: bool,
 ) -> Completion:
-    """Return the reply, from the cache or the model, streamed as events."""
+    """Return the reply, from the cache or the model; ``aloud``: it is streamed as events."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
     statements = None if doubting is None else StatementFilter(doubting)
 
+    told = False
+
     def tell(text: str) -> None:
+        nonlocal told
+        if not aloud:
+            return
         text = statements.pass_on(text) if statements else text
         if text := verdicts.pass_on(text) if verdicts else text:
+            told = True
             tools.on_event(TextStreamed(text))
 
-    reply = await read_reply(tools, prompt, tell, room=room, effort=order.config.synthesis_effort)
+    effort = order.config.synthesis_effort
+    try:
+        reply = await read_reply(tools, prompt, tell, room=room, effort=effort)
+    except PromptCutError:
+        if told:
+            tools.on_event(TextStreamed(WITHDRAWN))
+        raise
     rest = statements.end() if statements else ""
     if verdicts:
         rest = verdicts.pass_on(rest) + verdicts.end()
-    if rest:
+    if rest and aloud:
         tools.on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(_empty(tools.llm, reply, order.config))
-    await keep_reply(tools, prompt, reply, room=room, effort=order.config.synthesis_effort)
+    await keep_reply(tools, prompt, reply, room=room, effort=effort)
     return reply
 
 

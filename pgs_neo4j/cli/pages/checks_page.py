@@ -27,7 +27,7 @@ LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRA
 
 
 def sections(answer: Answer, width: int) -> list[list[str]]:
-    """Return checked absences, opportunities, and convergences; empty sections are omitted."""
+    """Return what the checks found, without the sections that are empty."""
     checks = answer.crosscheck
     absences = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
     opportunities, convergences = checks.opportunities, checks.convergences
@@ -38,6 +38,8 @@ def sections(answer: Answer, width: int) -> list[list[str]]:
         (wording.CONVERGENCES, [*map(_convergence, convergences[:MAX_ITEMS])], len(convergences)),
         (wording.IN_DOUBT, [*map(wording.doubt_line, answer.in_doubt[:MAX_DOUBTS])],
          len(answer.in_doubt)),
+        (wording.STRUCK, [*map(wording.doubt_line, answer.struck[:MAX_DOUBTS])],
+         len(answer.struck)),
     )  # fmt: skip
     blocks = [
         [heading, *(line for text in items for line in item(text, width))]

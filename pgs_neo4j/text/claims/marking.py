@@ -14,6 +14,10 @@ from pgs_neo4j.text.sentences.split import split_sentences
 
 _MARK = re.compile(r" ?\(in doubt: ([^()]*)\)")
 _BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
+_SIGNS = re.compile(r"\s*#{1,6}\s*")
+_TITLE = re.compile(
+    r"\s*(?:#{1,6}\s+[^:\[\n]{1,60}:|\*\*[^*:\[\n]{1,60}(?::\*\*|\*\*:|:(?=\s)))\s*"
+)
 _CLOSING = re.compile(r"[\s*_]*(?:[.!?]['\"\u201d)]?\s*)?")
 
 Doubting = Callable[[str, str], Sequence[str]]
@@ -66,6 +70,13 @@ def mark(text: str, doubting: Doubting) -> str:
     return "".join((*parts, text[end:]))
 
 
+def mark_heading(line: str, doubting: Doubting) -> str:
+    """Return a heading with a mark behind it if it is in doubt."""
+    signs = _SIGNS.match(line)
+    start = signs.end() if signs else 0
+    return line[:start] + mark(line[start:], doubting)
+
+
 def doubts_of(text: str, doubting: Doubting) -> list[str]:
     """Return why sentences of a line or a bullet are in doubt, each reason once."""
     every = (
@@ -84,8 +95,7 @@ def begins_block(line: str) -> bool:
 def find_marked(text: str) -> Iterator[Marked]:
     """Yield the marked sentences of a text in order."""
     for block in _blocks(text):
-        bullet = _BULLET.match(block)
-        begin = bullet.end() if bullet else 0
+        begin = _begin(block)
         for match in _MARK.finditer(block):
             before = block[begin : match.start()]
             places = spans(before)
@@ -101,8 +111,7 @@ def strike(text: str) -> str:
         if not _MARK.search(block):
             blocks.append(block)
             continue
-        bullet = _BULLET.match(block)
-        begin = bullet.end() if bullet else 0
+        begin = _begin(block)
         kept, end = [], begin
         for match in _MARK.finditer(block):
             places = spans(block[end : match.start()])
@@ -110,9 +119,17 @@ def strike(text: str) -> str:
             kept.append(block[end : end + first])
             end = match.end()
         rest = "".join((*kept, block[end:])).strip()
-        if rest.strip("*_ "):
-            blocks.append(block[:begin] + rest)
+        # The title of a section stays, because what follows it belongs to it.
+        if rest.strip("*_# ") or _TITLE.match(block):
+            bold = "" if block[:begin].count("**") % 2 == rest.count("**") % 2 else "**"
+            blocks.append((block[:begin] + rest).rstrip() + bold if bold else block[:begin] + rest)
     return "\n".join(blocks)
+
+
+def _begin(block: str) -> int:
+    """Return where the sentences of a block begin, behind its bullet or its title."""
+    start = _BULLET.match(block) or _TITLE.match(block) or _SIGNS.match(block)
+    return start.end() if start else 0
 
 
 def _blocks(text: str) -> list[str]:

@@ -43,6 +43,9 @@ class Question(BaseModel):
     max_sweep_partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
     run_timeout_s: Annotated[float | None, Field(gt=0, le=1e7)] = None
     max_unmatched_tokens: Literal["none"] | None = None
+    strict: Annotated[
+        bool | None, Field(description="strike sentences that are in doubt twice")
+    ] = None
 
     def lowered(self, config: PGSConfig) -> Question:
         """Return the question with no limit above those that are configured."""
@@ -69,8 +72,8 @@ class Question(BaseModel):
         return self.model_dump(exclude={"graph", "session"} | (set(LIMITS) - set(SHAPING)))
 
     def knobs(self) -> Knobs:
-        """Return the limits that were set."""
-        names = (*LIMITS, "max_unmatched_tokens")
+        """Return the limits that were set, and how strict to be."""
+        names = (*LIMITS, "max_unmatched_tokens", "strict")
         values = {name: getattr(self, name) for name in names}
         return cast(Knobs, {name: value for name, value in values.items() if value is not None})
 

@@ -38,6 +38,11 @@ class Helper:
         self.record: Any = SimpleNamespace(replies=SimpleNamespace(key=lambda *_: None))
         self.tools: Any = self
 
+    def asks_receipts(self, llm: LLM) -> bool:
+        """Return that its server is known to refuse a prompt that is too long."""
+        del llm
+        return False
+
     async def complete(self, *given: Any, **options: Any) -> Any:
         """Reply, or fail."""
         self.asked += 1

@@ -157,7 +157,7 @@ def test_json_holds_every_absence_and_citation() -> None:
     assert [each["text"] for each in value["checked_absences"]] == [a.text for a in absences]
     assert value["checks"] == {
         "findings": 6, "unsupported_findings": 2, "misquotes": 2, "invalid_citations": 1,
-        "doubted_sentences": 2,
+        "doubted_sentences": 2, "struck_sentences": 0,
     }  # fmt: skip
     assert value["areas"][1]["state"] == "partial"
     assert [each["gone"] for each in value["sources"]] == [False, False, True]

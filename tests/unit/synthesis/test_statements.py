@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep, SweepStatus
+from pgs_neo4j.synthesis.prompt import SECTIONS
 from pgs_neo4j.synthesis.statements import (
+    NOTHING_LEFT,
     StatementFilter,
     doubt_statements,
     doubted_sentences,
+    strike_sentences,
 )
 
 CITED = Citation(alias="n1", partition=1, node="k", title="Kiln", rank=0)
@@ -83,3 +86,25 @@ def test_the_pieces_make_no_difference(cuts: list[int]) -> None:
 @pytest.mark.parametrize("text", ["", "\n", "no end", "## Thesis", "None."])
 def test_a_text_without_claims_passes_as_it_is(text: str) -> None:
     assert streamed([text]) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("## Thesis\nAt 98 °C.\n\n## Connections\n- b",
+         f"## Thesis\n{NOTHING_LEFT}\n\n## Connections\n- b"),
+        ("## Thesis: At 98 °C [P1:n1]. It burns.", "## Thesis: It burns."),
+        ("**Thesis: At 98 °C [P1:n1].**\nIt burns.", "**Thesis: It burns.**"),
+        ("It burns.\n\n### At 98 °C [P1:n1]\n\nSo it is.", "It burns.\n\n\nSo it is."),
+        ("- **Heat:** It has 98 doors. It burns [P1:n1].\n- 98 °C\n- b",
+         "- It burns [P1:n1].\n- b"),
+        ("At 98 °C.", NOTHING_LEFT),
+        ("It burns.", "It burns."),
+        ("## Absences\n- No 98 °C", "## Absences\n- No 98 °C"),
+    ],
+)  # fmt: skip
+def test_marked_sentences_are_struck_and_their_sections_stay(text: str, left: str) -> None:
+    statements = StatementFilter(DOUBTING)
+    marked = statements.pass_on(text) + statements.end()
+    assert strike_sentences(marked, SECTIONS, "thesis") == left
+    assert bool(doubted_sentences(marked)) == (left != text)

@@ -46,4 +46,4 @@ def test_the_page_has_each_setting_once():
 def test_the_knobs_that_shape_an_answer():
     assert "max_sweep_partitions" in config.SHAPING
     assert not {"cache", "hedge", "max_calls", "lease_s"} & set(config.SHAPING)
-    assert len(config.SHAPING) == 12
+    assert len(config.SHAPING) == 13

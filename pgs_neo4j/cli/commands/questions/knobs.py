@@ -14,6 +14,7 @@ QUESTION = (
     "max_flag_sweeps",
     "sweep_max_tokens",
     "synthesis_max_tokens",
+    "strict",
     "max_concurrent_sweeps",
     "cache",
     "hedge",

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from pgs_neo4j.cli.commands.questions.delivery import Asked
     from pgs_neo4j.events import OnEvent
 
-KNOBS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s", "synthesis_max_tokens", "cache")
+KNOBS = (
+    *("max_calls", "max_tokens", "max_cost", "run_timeout_s", "synthesis_max_tokens"),
+    *("strict", "cache"),
+)
 
 ModeOption = Annotated[
     SearchMode | None,

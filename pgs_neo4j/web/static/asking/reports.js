@@ -53,6 +53,8 @@ function report(page, told) {
       : h("p", { class: "note" }, "No finding."),
     told.flags.length ? [h("h3", {}, "Flags to other partitions"), h("ul", { class: "found" }, told.flags.map(flag))] : null,
     told.absences.length ? [h("h3", {}, "Missed there"), h("ul", { class: "found" }, told.absences.map((/** @type {string} */ one) => h("li", {}, one)))] : null,
+    (told.struck ?? []).length ? [h("h3", {}, "Struck"), h("ul", { class: "found" },
+      told.struck.map((/** @type {any} */ one) => h("li", {}, one.text, h("span", { class: "note" }, ` ${one.reason}.`))))] : null,
     told.errors.map((/** @type {string} */ one) => h("p", { class: "note" }, one)),
   ].flat();
 }

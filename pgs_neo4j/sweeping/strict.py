@@ -1,0 +1,71 @@
+"""Asks for a reply once more, naming what of it failed its checks, and strikes what still fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pgs_neo4j.model import DoubtedSentence, Finding, Prompt, Report
+from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.shown import one_line
+
+AGAIN = (
+    "You have answered this before, and the sentences below failed a check: what they cite does "
+    "not say it. Write the whole reply again in the same form. Correct each of them by what it "
+    "cites, or leave it out. Keep the rest."
+)
+AGAIN_CHARACTERS = 1200  # that the request takes at most; prompts are packed with room for it
+LONGEST = 120  # of a sentence, and of the reason
+
+
+def ask_again(prompt: Prompt, failed: Sequence[DoubtedSentence]) -> Prompt:
+    """Return a prompt with the request to write its reply again, naming sentences that failed."""
+    lines = [AGAIN]
+    left = AGAIN_CHARACTERS - len(AGAIN)
+    for one in failed:
+        line = f"| {_short(one.text)} -- {_short(one.reason)}"
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    request = "\n".join(lines)
+    content = f"{prompt.content}\n\n{request}" if prompt.content else ""
+    return replace(prompt, user=f"{prompt.user}\n\n{request}", content=content)
+
+
+def failed_findings(
+    findings: Sequence[Finding], partition: int | None = None
+) -> tuple[DoubtedSentence, ...]:
+    """Return the findings that failed their checks, each with its reasons."""
+    return tuple(
+        DoubtedSentence(text=one.text, reason="; ".join(one.failures), partition=partition)
+        for one in findings
+        if one.failures
+    )
+
+
+def kept_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that passed their checks."""
+    return tuple(one for one in findings if not one.failures)
+
+
+def strike_findings(report: Report) -> Report:
+    """Return a report without the findings that failed, which it lists as struck."""
+    failed = failed_findings(report.findings, report.partition)
+    return replace(
+        report,
+        findings=kept_findings(report.findings),
+        struck=(*report.struck, *failed),
+    )
+
+
+def stands_better(second: Report, first: Report) -> bool:
+    """Return whether at least as many findings of the second report passed their checks.
+
+    A model that leaves out more than what failed would otherwise lose what it had found.
+    """
+    return len(kept_findings(second.findings)) >= len(kept_findings(first.findings))
+
+
+def _short(text: str) -> str:
+    return one_line(clean_text(text), LONGEST)
