@@ -39,6 +39,6 @@ async def ask_once(
         return without_receipts(cached.text, prompt.receipts)
     reply = await tools.calls.complete(llm, prompt, room=room, effort=effort, last=True)
     if prompt.receipts and not reply.proven:
-        tools.log.warn(f"for the call that helps the search, {UNPROVEN}")
+        tools.log.warn(UNPROVEN.format(call="the call that orders the nodes"))
     await keep_reply(connected, prompt, reply, room=room, effort=effort)
     return without_receipts(reply.text, prompt.receipts)

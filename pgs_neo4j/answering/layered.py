@@ -216,7 +216,7 @@ async def _ask(
         tools.synthesis_llm, prompt, room=room, effort=order.config.sweep_effort, last=True
     )
     if not reply.proven:
-        tools.log.warn(UNPROVEN)
+        tools.log.warn(UNPROVEN.format(call="the search answer"))
     if reply.truncated:
         tools.log.warn(f"the search answer was cut off at {room} tokens")
     text = without_receipts(strip_thinking(reply.text), prompt.receipts)

@@ -249,7 +249,7 @@ async def _complete(
         )
     await keep_reply(connected, prompt, reply, room=room, effort=effort)
     if not reply.proven:
-        tools.log.warn(UNPROVEN)
+        tools.log.warn(UNPROVEN.format(call="the answer"))
     if reply.truncated:
         tools.log.warn(f"the answer was cut off at {room} tokens; raise synthesis_max_tokens")
     return reply

@@ -44,9 +44,9 @@ WITHDRAWN = (
     "does not count.)\n\n"
 )
 UNPROVEN = (
-    "nothing proves that the model was given all of what the answer rests on: its endpoint counts "
-    "no tokens, and its reply does not repeat the codes of the prompt; use an endpoint that "
-    "reports its usage, or another model"
+    "it is not known whether the model was given all of the prompt of {call}: its reply does not "
+    "repeat the codes of the prompt, and the tokens that its endpoint counts, if it counts any, "
+    "cannot show it; use an endpoint that reports its usage and its context, or another model"
 )
 
 
@@ -85,7 +85,7 @@ async def _synthesize(
     strict = doubting is not None and order.config.strict
     written = await _write(order, tools, fitted.prompt, doubting, aloud=not strict)
     if not written.proven:
-        tools.warn(UNPROVEN)
+        tools.warn(UNPROVEN.format(call="the answer"))
     struck = tuple[DoubtedSentence, ...]()
     if strict:
         written = await _write_again(order, tools, fitted.prompt, doubting, written)

@@ -398,6 +398,7 @@ def contract_answer(body: Body) -> str:
     if "Thesis" in said:
         cited = qualified[0] if qualified else "P1:n1"
         return (
+            f"{receipts_in(said)}"
             f"## Thesis\nThe fake model claims one thing [{cited}].\n\n"
             f"## Connections\n- A connection [{cited}].\n\n"
             "## Absences\n- Nothing on unicorns.\n\n"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.export.json_text import answer_data, citations_data
-from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.mentions import distinct
 
 if TYPE_CHECKING:
@@ -57,4 +57,5 @@ def search(result: SearchAnswer) -> Json:
             {"alias": node.alias, "node": node.key, "title": node.title} for node in result.nodes
         ],
         "citations": citations_data(distinct(result.citations)),
+        "struck": plain_data(result.struck),
     }

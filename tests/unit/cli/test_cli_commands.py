@@ -173,7 +173,7 @@ def test_ask_passes_everything_on(engine: StandIn, answer_of: Callable[..., Answ
         "--threshold 0.4 --max-concurrent-sweeps 3 --sweep-max-tokens 900 "
         "--synthesis-max-tokens 800 --min-community-size 5 --target-partition-max 50 "
         "--max-partition-tokens 20000 --max-flag-sweeps 0 --max-calls 9 --max-tokens 10000 "
-        "--max-cost 0.5 --timeout none --no-cache --hedge --route-by centroids "
+        "--max-cost 0.5 --timeout none --no-cache --hedge --strict --route-by centroids "
         "--max-unmatched-tokens 5 --json -q"
     )
     assert pgs(*shlex.split(line)).exit_code == 3
@@ -184,7 +184,7 @@ def test_ask_passes_everything_on(engine: StandIn, answer_of: Callable[..., Answ
         "max_partition_tokens": 20000,
         "max_flag_sweeps": 0, "max_calls": "9", "max_tokens": "10000", "max_cost": "0.5",
         "run_timeout_s": "none", "cache": False, "hedge": True, "route_by": "centroids",
-        "max_unmatched_tokens": "5",
+        "max_unmatched_tokens": "5", "strict": True,
     }  # fmt: skip
     assert engine.opened == [("engine", knobs)]
     asked = {"graph": "papers", "mode": "targeted", "session_id": "s", "full_sweep": True}

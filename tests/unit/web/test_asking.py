@@ -46,8 +46,9 @@ class Recorder:
 @pytest.mark.parametrize(
     ("key", "body", "name", "given"),
     [
-        ("k1", {"max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2}, "execute",
-         {**SWEPT, "idempotency_key": "k1", "max_calls": 3, "max_cost": 0.5,
+        ("k1", {"max_calls": 3, "max_cost": 0.5, "max_sweep_partitions": 2, "strict": True},
+         "execute",
+         {**SWEPT, "idempotency_key": "k1", "max_calls": 3, "max_cost": 0.5, "strict": True,
           "max_sweep_partitions": 2}),
         (None, {"mode": "continue", "full_sweep": True, "structure_only": True}, "execute",
          {"idempotency_key": None, "mode": "continue", "full_sweep": True, "structure_only": True}),
