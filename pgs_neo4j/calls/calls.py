@@ -15,7 +15,7 @@ from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
 from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.calls.proofs import Proofs, returned_receipts
+from pgs_neo4j.calls.proofs import OpenProof, Proofs, returned_receipts
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
@@ -250,6 +250,24 @@ class Calls:
             prompt=reply.counted,
             usage=reply.usage,
         )
+
+    def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
+        """Return what may still prove a prompt read whose reply is not; None if nothing can."""
+        if reply.proven or reply.counted is None:
+            return None
+        if not self.proofs.is_count(llm.name, reply.counted):
+            return None
+        size = measure(prompt.system + prompt.user)
+        return OpenProof(size, reply.counted, returned_receipts(prompt, reply.text))
+
+    def settle_proof(self, llm: LLM, proof: OpenProof) -> bool:
+        """Return whether what is known of the model by now proves a prompt read.
+
+        The first replies of a run arrive before a longer prompt shows what its server cuts.
+        """
+        context = self.contexts.of(llm.name)
+        judged = self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
+        return judged == "read"
 
     def fits(self, llm: LLM, prompt: Prompt) -> bool:
         """Return whether a prompt fits what is known of the model's context, with a reply."""

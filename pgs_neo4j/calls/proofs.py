@@ -65,6 +65,15 @@ class _Sample:
     per_run: float
 
 
+@dataclass(frozen=True, slots=True)
+class OpenProof:
+    """What a reply has shown of its prompt, which a context that is learned later may decide."""
+
+    size: TextSize
+    counted: int
+    receipts: Receipts
+
+
 @dataclass(slots=True)
 class Proofs:
     """What each model's endpoint has shown of its counting, by the model's name."""

@@ -109,7 +109,18 @@ async def sweep_run(
     flagged = find_flagged(order, by_id, [result.sweep for result in results], read)
     flagged = await claim_flagged(order, tools, record, flagged)
     second = await order_sweeps(tools.db, order, partitioning, flagged, read, handle, wave=2)
-    return [*results, *await sweep_partitions(second, sweep_tools)]
+    return await settle_sweeps([*results, *await sweep_partitions(second, sweep_tools)])
+
+
+async def settle_sweeps(results: Sequence[SweepResult]) -> list[SweepResult]:
+    """Return results with all nodes that are proven read by the end. Raises DatabaseError.
+
+    A model's context may be learned from its last call.
+    """
+    return [
+        result if result.settle is None else replace(result, sweep=await result.settle())
+        for result in results
+    ]
 
 
 async def order_sweeps(

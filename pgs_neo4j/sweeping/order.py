@@ -63,11 +63,13 @@ class SweepOrder:
 class SweepResult:
     """The result of a sweep.
 
-    ``stop`` is the reason for an unread one.
+    ``stop`` is the reason for an unread one. ``settle`` returns the sweep with what later calls
+    have proven read, and records it; None where nothing is unproven.
     """
 
     sweep: Sweep
     stop: Stop | None = None
+    settle: Callable[[], Awaitable[Sweep]] | None = None
 
 
 Described = TypeVar("Described", Partition, Unit)

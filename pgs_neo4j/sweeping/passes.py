@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
 from pgs_neo4j.calls.ledger import CallCost, Spent
+from pgs_neo4j.calls.proofs import OpenProof
 from pgs_neo4j.calls.purchases import free_purchases, wait_for_purchase
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.database.connection import Row
@@ -68,7 +69,7 @@ class _Outcome:
     """The accepted report of a pass, or the reason for its lack.
 
     ``stop``: the pass was not asked, since it could have crossed a limit of the run. ``proven``:
-    the model is known to have been given all of it.
+    the model is known to have been given all of it. ``proof`` may still show it, by ``reply``.
     """
 
     item: Pass
@@ -76,6 +77,8 @@ class _Outcome:
     error: str = ""
     stop: Stop | None = None
     proven: bool = True
+    proof: OpenProof | None = None
+    reply: Completion | None = None
 
 
 class PassReader:
@@ -177,7 +180,23 @@ class PassReader:
             return SweepResult(result, self._sorted_outcomes()[0].stop)
         if self._recorded < self._changes:
             await self._record()
-        return SweepResult(result)
+        settle = self._settle if result.nodes_unproven else None
+        return SweepResult(result, settle=settle)
+
+    async def _settle(self) -> Sweep:
+        """Return the sweep with what later calls have proven read. Raises DatabaseError."""
+        calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
+        for place, outcome in enumerate(self._outcomes):
+            proof, reply = outcome.proof, outcome.reply
+            if proof is None or reply is None or not calls.settle_proof(llm, proof):
+                continue
+            self._outcomes[place] = replace(outcome, proven=True, proof=None, reply=None)
+            self._recorded = 0  # the record says otherwise
+            if replies is not None and (key := self._key(outcome.item)):
+                self._rows.append(replies.row(key, replace(reply, proven=True)))
+        if not self._recorded:
+            await self._record()
+        return self._sweep()
 
     def _is_divisible(self, item: Pass, reasks: int) -> bool:
         """Return whether to divide a pass that is too large for the budget.
@@ -202,7 +221,7 @@ class PassReader:
             self._tools.calls.count_cached(reply)
             self._usage += reply.usage
             self._spending.add_cached(item.number, reply.usage)
-            await self._accept(item, reply)
+            await self._accept(item, prompt, reply)
             await self._read_again(item, prompt)
             return True
         reply = await self._tools.calls.complete(
@@ -213,7 +232,7 @@ class PassReader:
             priority=self._order.priority,
             divisible=divisible,
             repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
-            then=partial(self._take, item),
+            then=partial(self._take, item, prompt),
             on_call=partial(self._spending.add, item.number),
         )
         await self._read_again(item, prompt)
@@ -278,10 +297,11 @@ class PassReader:
         return next(one for one in self._outcomes if one.item.label == item.label)
 
     async def _take(self, item: Pass, reply: Completion) -> None:
+    async def _take(self, item: Pass, prompt: Prompt, reply: Completion) -> None:
         """Accept and record a paid reply before anything else is bought."""
         self._usage += reply.usage
         if not reply.truncated:
-            await self._accept(item, reply)
+            await self._accept(item, prompt, reply)
             await self._record()
 
     async def _halve(self, item: Pass, room: int, reasks: int, error: str) -> None:
@@ -307,7 +327,7 @@ class PassReader:
             "node; use a model with a larger context, or let its server give it more"
         )
 
-    async def _accept(self, item: Pass, reply: Completion) -> None:
+    async def _accept(self, item: Pass, prompt: Prompt, reply: Completion) -> None:
         report = await self._parse(item, reply)
         replies = self._tools.replies
         if replies is not None and (key := self._key(item)) and reply.usage.calls:
@@ -317,8 +337,12 @@ class PassReader:
         if self._order.config.strict and failed_findings(report.findings):
             # Without what failed it is accepted as it is, should the second call come to nothing.
             self._held[item.label] = report
-            return self._note(_Outcome(item, strike_findings(report), proven=reply.proven))
-        return self._note(_Outcome(item, report, proven=reply.proven))
+            report = strike_findings(report)
+        if reply.proven:
+            return self._note(_Outcome(item, report))
+        proof = self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
+        kept = None if proof is None else reply
+        return self._note(_Outcome(item, report, proven=False, proof=proof, reply=kept))
 
     async def _parse(self, item: Pass, reply: Completion) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
