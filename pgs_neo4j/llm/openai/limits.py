@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from pgs_neo4j.model import Left
 
@@ -11,20 +13,49 @@ UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 _BARE = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:", re.ASCII)
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+", re.ASCII)
 
 
-def parse_rate_limits(headers: Mapping[str, str]) -> Left | None:
-    """Return the remaining capacity that an endpoint reports; None without any."""
-    requests = _count(headers.get("x-ratelimit-remaining-requests"))
-    tokens = _count(headers.get("x-ratelimit-remaining-tokens"))
-    if requests is None and tokens is None:
+# Headers with what is left, and when it is whole again. OpenAI and most others; Anthropic;
+# OpenRouter. Of several, the one with the least left counts.
+REQUESTS = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+)
+TOKENS = (
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+)
+# A call may need more input tokens than a minute has output tokens, so only zero counts here.
+OUTPUT_TOKENS = (
+    "anthropic-ratelimit-output-tokens-remaining",
+    "anthropic-ratelimit-output-tokens-reset",
+)
+UNIX_S = 1e9  # a larger number of seconds is a time since 1970
+UNIX_MS = 1e12
+
+
+def parse_rate_limits(headers: Mapping[str, str], now: float | None = None) -> Left | None:
+    """Return the remaining capacity that an endpoint reports; None without any.
+
+    Resets that are times of day are compared with ``now`` (Unix time).
+    """
+    now = time.time() if now is None else now
+    requests = _least([_left(headers, names, now) for names in REQUESTS])
+    output = _left(headers, OUTPUT_TOKENS, now)
+    tokens = _least(
+        [*(_left(headers, names, now) for names in TOKENS), output if output[0] == 0 else _NOTHING]
+    )
+    if requests[0] is None and tokens[0] is None:
         return None
     return Left(
-        requests=requests,
-        tokens=tokens,
-        requests_reset_s=_seconds(headers.get("x-ratelimit-reset-requests")),
-        tokens_reset_s=_seconds(headers.get("x-ratelimit-reset-tokens")),
+        requests=requests[0],
+        tokens=tokens[0],
+        requests_reset_s=requests[1],
+        tokens_reset_s=tokens[1],
     )
 
 
@@ -37,19 +68,44 @@ def reset_s(left: Left | None) -> float | None:
     return max(waits, default=None)
 
 
+_NOTHING: tuple[int | None, float | None] = (None, None)
+
+
+def _left(
+    headers: Mapping[str, str], names: tuple[str, str], now: float
+) -> tuple[int | None, float | None]:
+    return _count(headers.get(names[0])), _seconds(headers.get(names[1]), now)
+
+
+def _least(found: list[tuple[int | None, float | None]]) -> tuple[int | None, float | None]:
+    """Return the limit with the least left, and of several the one that takes longest."""
+    told = [(count, reset_s) for count, reset_s in found if count is not None]
+    return min(told, key=lambda one: (one[0], -(one[1] or 0.0)), default=_NOTHING)
+
+
 def _count(value: str | None) -> int | None:
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 16 else None
 
 
-def _seconds(value: str | None) -> float | None:
+def _seconds(value: str | None, now: float) -> float | None:
     """Return the seconds of a duration as endpoints write it.
 
-    Forms: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``.
+    Forms: ``1s``, ``6m0s``, ``20ms``, ``1h2m3.5s``, ``12``, a time of RFC 3339, and Unix time in
+    seconds or milliseconds.
     """
-    if not value or len(value) > 32:
+    if not value or len(value) > 40:
         return None
     if _BARE.fullmatch(value):
-        return float(value)
-    if not _DURATION.fullmatch(value):
+        number = float(value)
+        if number < UNIX_S:
+            return number
+        return max(0.0, (number / 1000 if number >= UNIX_MS else number) - now)
+    if _DURATION.fullmatch(value):
+        return sum(float(number) * UNITS_S[unit] for number, unit in _PART.findall(value))
+    if not _TIME.match(value):
         return None
-    return sum(float(number) * UNITS_S[unit] for number, unit in _PART.findall(value))
+    try:
+        at = datetime.fromisoformat(value)
+        return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None

@@ -11,6 +11,8 @@ from pgs_neo4j.llm.pace import Bucket, Pace
 from pgs_neo4j.model import Left
 from tests.timeless import timeless
 
+NOW = 1_787_306_400.0  # 2026-08-21T10:00:00Z
+
 
 def test_the_bucket_refills_evenly_takes_back_what_was_not_used_and_forgets_no_debt():
     bucket = Bucket(60)
@@ -94,7 +96,14 @@ def test_no_call_is_sent_when_the_endpoint_would_not_take_it():
         ("6m0s", 360.0),
         ("20ms", 0.02),
         ("1h2m3.5s", 3723.5),
+        ("1m3.5s", 63.5),
         ("12", 12.0),
+        ("2026-08-21T10:00:30Z", 30.0),
+        ("2026-08-21T12:00:30+02:00", 30.0),
+        ("2026-08-21T09:00:00Z", 0.0),  # it is over
+        ("1787306430", 30.0),
+        ("1787306430000", 30.0),
+        ("2026-13-41T10:00:30Z", None),
         ("soon", None),
         ("", None),
         ("1s" * 40, None),
@@ -103,7 +112,7 @@ def test_no_call_is_sent_when_the_endpoint_would_not_take_it():
 )
 def test_durations_are_read_as_endpoints_write_them(value, seconds):
     found = parse_rate_limits(
-        {"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": value}
+        {"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": value}, NOW
     )
     assert found == Left(tokens=7, tokens_reset_s=seconds)
 
@@ -119,6 +128,27 @@ def test_only_limits_that_are_used_up_count_as_a_wait_and_odd_headers_tell_nothi
     assert reset_s(None) is None
     assert parse_rate_limits({}) is None
     assert parse_rate_limits({"x-ratelimit-remaining-requests": "many"}) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "found"),
+    [
+        ({"requests": 9}, Left(requests=9, requests_reset_s=30.0)),
+        ({"tokens": 50, "input-tokens": 40}, Left(tokens=40, tokens_reset_s=30.0)),
+        ({"tokens": 50, "output-tokens": 8}, Left(tokens=50, tokens_reset_s=30.0)),
+        ({"tokens": 50, "output-tokens": 0}, Left(tokens=0, tokens_reset_s=30.0)),
+    ],
+)
+def test_the_limits_of_anthropic_are_read(left, found):
+    names = [f"anthropic-ratelimit-{kind}" for kind in left]
+    headers = {f"{name}-reset": "2026-08-21T10:00:30Z" for name in names}
+    headers |= {f"{name}-remaining": str(n) for name, n in zip(names, left.values(), strict=True)}
+    assert parse_rate_limits(headers, NOW) == found
+
+
+def test_the_limits_of_openrouter_are_read():
+    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1787306430000"}
+    assert reset_s(parse_rate_limits(headers, NOW)) == 30.0
 
 
 def test_an_endpoint_and_a_key_share_one_pace_and_the_key_is_nowhere_in_it():
