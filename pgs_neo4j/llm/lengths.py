@@ -36,6 +36,10 @@ _TOO_LONG = re.compile(
     r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
     re.IGNORECASE | re.DOTALL,
 )
+# Groq, of a reply that may not be so long, in a sentence that ends with "context_window".
+_OF_REPLY = re.compile(
+    r"max_(?:completion_)?tokens\W{0,3}must be less than or equal", re.IGNORECASE
+)
 _NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+|\d{3,9})(?!\d|[.,]\d)"
 _LIMITS = tuple(
     re.compile(pattern + _NUMBER, re.IGNORECASE | re.DOTALL)
@@ -88,6 +92,8 @@ def parse_length_refusal(status: int, code: str | None, text: str) -> LengthRefu
     said = text[:LOOKED_AT]
     known = str(code) in CODES or any(f'"{word}"' in said for word in CODES)
     if not known and status != 413 and not _TOO_LONG.search(said):
+        return None
+    if _OF_REPLY.search(said):
         return None
     return LengthRefusal(_first(_LIMITS, said), _first(_PROMPTS, said))
 

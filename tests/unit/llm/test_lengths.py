@@ -66,6 +66,12 @@ def test_a_refusal_because_of_length_is_recognized(status, code, words, limit, l
         (400, None, "max_tokens is not supported with this model, use max_completion_tokens"),
         (400, None, "think value high is not supported for this model"),
         (400, None, "temperature: 3 is too large; it must be at most 2"),
+        (
+            400,
+            None,
+            "`max_tokens` must be less than or equal to `50`, the maximum value for "
+            "`max_tokens` is less than the `context_window` for this model",
+        ),
         (401, None, "prompt is too long"),
         (429, None, "Request too large"),
         (500, None, "internal error"),
