@@ -267,11 +267,13 @@ class Retry:
     """How to retry a failed call.
 
     Wait ``wait_s`` seconds if the endpoint specified a time. Try at most ``tries`` times for this
-    kind of failure; None means until the deadline.
+    kind of failure; None means until the deadline. With a ``reason``, this is no failure but a wait
+    for that reason, in a few words.
     """
 
     wait_s: float | None = None
     tries: int | None = None
+    reason: str = ""
 
 
 class ModelError(PGSError):

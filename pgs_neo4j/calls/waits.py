@@ -39,8 +39,9 @@ class WaitReporter:
     _held_until: float = 0.0
 
     def tell(self, prompt: Prompt, wait_s: float, error: ModelError | None, reason: str) -> None:
-        """Report a wait of a call: after an error, or for a reason in words."""
-        if error is not None:
+        """Report a wait of a call: for a reason in words, or after an error without one."""
+        reason = reason or (error.retry.reason if error is not None and error.retry else "")
+        if error is not None and not reason:
             words = REASONS.get(type(error), "failed")
             self.on_event(CallRetried(prompt.task, prompt.partition, words, wait_s))
             return

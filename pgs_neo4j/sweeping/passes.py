@@ -296,7 +296,6 @@ class PassReader:
     def _outcome_of(self, item: Pass) -> _Outcome:
         return next(one for one in self._outcomes if one.item.label == item.label)
 
-    async def _take(self, item: Pass, reply: Completion) -> None:
     async def _take(self, item: Pass, prompt: Prompt, reply: Completion) -> None:
         """Accept and record a paid reply before anything else is bought."""
         self._usage += reply.usage

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError, PromptTooLongError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.openai.recognizing import is_ollama
@@ -226,6 +227,8 @@ class OpenAIEmbedder:
                     encoding_format=self._encoding,
                     dimensions=self._asked if self._asked is not None else openai.omit,
                 )
+            if error := parse_error(raw.content):
+                raise status_error(error, raw.http_response)
             return _Vectors.model_validate_json(raw.content)
         except (openai.OpenAIError, ValueError) as error:
             if self._encoding == "base64" and _refuses_encoding(error):

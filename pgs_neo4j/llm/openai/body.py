@@ -6,6 +6,7 @@ instead of in the HTTP client, which unpacks a whole piece of the network at onc
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import AsyncIterator, Iterator
 
@@ -18,6 +19,7 @@ from pgs_neo4j.model.ceilings import ERROR_BYTES, MODEL_LIST_BYTES
 ACCEPTED = "gzip"
 PIECE_BYTES = 64 * 1024
 TAIL_BYTES = 64  # enough for the last event of a stream
+_DONE = re.compile(rb"[\r\n]data: ?\[DONE\]")
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
@@ -44,7 +46,7 @@ async def limit_body(response: httpx2.Response) -> None:
 def ends_with_done(response: httpx2.Response) -> bool:
     """Return whether the events that were read of a response end with ``[DONE]``."""
     body = response.stream
-    return isinstance(body, _LimitedBody) and b"[DONE]" in body.tail
+    return isinstance(body, _LimitedBody) and bool(_DONE.search(body.tail))
 
 
 class _LimitedBody(httpx2.AsyncByteStream):

@@ -13,6 +13,7 @@ from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailab
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.openai.body import ends_with_done
+from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
@@ -30,7 +31,14 @@ from pgs_neo4j.llm.openai.replies import (
     probe_result,
 )
 from pgs_neo4j.llm.openai.served import PLACES, read_served_context
-from pgs_neo4j.llm.openai.wire import Dialect, Reply, ReplyUsage, StreamedPiece
+from pgs_neo4j.llm.openai.wire import (
+    DeltaChoice,
+    Dialect,
+    Message,
+    Reply,
+    ReplyUsage,
+    StreamedPiece,
+)
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
@@ -101,15 +109,18 @@ class OpenAILLM:
 
         async def send(body: dict[str, Any]) -> tuple[Reply, Left | None]:
             raw = await self._open().chat.completions.with_raw_response.create(**body)
+            if error := parse_error(raw.content):
+                raise status_error(error, raw.http_response)
             return Reply.model_validate_json(raw.content), parse_rate_limits(raw.headers)
 
         async with in_time(self._endpoint, self.name), self._limited(reply_bytes(max_tokens)):
             reply, left = await self._send(send, prompt, max_tokens, effort, stream=False)
         choice = reply.choices[0]
-        text = choice.message.content or ""
+        message = choice.message or Message()
+        text = message.content or ""
         end = classify_end(choice.finish_reason, delivered=True)
         made = self._completion(prompt, text, end, reply.usage, reply.model)
-        check_reply(self._endpoint, made, choice.message.refusal, end, self.name)
+        check_reply(self._endpoint, made, message.refusal, end, self.name)
         if end == "broken":
             raise broken_reply(self._endpoint, made, choice.finish_reason, self.name)
         return replace(made, left=left)
@@ -207,9 +218,34 @@ class OpenAILLM:
             try:
                 return await send(body)
             except (openai.OpenAIError, ValueError) as error:
-                if isinstance(error, openai.APIStatusError) and self._dialect.learn(body, error):
-                    continue
+                if isinstance(error, openai.APIStatusError):
+                    if self._dialect.learn(body, error):
+                        continue
+                    if optional := self._dialect.optional(body, error):
+                        return await self._send_without(send, body, optional, error)
                 raise translate(error, self._endpoint, self.name) from None
+
+    async def _send_without(
+        self,
+        send: Callable[[dict[str, Any]], Awaitable[T]],
+        body: dict[str, Any],
+        optional: tuple[str, ...],
+        refused: openai.APIStatusError,
+    ) -> T:
+        """Try a request once more without what it can do without, as its refusal names no cause.
+
+        If that is accepted, these parameters are left out from now on. Raises the error of the
+        refusal otherwise.
+        """
+        import openai
+
+        bare = {name: value for name, value in body.items() if name not in optional}
+        try:
+            sent = await send(bare)
+        except (openai.OpenAIError, ValueError):
+            raise translate(refused, self._endpoint, self.name) from None
+        self._dialect.dropped.update(optional)
+        return sent
 
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
@@ -218,13 +254,19 @@ class OpenAILLM:
 
         The text is None if the reply has none.
         """
+        import openai
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
             async with AsyncExitStack() as stack:
                 chunks = await self._open().chat.completions.create(**body)
                 reply = ChatStream(chunks, self._where, max_tokens)
                 stack.push_async_callback(reply.close)
-                text = await reply.next_text()
+                try:
+                    text = await reply.first_text()
+                except openai.APIError as error:
+                    if type(error) is openai.APIError and error.body:  # an event held it
+                        raise status_error(error.body, chunks.response) from None
+                    raise
                 stack.pop_all()
                 return reply, text
 
@@ -301,6 +343,7 @@ class ChatStream:
         self._parts: list[str] = []
         self._refusals: list[str] = []
         self._left = text_bytes(room)
+        self._whole = False  # some servers send a whole reply where a stream was asked for
         self.finish_reason: str | None = None
         self.usage: ReplyUsage | None = None
         self.model: str | None = None
@@ -318,7 +361,31 @@ class ChatStream:
     @property
     def delivered(self) -> bool:
         """Whether the stream ended as the interface says, with ``[DONE]``."""
-        return ends_with_done(self._chunks.response)
+        return self._whole or ends_with_done(self._chunks.response)
+
+    async def first_text(self) -> str | None:
+        """Return the first piece, as ``next_text`` does; all of a reply that is not a stream.
+
+        Raises APIStatusError for an error in its place.
+        """
+        response = self._chunks.response
+        if "json" not in response.headers.get("content-type", ""):
+            return await self.next_text()
+        content = await response.aread()
+        if error := parse_error(content):
+            raise status_error(error, response)
+        reply = Reply.model_validate_json(content)
+        self._whole = True
+        choice = reply.choices[0]
+        return self._keep(
+            self._take(
+                StreamedPiece(
+                    choices=[DeltaChoice(delta=choice.message, finish_reason=choice.finish_reason)],
+                    usage=reply.usage,
+                    model=reply.model,
+                )
+            )
+        )
 
     async def next_text(self) -> str | None:
         """Return the next non-empty piece; None at the end, after the usage.
@@ -326,12 +393,15 @@ class ChatStream:
         Raises ValueError (pydantic or JSON) if an event is not a chunk, and ModelOutputError if
         the text is far longer than its room.
         """
-        while (raw := await anext(self._chunks, None)) is not None:
-            text = self._take(StreamedPiece.model_validate(raw))
-            if text:
-                self._parts.append(text)
+        while not self._whole and (raw := await anext(self._chunks, None)) is not None:
+            if text := self._keep(self._take(StreamedPiece.model_validate(raw))):
                 return text
         return None
+
+    def _keep(self, text: str) -> str | None:
+        if text:
+            self._parts.append(text)
+        return text or None
 
     async def close(self) -> None:
         """Give the connection back to the pool.

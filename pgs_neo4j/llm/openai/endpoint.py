@@ -51,6 +51,12 @@ PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
 TRIES_CONNECTION = 3
 TRIES_SERVER = 5
+# llama.cpp: "Loading model". Hugging Face: "Model X is currently loading". Others: "is not ready".
+_LOADING = re.compile(
+    r"\bloading\b|\bwarming up\b|\bstarting up\b|\bnot (?:yet )?ready\b", re.IGNORECASE
+)
+# Gemini says in its body when to ask again: "retryDelay": "34s". Hugging Face: "estimated_time".
+_DELAY = re.compile(r"""["'](?:retryDelay|estimated_time)["']: ["']?(\d{1,6}(?:\.\d{1,9})?)s?\b""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +248,16 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
             context=refusal.context,
             prompt=refusal.prompt,
         )
+    if status == 503 and _LOADING.search(error_text(error)):
+        return ModelUnavailableError(
+            f"the model endpoint {where} is still loading the model (HTTP 503{code}); ask again "
+            "when it has, or raise model_timeout_s",
+            # A large model takes minutes, and each try is answered at once and costs nothing.
+            retry=Retry(_wait_s(error), reason="the server is loading the model"),
+            usage=Usage(),
+        )
     if status in (408, 409) or status >= 500:
-        wait_s = retry_after_s(error.response.headers)
+        wait_s = _wait_s(error)
         how = "fails" if wait_s is not None and wait_s > longest_s else "kept failing"
         again = "; ask again later" if how == "kept failing" else ""
         return ModelUnavailableError(
@@ -286,9 +300,9 @@ def _rate_limit_error(error: openai.APIStatusError, where: str, longest_s: float
         return ModelRateLimitError(
             f"the account at {where} has no quota left (HTTP 429); add credit or use another key"
         )
-    headers = error.response.headers
-    wait_s = retry_after_s(headers)
-    wait_s = reset_s(parse_rate_limits(headers)) if wait_s is None else wait_s
+    wait_s = _wait_s(error)
+    if wait_s is None:
+        wait_s = reset_s(parse_rate_limits(error.response.headers))
     if wait_s is not None and wait_s > longest_s:
         return ModelRateLimitError(
             f"the model endpoint {where} limits the rate (HTTP 429)", retry=Retry(wait_s)
@@ -309,6 +323,14 @@ def error_text(error: openai.APIStatusError) -> str:
     """Return the message and the body of an error, to search; it may echo the prompt."""
     body = error.body if isinstance(error.body, str) else json.dumps(error.body, default=str)
     return f"{error.message} {body}"
+
+
+def _wait_s(error: openai.APIStatusError) -> float | None:
+    """Return the seconds after which an endpoint wants to be asked again; None if it names none."""
+    wait_s = retry_after_s(error.response.headers)
+    if wait_s is None and (found := _DELAY.search(error_text(error))):
+        return float(found[1])
+    return wait_s
 
 
 def _safe_code(error: openai.APIStatusError) -> str:

@@ -15,6 +15,7 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    model_validator,
 )
 
 from pgs_neo4j.llm.openai.endpoint import length_refusal
@@ -29,16 +30,23 @@ LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_t
 # out of all later requests.
 OPTIONAL = {
     # Ollama: "does not support thinking", "think value "high" is not supported for this model".
-    "reasoning_effort": ("reasoning_effort", "reasoning effort", "thinking", "think value"),
+    # xAI: "does not support parameter reasoningEffort". OpenRouter: "Reasoning is mandatory".
+    "reasoning_effort": (
+        *("reasoning_effort", "reasoning effort", "reasoningeffort", "reasoning is mandatory"),
+        *("thinking", "think value"),
+    ),
     "stream_options": ("stream_options", "include_usage"),
     "temperature": ("temperature",),
 }
 _SYSTEM = re.compile(
-    r"system (?:role|message|prompt)|role\W{0,4}system|developer instruction", re.IGNORECASE
+    r"system (?:role|message|prompt)|role\W{0,4}system|developer instruction|roles must alternate",
+    re.IGNORECASE,
 )
 _UNSUPPORTED = re.compile(
     r"not support|unsupported|not allowed|not permitted|invalid|must|only", re.IGNORECASE
 )
+# llama.cpp and SGLang answer 500 where a chat template refuses the messages.
+_TEMPLATE = re.compile(r"jinja|template|raise_exception|system role", re.IGNORECASE)
 # OpenAI: "supports at most N completion tokens". Anthropic: "16000 > 8192, which is the maximum
 # allowed number of output tokens". Groq: "must be less than or equal to `N`".
 _MOST_OUTPUT = re.compile(
@@ -128,10 +136,17 @@ Counted = Annotated[ReplyUsage | None, WrapValidator(_none_unless_valid)]
 
 
 class MessageChoice(_Shape):
-    """The only choice of a whole reply."""
+    """The only choice of a whole reply; Gemini sends no message where a filter took it."""
 
-    message: Message
+    message: Message | None = None
     finish_reason: str | None = None
+
+    @model_validator(mode="after")
+    def check_content(self) -> MessageChoice:
+        """Refuse a choice that says nothing at all."""
+        if self.message is None and not self.finish_reason:
+            raise ValueError("a choice has neither a message nor an end")
+        return self
 
 
 class Reply(_Shape):
@@ -205,9 +220,11 @@ class Dialect:
 
         True at most once per parameter of ``body``, so the repetition ends.
         """
+        message = f"{error.param or ''} {error.message}"
+        if error.status_code == 500 and _TEMPLATE.search(message):
+            return self._merge(body, message)
         if error.status_code not in (400, 422) or length_refusal(error):
             return False
-        message = f"{error.param or ''} {error.message}"
         said = message.lower()
         refused = [
             name
@@ -221,6 +238,15 @@ class Dialect:
             or self._swap(body, message)
             or self._merge(body, message)
         )
+
+    def optional(self, body: dict[str, Any], error: openai.APIStatusError) -> tuple[str, ...]:
+        """Return what may be left out of a refused ``body`` to see if that is what was refused.
+
+        Empty if the refusal has another reason.
+        """
+        if error.status_code not in (400, 422) or length_refusal(error):
+            return ()
+        return tuple(name for name in OPTIONAL if name in body)
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         if self.merged:
