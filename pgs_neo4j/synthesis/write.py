@@ -18,6 +18,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Synthesis, Usage
 from pgs_neo4j.sweeping.strict import ask_again
@@ -38,7 +39,7 @@ from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.thinking import strip_thinking
 
-TRIES = 3  # with a prompt half as long each time
+TRIES = 3  # of prompts that are cut, half as long each time
 WITHDRAWN = (
     "\n\n(What stands above was written from a part of the prompt, because the server cut it. It "
     "does not count.)\n\n"
@@ -48,6 +49,8 @@ UNPROVEN = (
     "repeat the codes of the prompt, and the tokens that its endpoint counts, if it counts any, "
     "cannot show it; use an endpoint that reports its usage and its context, or another model"
 )
+LONG_PROMPTS = 6  # refusals of a prompt that is too long, at most, in a row
+SMALLER = 0.7  # of a prompt and its reply is tried after a refusal that names no number
 
 
 async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synthesis:
@@ -60,19 +63,33 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     """
     if all(sweep.report is None for sweep in order.sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
-    fitted, reductions = await _fit_prompt(order, tools, None)
-    for _ in range(TRIES - 1):
-        try:
-            return replace(await _synthesize(order, tools, fitted), reductions=reductions)
-        except PromptTooLongError as error:
-            most, too_long = estimated_tokens(fitted.prompt) // 2, error
+    most: int | None = None
+    too_long: PromptTooLongError | None = None
+    reductions = cuts = 0
+    for attempt in range(1, LONG_PROMPTS + 1):
         try:
             fitted, more = await _fit_prompt(order, tools, most)
         except ConfigError:  # not even a part of a report fits
+            if too_long is None:
+                raise
             raise too_long from None
         reductions += more
-        tools.warn(f"the synthesis was asked for again with shorter reports, because {too_long}")
-    return replace(await _synthesize(order, tools, fitted), reductions=reductions)
+        room = reserve.reply_tokens(tools.calls, tools.llm, order.config, fitted.prompt)
+        granted = tools.calls.reply_room(tools.llm, fitted.prompt, room)
+        try:
+            return replace(await _synthesize(order, tools, fitted), reductions=reductions)
+        except PromptCutError as cut:
+            too_long, cuts = cut, cuts + 1
+            if cuts == TRIES:
+                raise
+            most = estimated_tokens(fitted.prompt) // 2
+            tools.warn(f"the synthesis was asked for again with shorter reports, because {cut}")
+        except PromptTooLongError as error:
+            too_long = error
+            if attempt == LONG_PROMPTS:
+                raise
+            _learn_refusal(tools, fitted.prompt, room, granted)
+    raise AssertionError("the last attempt ends by returning or raising")
 
 
 async def _synthesize(
@@ -161,6 +178,14 @@ async def _write_again(
     worse = second.truncated and not first.truncated
     better = first if worse or len(doubted_sentences(second.text)) > len(failed) else second
     return replace(better, usage=first.usage + second.usage)
+
+
+def _learn_refusal(tools: SynthesisTools, prompt: Prompt, room: int, granted: int) -> None:
+    """Assume a smaller context where a refusal has not shown that the next call will differ."""
+    calls, llm = tools.calls, tools.llm
+    if calls.fits(llm, prompt) and calls.reply_room(llm, prompt, room) == granted:
+        tokens = int((estimated_tokens(prompt) + granted) * SMALLER)
+        calls.contexts.learn(llm.name, ModelContext(tokens, "refusal", refuses=True))
 
 
 async def _fit_prompt(
