@@ -15,7 +15,7 @@ from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
 from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.calls.proofs import OpenProof, Proofs, returned_receipts
+from pgs_neo4j.calls.proofs import OpenProof, Proofs, Verdict, returned_receipts
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
@@ -34,7 +34,7 @@ from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import LLM, Embedder, Named, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
-from pgs_neo4j.text.token_floor import measure
+from pgs_neo4j.text.token_floor import TextSize, measure
 
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
@@ -230,12 +230,10 @@ class Calls:
 
         Raises PromptCutError if it was not.
         """
-        if not self._may_cut(llm):
+        if not isinstance(llm, Limited) or llm.refuses_long_prompts:
             return True
         size = await asyncio.to_thread(measure, prompt.system + prompt.user)
-        receipts = returned_receipts(prompt, reply.text)
-        context = self.contexts.of(llm.name)
-        verdict = self.proofs.judge(llm.name, size, reply.counted, receipts, context)
+        verdict = self._judge(llm, prompt, reply, size)
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
         counts = self.proofs.is_count(llm.name, reply.counted)
@@ -250,6 +248,14 @@ class Calls:
             prompt=reply.counted,
             usage=reply.usage,
         )
+
+    def _judge(self, llm: LLM, prompt: Prompt, reply: Completion, size: TextSize) -> Verdict:
+        """Return whether a prompt of this size was given as a whole."""
+        if not self._may_cut(llm):
+            return "cut" if self.proofs.belies(llm.name, size, reply.counted) else "read"
+        receipts = returned_receipts(prompt, reply.text)
+        context = self.contexts.of(llm.name)
+        return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
     def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
         """Return what may still prove a prompt read whose reply is not; None if nothing can."""

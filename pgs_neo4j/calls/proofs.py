@@ -109,6 +109,20 @@ class Proofs:
             return "cut"
         return "read" if whole or context is not None else "unproven"
 
+    def belies(self, model: str, size: TextSize, counted: int | None) -> bool:
+        """Return whether a server that is said to refuse long prompts has cut this one.
+
+        Only tokens can show that, because such a server is asked for no receipts.
+        """
+        if counted is None or not self.is_count(model, counted):
+            return False
+        if not self._is_short(model, size, counted):
+            return False
+        if self._shrinks(model, size, counted):
+            self._miscounting.add(model)
+            return False
+        return True
+
     def learn(self, model: str, size: TextSize, counted: int | None) -> None:
         """Take in the tokens of a prompt that was given as a whole."""
         if counted is None or counted < size.floor or not self.is_count(model, counted):
