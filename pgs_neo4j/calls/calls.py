@@ -244,7 +244,7 @@ class Calls:
         if counts and reply.counted is not None and reply.counted < size.floor:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(
-            _explain_cut(llm.name, reply.counted, int(size.floor)),
+            _explain_cut(llm.name, prompt, reply.counted, int(size.floor)),
             prompt=reply.counted,
             usage=reply.usage,
         )
@@ -411,9 +411,11 @@ class Calls:
         return pace
 
 
-def _explain_cut(model: str, counted: int | None, floor: int) -> str:
+def _explain_cut(model: str, prompt: Prompt, counted: int | None, floor: int) -> str:
     """Return what a server did to a prompt, and what helps."""
     how = "its reply does not repeat the codes of the prompt"
+    if counted is not None and not prompt.receipts:
+        how = f"it counted {counted:,} tokens, fewer than others like it have"
     if counted is not None and counted < floor:
         how = f"it counted {counted:,} tokens where the prompt has at least {floor:,}"
     return (

@@ -139,6 +139,8 @@ class FakeOpenAI:
         self.refuse: Decide = lambda _: None
         self.shows: Decide = lambda _: None  # answers GET requests
         self.models: tuple[str, ...] | None = ("gpt-5-mini", "gpt-5")
+        self.pages: dict[str, object] = {}
+        """What other paths answer to GET, such as ``/props``, before the list of models."""
         self.stopping = threading.Event()
         self._script: deque[Scripted] = deque()
         self._lock = threading.Condition()
@@ -239,6 +241,8 @@ class _Handler(BaseHTTPRequestHandler):
         shown = fake.shows(recorded)
         if isinstance(shown, Raw):
             return self._send(shown.code, shown.content, {"Content-Type": shown.content_type})
+        if self.path in fake.pages:
+            return self._json(200, fake.pages[self.path])
         if self.path.endswith("/models") and fake.models is not None:
             refused = fake.refuse(recorded)
             if isinstance(refused, Status):

@@ -21,15 +21,16 @@ from tests.fakes.openai_server import (
     streamed,
 )
 
-Cut = Literal["refuse", "head", "tail", "middle"]
+Cut = Literal["refuse", "head", "tail", "middle", "system"]
 BYTES_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
 class Window:
-    """A model with ``context`` tokens of 4 bytes, its reply excluded.
+    """A model with ``context`` tokens of ``bytes_per_token``, its reply excluded.
 
-    What is longer is refused, or cut: ``head`` and ``tail`` say what stays, ``middle`` what goes.
+    What is longer is refused, or cut: ``head`` and ``tail`` say what stays, ``middle`` what goes;
+    with ``system``, the system message and the tail stay.
     ``count`` turns the tokens that were read into those that are reported. ``repeats``: the reader
     repeats codes. ``reply`` writes what is not a report from the part of a prompt that was read;
     without it, streams are left to the server's default. ``given`` are the whole lines of text that
@@ -48,44 +49,62 @@ class Window:
     reply: Callable[[str], str] | None = None
     given: set[str] = field(default_factory=set)
     cuts: int = 0
+    bytes_per_token: float = BYTES_PER_TOKEN
 
     def __call__(self, request: Recorded) -> Scripted | None:
         body = request.body
         if not request.path.endswith("/chat/completions"):
             return None
-        prompt = "\n".join(str(message["content"]) for message in body["messages"])
-        tokens = len(prompt.encode()) // BYTES_PER_TOKEN
-        seen = prompt
-        if tokens > self.context:
-            if self.cut == "refuse":
-                return self.refusal(tokens, self.context)
-            self.cuts += 1
-            seen, tokens = self._shorten(prompt), self.context
+        prompt = [str(message["content"]) for message in body["messages"]]
+        tokens = self.tokens(prompt)
+        if tokens > self.context and self.cut == "refuse":
+            return self.refusal(tokens, self.context)
+        seen, tokens = self.read(prompt)
         if body.get("stream") and self.reply is None:
             return None
-        self.given.update(line for line in seen.split("\n") if line.startswith("| "))
+        self.give(seen)
         usage: Body = {"prompt_tokens": self.count(tokens), "completion_tokens": 60}
         told = usage if usage["prompt_tokens"] is not None else {}
-        if self.reply is None or "You are reading one partition" in prompt:
-            return counted(self._report(seen), told)
+        if self.reply is None or "You are reading one partition" in "\n".join(prompt):
+            return counted(self.report(seen), told)
         codes = receipts_in(seen) if self.repeats else ""
         text = codes + self.reply(seen)
         return streamed(text, told) if body.get("stream") else counted(text, told)
+
+    def tokens(self, prompt: list[str]) -> int:
+        """The tokens of the messages of a prompt."""
+        return int(len("\n".join(prompt).encode()) / self.bytes_per_token)
+
+    def read(self, prompt: list[str]) -> tuple[str, int]:
+        """What the model sees of the messages of a prompt, and its tokens."""
+        tokens = self.tokens(prompt)
+        if tokens <= self.context:
+            return "\n".join(prompt), tokens
+        self.cuts += 1
+        return self._shorten(prompt), self.context
+
+    def give(self, seen: str) -> None:
+        """Note the texts of nodes that a model has read, and accepted to report on."""
+        self.given.update(line for line in seen.split("\n") if line.startswith("| "))
 
     def gave(self, text: str) -> bool:
         """Whether the model has read all of a text."""
         return was_given(self.given, text)
 
-    def _shorten(self, prompt: str) -> str:
-        room = self.context * BYTES_PER_TOKEN
+    def _shorten(self, messages: list[str]) -> str:
+        prompt, room = "\n".join(messages), int(self.context * self.bytes_per_token)
         match self.cut:
+            case "system":
+                kept = messages[0][:room]
+                return f"{kept}\n{prompt[len(prompt) - max(0, room - len(kept)) :]}"
             case "head":
                 return prompt[:room]
             case "tail":
                 return prompt[-room:]
         return f"{prompt[: room // 2]}{prompt[-room // 2 :]}"
 
-    def _report(self, seen: str) -> str:
+    def report(self, seen: str) -> str:
+        """A report on the nodes that the model has read."""
         nodes = re.findall(r"^\[(n\d+)\]", seen, re.MULTILINE)
         cited = f" [{nodes[0]}]" if nodes else ""
         return (
@@ -96,7 +115,9 @@ class Window:
 
 
 def was_given(given: set[str], text: str) -> bool:
-    """Whether all of a text stands in the lines that a model has read, in long parts at least."""
+    """Whether a model has read all of a text, each line as a whole or in long parts."""
+    if "\n" in text:
+        return all(was_given(given, line) for line in text.split("\n") if line.strip())
     if f"| {text}" in given:
         return True
     seen = [character == " " for character in text]

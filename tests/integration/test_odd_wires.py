@@ -272,7 +272,7 @@ async def test_a_delay_in_the_body_counts_as_one_in_a_header(fake, llm):
 
 
 # What a vendor refuses, with its status and words, and what is sent instead.
-EFFORT = {"reasoning_effort": None}
+EFFORT: dict[str, object] = {"reasoning_effort": None}
 REFUSALS: list[tuple[str, int, str, str, dict[str, object]]] = [
     ("openai", 400, "reasoning_effort", "Unsupported parameter: 'reasoning_effort' is not "
      "supported with this model.", EFFORT),

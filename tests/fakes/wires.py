@@ -1,0 +1,388 @@
+"""The wires of model vendors: what each cuts, how it ends, refuses, limits, and streams.
+
+One table, ``WIRES``, and one server that plays its rows. Messages keep a vendor's own words where a
+client has to recognize them. Servers of other interfaces than OpenAI's answer on other paths of the
+same port, so more of them are more entries in ``NATIVE``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.fakes.openai_server import (
+    Body,
+    FakeOpenAI,
+    Raw,
+    Recorded,
+    Scripted,
+    contract_answer,
+)
+from tests.fakes.windows import Cut, Window
+
+SSE = "text/event-stream"
+Refusal = tuple[int, object]
+"""A status and a body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """What is special about a vendor's wire.
+
+    ``too_long`` is the refusal of a prompt, from the context and the tokens of prompt and reply.
+    ``with_reply``: these together must fit; otherwise the prompt alone. ``pages`` say what a model
+    can take. ``refuses`` maps parameters, and ``system``, to their refusals. ``first`` answers the
+    first call. ``data`` and ``end_of_line`` frame an event of a stream, ``before`` stands ahead of
+    each. ``thinking`` is the field of a delta that holds thoughts. ``usage_in``: a chunk of its
+    own, the last one, every one, or none; ``ends`` are the words for a whole and for a cut reply.
+    """
+
+    cut: Cut = "refuse"
+    too_long: Callable[[int, int, int], Refusal] = lambda context, prompt, reply: (
+        400,
+        error(
+            f"This model's maximum context length is {context} tokens. However, your messages "
+            f"resulted in {prompt} tokens.",
+            code="context_length_exceeded",
+        ),
+    )
+    with_reply: bool = False
+    pages: Callable[[int], dict[str, object]] = lambda context: {"/v1/models": listed()}
+    refuses: Mapping[str, Refusal] = field(default_factory=dict)
+    first: Refusal | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    data: str = "data: "
+    end_of_line: str = "\n"
+    before: str = ""
+    thinking: str = ""
+    usage_in: str = "own"
+    ends: tuple[str | None, str] = ("stop", "length")
+    done: bool = True
+
+
+def error(message: str, **more: object) -> object:
+    """An error as OpenAI words it."""
+    return {"error": {"message": message, "type": "invalid_request_error", "code": None} | more}
+
+
+def listed(**fields: object) -> object:
+    """A list of models with what it says of each."""
+    return {"object": "list", "data": [{"id": name, **fields} for name in ("reader", "writer")]}
+
+
+def forbidden(*place: str) -> Refusal:
+    """An unknown parameter as FastAPI refuses it."""
+    said = {"type": "extra_forbidden", "loc": ["body", *place], "msg": "Extra inputs are not "
+            "permitted"}  # fmt: skip
+    return 422, {"object": "error", "message": {"detail": [said]}, "type": "invalid_request_error"}
+
+
+WIRES: dict[str, Wire] = {
+    "openai": Wire(
+        too_long=lambda context, prompt, reply: (
+            400,
+            error(
+                f"Input tokens exceed the configured limit of {context} tokens. Your messages "
+                f"resulted in {prompt} tokens. Please reduce the length of the messages.",
+                code="context_length_exceeded",
+            ),
+        ),
+        refuses={
+            "max_tokens": (
+                400,
+                error(
+                    "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+                    "'max_completion_tokens' instead.",
+                    param="max_tokens",
+                    code="unsupported_parameter",
+                ),
+            )
+        },
+        headers={"x-ratelimit-remaining-tokens": "900000", "x-ratelimit-reset-tokens": "1m3.5s"},
+    ),
+    "azure": Wire(
+        with_reply=True,
+        pages=lambda context: {},
+        too_long=lambda context, prompt, reply: (
+            400,
+            error(
+                f"This model's maximum context length is {context} tokens. However, you requested "
+                f"{prompt + reply} tokens ({prompt} in the messages, {reply} in the completion).",
+                code="context_length_exceeded",
+            ),
+        ),
+        refuses={
+            name: (400, error(f"Unrecognized request argument supplied: {name}"))
+            for name in ("reasoning_effort", "stream_options")
+        },
+        headers={"retry-after-ms": "0", "x-ratelimit-remaining-requests": "49"},
+    ),
+    "xai": Wire(
+        too_long=lambda context, prompt, reply: (
+            400,
+            {
+                "code": "invalid-argument",
+                "error": f"This model's maximum prompt length is {context} but the request "
+                f"contains {prompt} tokens.",
+            },
+        ),
+        refuses={
+            "reasoning_effort": (
+                400,
+                {
+                    "code": "invalid-argument",
+                    "error": "Model writer does not support parameter reasoningEffort.",
+                },
+            )
+        },
+        thinking="reasoning_content",
+        usage_in="every",
+    ),
+    "gemini": Wire(
+        pages=lambda context: {"/v1/models": listed(inputTokenLimit=context)},
+        too_long=lambda context, prompt, reply: (
+            400,
+            [
+                {
+                    "error": {
+                        "code": 400,
+                        "message": f"The input token count ({prompt}) exceeds the maximum number "
+                        f"of tokens allowed ({context}).",
+                        "status": "INVALID_ARGUMENT",
+                    }
+                }
+            ],
+        ),
+        refuses={
+            "reasoning_effort": (
+                400,
+                [{"error": {"code": 400, "message": "Thinking is not enabled for models/writer"}}],
+            )
+        },
+        first=(503, [{"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}]),
+        usage_in="last",
+        ends=("STOP", "MAX_TOKENS"),
+    ),
+    "openrouter": Wire(
+        cut="middle",
+        pages=lambda context: {"/v1/models": listed(context_length=context)},
+        first=(200, {"error": {"message": "Provider returned error", "code": 502}}),
+        before=": OPENROUTER PROCESSING\n\n",
+        thinking="reasoning",
+    ),
+    "groq": Wire(
+        pages=lambda context: {"/v1/models": listed(context_window=context)},
+        too_long=lambda context, prompt, reply: (
+            413,
+            error(
+                f"Request too large for model `reader` on tokens per minute (TPM): Limit {context},"
+                f" Requested {prompt}",
+                type="tokens",
+                code="rate_limit_exceeded",
+            ),
+        ),
+        refuses={
+            "reasoning_effort": (
+                400,
+                error("`reasoning_effort` must be one of `none` or `default`"),
+            )
+        },
+        headers={"x-ratelimit-remaining-tokens": "900000", "x-ratelimit-reset-tokens": "7.66s"},
+        thinking="reasoning",
+        usage_in="last",
+    ),
+    "mistral": Wire(
+        pages=lambda context: {"/v1/models": listed(max_context_length=context)},
+        too_long=lambda context, prompt, reply: (
+            400,
+            {
+                "object": "error",
+                "message": f"Prompt contains {prompt} tokens and 0 draft tokens, too large for "
+                f"model with {context} maximum context length",
+                "type": "invalid_request_prompt",
+                "code": "3051",
+            },
+        ),
+        refuses={
+            "max_completion_tokens": forbidden("max_completion_tokens"),
+            "stream_options": forbidden("stream_options", "include_usage"),
+            "reasoning_effort": forbidden("reasoning_effort"),
+        },
+        usage_in="last",
+        ends=("stop", "model_length"),
+    ),
+    "lmstudio": Wire(
+        cut="middle",
+        pages=lambda context: {
+            "/v1/models": listed(),
+            "/api/v0/models": listed(loaded_context_length=context),
+        },
+        thinking="reasoning_content",
+    ),
+    "vllm": Wire(
+        with_reply=True,
+        pages=lambda context: {"/v1/models": listed(max_model_len=context)},
+        too_long=lambda context, prompt, reply: (
+            400,
+            {
+                "object": "error",
+                "message": f"'max_tokens' or 'max_completion_tokens' is too large: {reply}. This "
+                f"model's maximum context length is {context} tokens and your request has {prompt} "
+                f"input tokens ({reply} > {context} - {prompt}).",
+                "type": "BadRequestError",
+                "code": 400,
+            },
+        ),
+        refuses={
+            "system": (400, {"message": "System role not supported", "type": "BadRequestError"})
+        },
+        thinking="reasoning_content",
+        end_of_line="\r\n",
+    ),
+    "llamacpp": Wire(
+        pages=lambda context: {
+            "/v1/models": listed(meta={"n_ctx_train": 131_072}, owned_by="llamacpp"),
+            "/props": {"default_generation_settings": {"n_ctx": context}},
+        },
+        too_long=lambda context, prompt, reply: (
+            400,
+            {
+                "error": {
+                    "code": 400,
+                    "message": f"request ({prompt} tokens) exceeds the available context size "
+                    f"({context} tokens), try increasing it",
+                    "type": "exceed_context_size_error",
+                    "n_prompt_tokens": prompt,
+                    "n_ctx": context,
+                }
+            },
+        ),
+        first=(503, {"error": {"code": 503, "message": "Loading model"}}),
+        refuses={
+            "system": (
+                500,
+                {"error": {"code": 500, "message": "Jinja Exception: System role not supported"}},
+            )
+        },
+        thinking="reasoning_content",
+        usage_in="last",
+    ),
+    "tgi": Wire(
+        with_reply=True,
+        pages=lambda context: {"/info": {"model_id": "reader", "max_total_tokens": context}},
+        too_long=lambda context, prompt, reply: (
+            422,
+            {
+                "error": f"Input validation error: `inputs` tokens + `max_new_tokens` must be <= "
+                f"{context}. Given: {prompt} `inputs` tokens and {reply} `max_new_tokens`",
+                "error_type": "validation",
+            },
+        ),
+        data="data:",
+        usage_in="none",
+        ends=("eos_token", "length"),
+    ),
+    "ollama": Wire(
+        cut="system",
+        pages=lambda context: {
+            "/v1/models": listed(),
+            "/api/ps": {
+                "models": [
+                    {"name": f"{name}:latest", "context_length": context}
+                    for name in ("reader", "writer")
+                ]
+            },
+        },
+        refuses={"reasoning_effort": (400, error('"writer" does not support thinking'))},
+        thinking="reasoning",
+    ),
+}
+
+
+@dataclass(slots=True)
+class WireServer:
+    """A server that plays a wire, for a model that reads like ``window``.
+
+    ``paid`` are the tokens of prompt and reply of each call that a vendor would bill; ``refused``
+    the parameters or reasons of the others. ``hidden``: it does not say what the model can take.
+    """
+
+    wire: Wire
+    window: Window
+    hidden: bool = False
+    paid: list[tuple[str, int, int]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def install(self, fake: FakeOpenAI) -> None:
+        """Let a server of a test answer as this one."""
+        fake.pages = {"/v1/models": listed()} if self.hidden else self.wire.pages(self.context)
+        fake.models = None
+        fake.refuse = self
+
+    @property
+    def context(self) -> int:
+        """The tokens of the context."""
+        return self.window.context
+
+    def __call__(self, request: Recorded) -> Scripted | None:
+        if not request.path.endswith("/chat/completions"):
+            return None
+        body, wire = request.body, self.wire
+        if wire.first is not None and "first" not in self.refused:
+            return self._refuse("first", wire.first)
+        used = {**body, "system": len(body["messages"]) > 1}
+        for name, refusal in wire.refuses.items():
+            if used.get(name):
+                return self._refuse(name, refusal)
+        messages = [str(message["content"]) for message in body["messages"]]
+        room = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+        prompt = self.window.tokens(messages)
+        needed = prompt + (room if wire.with_reply else 0)
+        if wire.cut == "refuse" and needed > self.context:
+            return self._refuse("length", wire.too_long(self.context, prompt, room))
+        seen, read = self.window.read(messages)
+        text = contract_answer(body) if body.get("stream") else self.window.report(seen)
+        if not body.get("stream"):
+            self.window.give(seen)
+        usage = {"prompt_tokens": self.window.count(read), "completion_tokens": len(text) // 4}
+        self.paid.append((str(body["model"]), read, len(text) // 4))
+        return self._stream(text, usage) if body.get("stream") else self._whole(text, usage)
+
+    def _refuse(self, name: str, refusal: Refusal) -> Raw:
+        self.refused.append(name)
+        status, body = refusal
+        return Raw(json.dumps(body).encode(), code=status)
+
+    def _whole(self, text: str, usage: Body) -> Raw:
+        message: Body = {"role": "assistant", "content": text}
+        if self.wire.thinking:
+            message[self.wire.thinking] = "A draft [n1]."
+        choice = {"index": 0, "message": message, "finish_reason": self.wire.ends[0]}
+        value: Body = {"id": "x", "model": "reader", "choices": [choice]}
+        if usage["prompt_tokens"] is not None:
+            value["usage"] = usage
+        return Raw(json.dumps(value).encode(), headers=dict(self.wire.headers))
+
+    def _stream(self, text: str, usage: Body) -> Raw:
+        wire, counted = self.wire, {"usage": usage}
+        every = counted if wire.usage_in == "every" else {}
+        step = max(1, len(text) // 5)
+        deltas: list[Body] = [{"role": "assistant", "content": ""}]
+        if wire.thinking:
+            deltas.append({wire.thinking: "A draft [n1]."})
+        deltas += [{"content": text[at : at + step]} for at in range(0, len(text), step)]
+        chunks = [_chunk(delta) | every for delta in deltas]
+        last = counted if wire.usage_in == "last" else {}
+        chunks.append(_chunk({}, wire.ends[0]) | last)
+        if wire.usage_in == "own":
+            chunks.append({"id": "x", "choices": []} | counted)
+        lines = [json.dumps(chunk) for chunk in chunks] + (["[DONE]"] if wire.done else [])
+        ending = wire.end_of_line * 2
+        framed = "".join(f"{wire.before}{wire.data}{line}{ending}" for line in lines)
+        return Raw(framed.encode(), SSE, headers=dict(wire.headers))
+
+
+def _chunk(delta: Body, end: str | None = None) -> dict[str, Any]:
+    return {"id": "x", "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}

@@ -1,0 +1,123 @@
+"""Servers that say one thing and do another, and texts and models that play with receipts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import Answer
+from tests.conftest import Endpoint
+from tests.database import alter
+from tests.engines import model_on_papers
+from tests.fakes.openai_server import Answer as Reply
+from tests.fakes.openai_server import FakeOpenAI, Raw, Recorded, Scripted, contract_answer
+from tests.fakes.windows import Window
+from tests.fakes.wires import listed
+from tests.integration.test_windows import LENGTHEN, ask, wrongly_read
+
+pytestmark = pytest.mark.usefixtures("no_waits")
+
+
+async def read_papers(
+    endpoint: Endpoint,
+    db: Database,
+    window: Window,
+    *,
+    serve: Callable[[Recorded], Scripted | None] | None = None,
+    pages: dict[str, object] | None = None,
+    change: str = "",
+) -> Answer:
+    """Read all papers through a window; nothing counts as read that it has not shown."""
+    with FakeOpenAI(default=Reply(contract_answer)) as fake:
+        fake.refuse, fake.pages = serve or window, pages or {}
+        async with model_on_papers(endpoint, db, fake, topics=2) as pgs:
+            await alter(db, LENGTHEN, words=40)
+            if change:
+                await alter(db, change)
+            answer = await ask(pgs)
+            assert await wrongly_read(db, window, answer) == []
+            return answer
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        {"/v1/models": listed(max_model_len=131_072)},
+        {"/v1/models": listed(context_window=131_072)},
+        {"/api/v0/models": listed(loaded_context_length=131_072)},
+    ],
+    ids=["it refuses", "it refuses, too", "it cuts"],
+)
+@pytest.mark.parametrize("cut", ["refuse", "tail"])
+async def test_a_server_that_lies_about_its_context_is_found_out(endpoint, db, cut, pages):
+    answer = await read_papers(endpoint, db, Window(4_096, cut), pages=pages)
+    assert answer.coverage.nodes_read == 80
+
+
+@pytest.mark.parametrize("cut", ["refuse", "head", "tail"])
+async def test_a_context_that_changes_while_we_ask_is_followed(endpoint, db, cut):
+    window, calls = Window(16_384, cut), 0
+
+    def serve(request: Recorded) -> Scripted | None:
+        nonlocal calls
+        calls += 1
+        window.context = 16_384 if calls < 3 else 4_096
+        return window(request)
+
+    assert (await read_papers(endpoint, db, window, serve=serve)).coverage.nodes_read == 80
+
+
+@pytest.mark.parametrize("sizes", [(4.0, 2.5), (2.5, 4.0), (4.0, 5.0)])
+async def test_another_model_under_the_same_name_counts_in_another_way(endpoint, db, sizes):
+    window, calls = Window(8_192, "tail"), 0
+
+    def serve(request: Recorded) -> Scripted | None:
+        nonlocal calls
+        calls += 1
+        window.bytes_per_token = sizes[calls > 3]
+        return window(request)
+
+    assert (await read_papers(endpoint, db, window, serve=serve)).coverage.nodes_read == 80
+
+
+CODES_IN_TEXT = [
+    "SET p.abstract = p.abstract + '\n~ab3de~\n~zzzzz~ Codes: ab3de zzzzz'",
+    "SET p.abstract = 'Codes: aaaaa bbbbb ccccc ' + p.abstract",
+    "SET p.title = '~ab3de~'",
+]
+
+
+@pytest.mark.parametrize("change", CODES_IN_TEXT)
+async def test_receipts_in_the_text_of_a_graph_prove_nothing(endpoint, db, change):
+    window = Window(4_096, "tail", count=lambda tokens: None)
+    answer = await read_papers(endpoint, db, window, change=f"MATCH (p:Paper) {change}")
+    assert answer.coverage.nodes_read == 80
+
+
+@pytest.mark.parametrize("known", ["earlier", "made up", "all"])
+async def test_receipts_that_were_not_read_are_not_accepted(endpoint, db, known):
+    """A reader that repeats each code it has ever seen still lacks those of what was cut.
+
+    One that is given the codes and nothing else is betrayed by the tokens. Where a server does not
+    count them, nothing can show that.
+    """
+    window, seen = Window(4_096, "head"), set[str]()
+
+    def serve(request: Recorded) -> Scripted | None:
+        reply = window(request)
+        said = str(request.body.get("messages"))
+        codes = set(re.findall(r"~(\w{5})~", said))
+        claimed = {"earlier": seen, "made up": {"abcde", "fghij"}, "all": codes}[known]
+        if not isinstance(reply, Raw):
+            return reply
+        line = f"Codes: {' '.join(sorted(claimed))}".encode()
+        seen.update(codes)
+        return Raw(re.sub(rb"Codes: [\w ]*", line, reply.content, count=1))
+
+    answer = await read_papers(endpoint, db, window, serve=serve)
+    assert answer.coverage.nodes_read + answer.coverage.nodes_unproven <= 80
+    if known == "all":
+        assert answer.coverage.nodes_read == 80
