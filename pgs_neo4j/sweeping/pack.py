@@ -19,6 +19,7 @@ from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 RELATIONSHIP_SHARE = 0.2  # of a pass, at most
 MIN_ROOM = 500  # characters that a pass must have for nodes
 MIN_TOKENS = 250  # the same in tokens
+HALVES = "ab"  # the letters of the two passes that another is divided into
 # The free room grows in steps of this share of the limit, so that a question of another length
 # leaves the passes, and with them the providers' prompt caches, as they were.
 RESERVED_STEP = 0.02
@@ -122,7 +123,7 @@ def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...
     links = _Links.of(tuple(dict.fromkeys(relationships)))
     return tuple(
         replace(_with_relationships(item.number, some, links, room), half=item.half + letter)
-        for letter, some in (("a", pieces[:middle]), ("b", pieces[middle:]))
+        for letter, some in zip(HALVES, (pieces[:middle], pieces[middle:]), strict=True)
     )
 
 

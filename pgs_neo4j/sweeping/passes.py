@@ -28,9 +28,17 @@ from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usag
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.claims import known_to
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
-from pgs_neo4j.sweeping.pack import Pass, halves, ranks_without_text, read_ranges, without_ranges
+from pgs_neo4j.sweeping.pack import (
+    HALVES,
+    Pass,
+    halves,
+    ranks_without_text,
+    read_ranges,
+    without_ranges,
+)
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
-from pgs_neo4j.sweeping.report import merge_reports, parse_report, sweep_prompt
+from pgs_neo4j.sweeping.report import has_sections, merge_reports, parse_report, sweep_prompt
+from pgs_neo4j.sweeping.short_report import SHORT_MARK, short_prompt
 from pgs_neo4j.sweeping.strict import ask_again, failed_findings, stands_better, strike_findings
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
@@ -79,6 +87,11 @@ class _Outcome:
     proven: bool = True
     proof: OpenProof | None = None
     reply: Completion | None = None
+    key: str | None = None
+
+
+class _NoReportError(ModelOutputError):
+    """A reply came that does not keep the contract."""
 
 
 class PassReader:
@@ -117,7 +130,7 @@ class PassReader:
             ):
                 self._own.add(key)
             self._paid |= await find_halved(replies, [key])
-            if (stop := calls.sweeping_stop()) and key not in self._paid:
+            if (stop := calls.sweeping_stop()) and not self._is_paid(item):
                 return self._note(_Outcome(item, error=stop.text, stop=stop))
         return await self.read(item)
 
@@ -127,23 +140,33 @@ class PassReader:
         room: int | None = None,
         reasks: int = REASKS,
         tries: int = MALFORMED_TRIES,
+        *,
+        short: bool = False,
     ) -> None:
         """Read a pass until it succeeds or fails.
 
-        ``tries`` are those left for malformed replies. Raises DatabaseError when recording fails.
+        ``tries`` are those left for malformed replies. After one that keeps no contract, the
+        ``short`` contract is tried once. Raises DatabaseError when recording fails.
         """
         usual, calls, llm = self._order.config.sweep_max_tokens, self._tools.calls, self._tools.llm
         room = room or usual
         if self._was_halved(item):
             return await self._halve(item, MOST_ROOM * usual, 0, "")
+        short = short or self._is_paid_short(item)
         prompt = self._prompts.get(item.label) or self._prompt(item)
-        if not calls.fits(llm, prompt) and self._key(item) not in self._paid:
+        if not calls.fits(llm, prompt) and not self._is_paid(item):
             return await self._halve(item, room, reasks, self._too_small())
+        prompt = short_prompt(prompt) if short else prompt
         granted = calls.reply_room(llm, prompt, room)
         divisible = self._is_divisible(item, reasks)
         try:
-            if await self._reply(item, prompt, room, divisible=divisible):
+            reply = await self._reply(item, prompt, room, short=short, divisible=divisible)
+            if not reply.truncated:
                 return None
+            # More room helps a report that was cut off, and thinking. Other prose that fills all of
+            # its room comes from a model that has lost the contract.
+            if tries > 1 and not short and not has_sections(reply.text):
+                return await self.read(item, room, reasks, tries - 1, short=True)
             error = f"the report was cut off at {granted} tokens"
         except PromptCutError as cut:
             self._usage += cut.usage or Usage()
@@ -151,11 +174,12 @@ class PassReader:
         except PromptTooLongError as too_long:
             # The refusal may name a context that holds the prompt beside a shorter reply.
             if calls.fits(llm, prompt) and calls.reply_room(llm, prompt, room) < granted:
-                return await self.read(item, room, reasks, tries)
+                return await self.read(item, room, reasks, tries, short=short)
             return await self._halve(item, room, reasks, str(too_long))
         except ModelOutputError as refused:
             if tries > 1:
-                return await self.read(item, room, reasks, tries - 1)
+                other = isinstance(refused, _NoReportError) and not short
+                return await self.read(item, room, reasks, tries - 1, short=other)
             error = f"{refused}, {MALFORMED_TRIES} times in all"
             return self._note(_Outcome(item, error=error))
         except StoppedError as stopped:
@@ -192,8 +216,8 @@ class PassReader:
                 continue
             self._outcomes[place] = replace(outcome, proven=True, proof=None, reply=None)
             self._recorded = 0  # the record says otherwise
-            if replies is not None and (key := self._key(outcome.item)):
-                self._rows.append(replies.row(key, replace(reply, proven=True)))
+            if replies is not None and outcome.key:
+                self._rows.append(replies.row(outcome.key, replace(reply, proven=True)))
         if not self._recorded:
             await self._record()
         return self._sweep()
@@ -205,25 +229,29 @@ class PassReader:
         """
         return bool(reasks) and len(item.pieces) > 1 and not self._tools.calls.usage.calls
 
-    async def _reply(self, item: Pass, prompt: Prompt, room: int, *, divisible: bool) -> bool:
-        """Return whether a complete report arrived, was accepted, and was recorded."""
+    async def _reply(
+        self, item: Pass, prompt: Prompt, room: int, *, short: bool, divisible: bool
+    ) -> Completion:
+        """Return a reply. Unless it was cut off, its report was accepted and recorded."""
         about = {
             names.PARTITION: self._order.partition.id,
             names.PASS_NUMBER: item.number,
             names.NODES: len(item.pieces),
         }
         with start_span(names.PASS, about, current=True):
-            return await self._buy(item, prompt, room, divisible=divisible)
+            return await self._buy(item, prompt, room, short=short, divisible=divisible)
 
-    async def _buy(self, item: Pass, prompt: Prompt, room: int, *, divisible: bool) -> bool:
-        reply = self._paid.pop(self._key(item), None)
+    async def _buy(
+        self, item: Pass, prompt: Prompt, room: int, *, short: bool, divisible: bool
+    ) -> Completion:
+        reply = self._paid.pop(self._key(item, short=short), None)
         if reply is not None:
             self._tools.calls.count_cached(reply)
             self._usage += reply.usage
             self._spending.add_cached(item.number, reply.usage)
-            await self._accept(item, prompt, reply)
+            await self._accept(item, prompt, reply, short=short)
             await self._read_again(item, prompt)
-            return True
+            return reply
         reply = await self._tools.calls.complete(
             self._tools.llm,
             prompt,
@@ -232,11 +260,11 @@ class PassReader:
             priority=self._order.priority,
             divisible=divisible,
             repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
-            then=partial(self._take, item, prompt),
+            then=partial(self._take, item, prompt, short),
             on_call=partial(self._spending.add, item.number),
         )
         await self._read_again(item, prompt)
-        return not reply.truncated
+        return reply
 
     async def _read_again(self, item: Pass, prompt: Prompt) -> None:
         """Ask once more for a report with findings that failed; what still fails is struck.
@@ -296,11 +324,11 @@ class PassReader:
     def _outcome_of(self, item: Pass) -> _Outcome:
         return next(one for one in self._outcomes if one.item.label == item.label)
 
-    async def _take(self, item: Pass, prompt: Prompt, reply: Completion) -> None:
+    async def _take(self, item: Pass, prompt: Prompt, short: bool, reply: Completion) -> None:
         """Accept and record a paid reply before anything else is bought."""
         self._usage += reply.usage
         if not reply.truncated:
-            await self._accept(item, prompt, reply)
+            await self._accept(item, prompt, reply, short=short)
             await self._record()
 
     async def _halve(self, item: Pass, room: int, reasks: int, error: str) -> None:
@@ -326,10 +354,10 @@ class PassReader:
             "node; use a model with a larger context, or let its server give it more"
         )
 
-    async def _accept(self, item: Pass, prompt: Prompt, reply: Completion) -> None:
-        report = await self._parse(item, reply)
-        replies = self._tools.replies
-        if replies is not None and (key := self._key(item)) and reply.usage.calls:
+    async def _accept(self, item: Pass, prompt: Prompt, reply: Completion, *, short: bool) -> None:
+        report = await self._parse(item, reply, short=short)
+        replies, key = self._tools.replies, self._key(item, short=short)
+        if replies is not None and key and reply.usage.calls:
             self._rows.append(replies.row(key, reply))
             self._own.discard(key)
         self._prompts.pop(item.label, None)
@@ -341,9 +369,9 @@ class PassReader:
             return self._note(_Outcome(item, report))
         proof = self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
         kept = None if proof is None else reply
-        return self._note(_Outcome(item, report, proven=False, proof=proof, reply=kept))
+        return self._note(_Outcome(item, report, proven=False, proof=proof, reply=kept, key=key))
 
-    async def _parse(self, item: Pass, reply: Completion) -> Report:
+    async def _parse(self, item: Pass, reply: Completion, *, short: bool = False) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
         parse = partial(
             parse_report,
@@ -353,8 +381,12 @@ class PassReader:
             known_partitions=self._order.partition_ids,
             relationships=item.relationships,
             known=None if self._tools.llm.name == EXTRACTIVE else known_to(self._order),
+            short=short,
         )
-        return await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
+        try:
+            return await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
+        except ModelOutputError as error:
+            raise _NoReportError(str(error)) from None
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)
@@ -413,20 +445,28 @@ class PassReader:
         coded = self._tools.calls.asks_receipts(self._tools.llm)
         return sweep_prompt(self._order, item, len(self._packed.passes), with_receipts=coded)
 
-    def _key(self, item: Pass) -> str:
-        """Return the key of a reply to a pass or half.
+    def _key(self, item: Pass, *, short: bool = False) -> str:
+        """Return the key of a reply to a pass or half, or to its ``short`` contract.
 
         Empty where replies are not cached.
         """
         key = self._keys.get(item.number)
-        return key + item.half if key else ""
+        return key + item.half + (SHORT_MARK if short else "") if key else ""
+
+    def _is_paid(self, item: Pass) -> bool:
+        """Return whether a reply to a pass is cached, whatever its contract."""
+        return self._key(item) in self._paid or self._is_paid_short(item)
+
+    def _is_paid_short(self, item: Pass) -> bool:
+        """Return whether only a reply to the short contract of a pass is cached."""
+        return self._key(item) not in self._paid and self._key(item, short=True) in self._paid
 
     def _was_halved(self, item: Pass) -> bool:
         """Return whether only replies to halves of a pass are cached."""
         key = self._key(item)
-        if not key or key in self._paid:
+        if not key or self._is_paid(item):
             return False
-        return any(other.startswith(key) for other in self._paid)
+        return any(other.startswith(f"{key}{half}") for other in self._paid for half in HALVES)
 
 
 def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:

@@ -24,10 +24,12 @@ from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target, links_by_alias
 from pgs_neo4j.sweeping.receipts import place_receipts, request_receipts
+from pgs_neo4j.sweeping.short_report import FORM, SHORT_SYSTEM, Echoes, loose_sections
+from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.citations import qualify_aliases, resolve
 from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.clean import clean_text
-from pgs_neo4j.text.markdown import bullets, paragraph, sections
+from pgs_neo4j.text.markdown import bullets, opened_section, paragraph, sections
 from pgs_neo4j.text.thinking import strip_thinking
 
 SYSTEM = """\
@@ -65,6 +67,14 @@ SECTIONS = {
     "absences": ("absences", "absence", "gaps", "missing", "not found", "gaps and absences"),
 }
 LEAST = 2  # sections that make a text a report
+# With these at its beginning, a line of a sloppy report opens a section.
+LABELS = {
+    "domain state": "domain state",
+    **dict.fromkeys(("key findings", "findings", "finding"), "findings"),
+    **dict.fromkeys(("outbound flags", "outbound flag"), "outbound flags"),
+    **dict.fromkeys(("absences", "absence"), "absences"),
+}
+ECHOES = Echoes(SYSTEM, SHORT_SYSTEM, FORM)
 
 # P4, [P4], Partition 4, also several; not the P4 of P4-branes, P4:n12, or [P4: n12].
 _ONE = r"(?:partition\s*p?|p)\d{1,9}(?![^\W_]|[.:]n\d|-(?!p\d)\w)"
@@ -156,29 +166,47 @@ def parse_report(
     known_partitions: Collection[int] = (),
     relationships: Sequence[Relationship] = (),
     known: Known | None = None,
+    *,
+    short: bool = False,
 ) -> Report:
     """Parse a reply as a report.
 
     ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
     on either end. With what is ``known`` besides, the claims of findings are looked up in the nodes
     that they cite, their facts, and their ``relationships``. Other headings, another order, fences,
-    and prose around the sections are tolerated, and the model's thinking is left out. Raises
-    ModelOutputError when fewer than two of the four sections are there. Bullets beyond
-    BULLETS_PER_SECTION are counted and left out.
+    and prose around the sections are tolerated, and the model's thinking is left out. So is what
+    only repeats the instructions. Bullets beyond BULLETS_PER_SECTION are counted and left out. Of
+    the four sections, two must be there; in a reply to the ``short`` contract one, or lines that
+    cite nodes. Raises ModelOutputError if less is there, or nothing is said.
     """
-    parts = sections(strip_thinking(text), SECTIONS)
-    if len(parts) < LEAST:
+    said = strip_thinking(text)
+    parts = _read_sections(said)
+    if short and not parts:
+        cited = [f"- {line}" for line in _citing(said, partition, shown)]
+        parts = {"findings": "\n".join(cited)} if cited else {}
+    if len(parts) < (1 if short else LEAST):
         raise ModelOutputError(
             "the reply is not a report: it has "
             f"{', '.join(parts) or 'none'} of the sections {', '.join(SECTIONS)}"
         )
-    listed = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
+    stated = paragraph(parts.get("domain state", ""))
+    items = {name: bullets(parts.get(name, "")) for name in SECTIONS if name != "domain state"}
+    state = "" if ECHOES.is_echo(stated) else stated
+    listed = {
+        name: [item for item in listed if not ECHOES.is_echo(item)]
+        for name, listed in items.items()
+    }
+    # A reader may find nothing, and say so. Instructions and bare headings do not.
+    says_none = len(parts) >= LEAST and state == stated and listed == items
+    says_none = says_none and (any(parts.values()) or not _is_frame(said))
+    if not (state or any(listed.values()) or says_none):
+        raise ModelOutputError("the reply is not a report: its sections say nothing")
     wording = Wording(shown, facts_by_target(shown), links_by_alias(relationships, shown))
     claims = Claims(wording, known) if known is not None else None
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
     return Report(
         partition=partition,
-        domain_state=paragraph(parts.get("domain state", "")),
+        domain_state=state,
         findings=tuple(finding(item, partition, wording, claims) for item in kept["findings"]),
         flags=tuple(
             flag
@@ -188,6 +216,44 @@ def parse_report(
         absences=tuple(Absence(text=item) for item in kept["absences"]),
         omitted=sum(len(listed[name]) - len(kept[name]) for name in listed),
     )
+
+
+def _read_sections(text: str) -> dict[str, str]:
+    """Return the sections of a reply, by their headings or else by whatever marks them."""
+    parts = sections(text, SECTIONS)
+    if len(parts) >= LEAST:
+        return parts
+    loose = loose_sections(text, LABELS)
+    return loose if len(loose) > len(parts) else parts
+
+
+def _is_frame(text: str) -> bool:
+    """Return whether a reply has headings and repeated instructions alone."""
+    return all(
+        not line.strip() or opened_section(line, SECTIONS) or ECHOES.is_echo(line)
+        for line in text.splitlines()
+    )
+
+
+def has_sections(text: str) -> bool:
+    """Return whether a reply has the beginning of a report, or is nothing but thinking so far."""
+    said = strip_thinking(text)
+    return not said.strip() or bool(_read_sections(said))
+
+
+def _citing(text: str, partition: int, shown: Mapping[str, Node]) -> list[str]:
+    """Return the lines that say something and then cite a node shown to the reader.
+
+    A line of the prompt that a reply repeats has its alias in front, or a bar.
+    """
+    return [
+        line.strip(" \t-*\u2022+")
+        for line in text.splitlines()
+        if (cited := GROUP.search(line))
+        and any(map(str.isalpha, line[: cited.start()]))
+        and not line.lstrip().startswith("|")
+        and any(citation.valid for citation in resolve(line, partition, shown))
+    ]
 
 
 def finding(text: str, partition: int, wording: Wording, claims: Claims | None = None) -> Finding:

@@ -8,7 +8,15 @@ import pytest
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Fact, Node, Partition, PromptAnalogy, PromptNeighbor, Relationship
 from pgs_neo4j.sweeping.pack import pack
-from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report, sweep_prompt
+from pgs_neo4j.sweeping.report import (
+    SECTIONS,
+    SYSTEM,
+    merge_reports,
+    parse_report,
+    render_report,
+    sweep_prompt,
+)
+from pgs_neo4j.sweeping.short_report import FORM, short_prompt
 from tests.orders import sweep_order
 
 SHOWN = {
@@ -326,3 +334,95 @@ def test_the_bullets_of_a_section_are_bounded_and_the_rest_counted() -> None:
     assert (len(report.findings), len(report.absences)) == (500, 500)
     assert report.findings[499].text.startswith("Claim 499 ")
     assert report.omitted == 3_000
+
+
+SLOPPY = {
+    "labels before their text": "Domain State: Iron.\nFindings: Iron works [n3].\nAbsences: none",
+    "labels in lower case": "domain state - Iron.\nfindings:\n- Iron works [n3].",
+    "bullets as headings": "- **Domain State**: Iron.\n- **Findings**: Iron works [n3].",
+    "tags": "<h2>Domain State</h2>\nIron.\n<b>Findings</b>\n<li>Iron works [n3].</li>",
+    "italics and brackets": "*Domain State*\nIron.\n[Findings]\n* Iron works [n3].",
+    "numbers": "1) Domain State: Iron.\n2) Findings: Iron works [n3].",
+    "letters": "A. Domain State: Iron.\nb) Findings: Iron works [n3].",
+    "the word section": "Section 1: Domain State\nIron.\nPART 2: FINDINGS (1)\nIron works [n3].",
+    "rules": "=== Domain State ===\nIron.\n=== Findings ===\nIron works [n3].",
+    "quotes": '"Domain State": "Iron."\n"Findings": "Iron works [n3]."',
+    "a preamble and more headings": (
+        "Iron fails [n1].\nDomain State: Iron.\nFindings:\n- Iron works [n3].\n# Notes\n- Gold [n2]"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SLOPPY.values(), ids=SLOPPY)
+@pytest.mark.parametrize("short", [False, True])
+def test_a_sloppy_report_is_read_as_far_as_it_goes(text, short):
+    report = parse_report(text, 2, SHOWN, (4, 5), short=short)
+    assert report.domain_state.strip('"') == "Iron."
+    (found,) = report.findings
+    assert "Iron works [n3]." in found.text
+    assert "Gold" not in found.text
+    assert [citation.alias for citation in report.citations] == ["n3"]
+    assert (report.flags, report.absences) == ((), ())
+
+
+# Shortened replies of SmolLM2-135M.
+NO_REPORTS = {
+    "prose": "In a world that is powered by fossil fuel, there is no alternative.",
+    "a question back": "Question: What is fact7?",
+    "nothing": "Solved: None",
+    "a story with a label in mid-sentence": "The findings: a story of how iron is used.",
+    "a list of its own": "A list of facts would need to include:\n- The number of mines.",
+    "blanks": "## Domain State\n...\n\n## Findings\n- ... [n1]\n\n## Absences\n- ...",
+    "the form": FORM,
+    "bare headings": "## Domain State\n\n## Findings\n\n## Outbound Flags\n\n## Absences",
+    "the instructions": SYSTEM,
+    "the instructions, nearly": (
+        "## Domain State\nTwo or three sentences: what the partition covers, and how it stands to "
+        "the question.\n## Findings\n- Answer the question from these four headings, one line [n1]"
+    ),
+    "the prompt": "<nodes>\n[n1] T0\n| ## Findings\n| Iron [n2] works.\n</nodes>\nDomain State",
+    "an alias that nobody was shown": "Iron works [n77].",
+    "a bare alias": "[n1]\n- [n2] (n3)",
+}
+
+
+@pytest.mark.parametrize("text", NO_REPORTS.values(), ids=NO_REPORTS)
+@pytest.mark.parametrize("short", [False, True])
+def test_what_says_nothing_about_the_nodes_is_no_report(text, short):
+    with pytest.raises(ModelOutputError, match="not a report"):
+        parse_report(text, 2, SHOWN, (4, 5), short=short)
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "findings"),
+    [
+        ("## Findings\n- Iron works [n3].", "", ["Iron works [n3]."]),
+        ("Domain State: Iron.", "Iron.", []),
+        (
+            "An answer\n- Paper 1 (n1) studies sleep.\nIt works.\n* Iron [n77]\n| So [n2].",
+            "",
+            ["Paper 1 (n1) studies sleep."],
+        ),
+        # What repeats the instructions is left out, and the rest stays.
+        (
+            "Sure! Here is the report:\n## Domain State\nTwo or three sentences.\n"
+            "## Findings\n- Iron works [n3].\n- You read the nodes of a graph",
+            "",
+            ["Iron works [n3]."],
+        ),
+    ],
+)
+def test_the_shorter_contract_takes_a_part_of_a_report(text, state, findings):
+    report = parse_report(text, 2, SHOWN, short=True)
+    assert (report.domain_state, [f.text for f in report.findings]) == (state, findings)
+    assert all(found in text for found in findings)
+
+
+def test_the_shorter_contract_asks_for_less_about_the_same_nodes() -> None:
+    whole = prompt("Why iron?")
+    short = short_prompt(whole)
+    assert short.user.startswith(whole.user)
+    assert short.user.endswith(FORM)
+    assert len(short.system + short.user) < 0.7 * len(whole.system + whole.user)
+    assert replace(short, system=whole.system, user=whole.user) == whole
+    assert all(f"## {name}".lower() in FORM.lower() for name in SECTIONS)
