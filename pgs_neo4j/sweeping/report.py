@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import dropwhile
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import (
@@ -228,10 +229,10 @@ def _read_sections(text: str) -> dict[str, str]:
 
 
 def _is_frame(text: str) -> bool:
-    """Return whether a reply has headings and repeated instructions alone."""
+    """Return whether nothing but headings and repeated instructions follows the first heading."""
+    lines = dropwhile(lambda line: not opened_section(line, SECTIONS), text.splitlines())
     return all(
-        not line.strip() or opened_section(line, SECTIONS) or ECHOES.is_echo(line)
-        for line in text.splitlines()
+        not line.strip() or opened_section(line, SECTIONS) or ECHOES.is_echo(line) for line in lines
     )
 
 

@@ -206,6 +206,6 @@ async def test_ten_pages_are_in_the_graph_or_named(
         if outcome.state == "added":
             assert f"wrote page {outcome.id[0]} of her notes" in whole
         else:
-            assert outcome.reason
+            assert outcome.reason or done.stopped
     stored = await fetch(db, "MATCH (d:Document {graph: 'pages'}) RETURN count(d) AS count")
     assert stored[0]["count"] == (done.count("added") if done else 0)

@@ -374,7 +374,7 @@ NO_REPORTS = {
     "a list of its own": "A list of facts would need to include:\n- The number of mines.",
     "blanks": "## Domain State\n...\n\n## Findings\n- ... [n1]\n\n## Absences\n- ...",
     "the form": FORM,
-    "bare headings": "## Domain State\n\n## Findings\n\n## Outbound Flags\n\n## Absences",
+    "bare headings": "Sure! The answer:\n## Domain State\n\n## Findings\n\n## Absences",
     "the instructions": SYSTEM,
     "the instructions, nearly": (
         "## Domain State\nTwo or three sentences: what the partition covers, and how it stands to "
