@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.llm.context import Limited, ModelContext
+from pgs_neo4j.llm.context import Advised, Limited, ModelContext, advise_context
 
 # What a chat template adds to two messages. Where nothing refuses a prompt that was estimated too
 # low, a share of the context stays free as well.
@@ -57,6 +57,16 @@ class Contexts:
                 limit = "limited by its endpoint" if llm.refuses_long_prompts else UNKNOWN
                 described[name] = known.described if known else limit
         return tuple(described.items())
+
+    def advise(self, llms: Sequence[object]) -> tuple[str, ...]:
+        """Return a sentence for each model with a small context, and what to do."""
+        advice: dict[str, str] = {}
+        for llm in llms:
+            name = str(getattr(llm, "name", ""))
+            if isinstance(llm, Limited) and (known := self.of(name)):
+                larger = llm.larger_context if isinstance(llm, Advised) else ""
+                advice[name] = advise_context(known, name, larger)
+        return tuple(filter(None, advice.values()))
 
     def of(self, model: str) -> ModelContext | None:
         """Return what is known of a model's context; None if nothing is."""

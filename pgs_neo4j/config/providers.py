@@ -55,7 +55,7 @@ class Preset:
     ``domains``. ``variables`` are customary for its key, the strongest first. ``refuses``: it
     answers a prompt that is too long with an error. ``renamed_limit``: it wants the newer name of
     the limit on a reply. ``extra`` goes with every request. ``embeds``: it has models for
-    embeddings.
+    embeddings. ``larger_context`` is what to do for one, in words, with the model as ``{model}``.
     """
 
     url: str | None
@@ -67,6 +67,7 @@ class Preset:
     renamed_limit: bool = False
     embeds: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
+    larger_context: str = ""
 
 
 PRESETS: Mapping[ProviderName, Preset] = {
@@ -113,11 +114,31 @@ PRESETS: Mapping[ProviderName, Preset] = {
         embeds=False,
     ),
     "mistral": Preset("https://api.mistral.ai/v1", variables=("MISTRAL_API_KEY",), refuses=True),
-    "ollama": Preset("http://127.0.0.1:11434", wire="ollama", limits=("running",)),
-    "lmstudio": Preset("http://127.0.0.1:1234/v1", limits=("loaded",)),
-    "vllm": Preset("http://127.0.0.1:8000/v1"),
-    "llamacpp": Preset("http://127.0.0.1:8080/v1", limits=("props",)),
-    "tgi": Preset("http://127.0.0.1:8080/v1", limits=("info",)),
+    "ollama": Preset(
+        "http://127.0.0.1:11434",
+        wire="ollama",
+        limits=("running",),
+        larger_context="use a model that was trained for more, or a machine with more memory",
+    ),
+    "lmstudio": Preset(
+        "http://127.0.0.1:1234/v1",
+        limits=("loaded",),
+        larger_context="run: lms load {model} --context-length 32768",
+    ),
+    "vllm": Preset(
+        "http://127.0.0.1:8000/v1",
+        larger_context="start it with: vllm serve {model} --max-model-len 32768",
+    ),
+    "llamacpp": Preset(
+        "http://127.0.0.1:8080/v1",
+        limits=("props",),
+        larger_context="start it with: llama-server -c 32768 -np 1",
+    ),
+    "tgi": Preset(
+        "http://127.0.0.1:8080/v1",
+        limits=("info",),
+        larger_context="start it with: --max-total-tokens 32768 --max-input-tokens 28672",
+    ),
 }
 
 KEY_VARIABLES = tuple(dict.fromkeys(name for one in PRESETS.values() for name in one.variables))

@@ -110,8 +110,12 @@ async def _probe_model(name: str, llm: Probed, models: Mapping[str, ModelEntry])
     if result.listed is False:
         variable = f"PGS_{name.replace(' ', '_').upper()}" if " " in name else "PGS_SWEEP_MODEL"
         return Check(name, "warning", result.text, f"set {variable} to a model that it lists")
-    context = await Contexts(models).ask(llm)
+    contexts = Contexts(models)
+    context = await contexts.ask(llm)
     known = f"; its context: {context.described}" if context else ""
+    advice = contexts.advise((llm,))
+    if advice:
+        return Check(name, "warning", f"{result.text}{known}", advice[0])
     return Check(name, "ok", f"{result.text}{known}")
 
 

@@ -34,6 +34,28 @@ class ModelContext:
         return f"{self.tokens:,} tokens ({ORIGINS[self.origin]})"
 
 
+SMALL_CONTEXT = 16_384
+"""Tokens of a context that makes many short prompts of a partition."""
+
+
+def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
+    """Return a sentence on a context that is small, and what to do; empty for any other.
+
+    ``larger_context`` is what its server wants for a larger one, in words; empty: unknown.
+    """
+    if known.tokens >= SMALL_CONTEXT:
+        return ""
+    table = f"[models.{model!r}] in pgs.toml"
+    if known.origin == "configured":
+        what = f"if its server gives it more, write a larger context under {table}"
+    else:
+        what = larger_context.format(model=model) or "let its server give it 32768 tokens"
+    return (
+        f"{model} takes {known.tokens:,} tokens a call, its reply included, so it reads in many "
+        f"short passes; for fewer, {what}"
+    )
+
+
 @runtime_checkable
 class Limited(Protocol):
     """An LLM whose server can be asked what the model takes."""
@@ -45,4 +67,14 @@ class Limited(Protocol):
     @property
     def refuses_long_prompts(self) -> bool:
         """Whether its server is known to answer a too long prompt with an error."""
+        ...
+
+
+@runtime_checkable
+class Advised(Protocol):
+    """An LLM whose server is known to want something for a larger context."""
+
+    @property
+    def larger_context(self) -> str:
+        """What to do for a larger context, in words with ``{model}``; empty: unknown."""
         ...

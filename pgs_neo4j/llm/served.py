@@ -41,6 +41,11 @@ class WireLLM(Protocol):
         """Whether a prompt that is too long is known to end in an error."""
         ...
 
+    @property
+    def larger_context(self) -> str:
+        """What its server wants for a larger context; empty: unknown."""
+        ...
+
     async def read_context(self) -> ModelContext | None:
         """Return what the server says of the context."""
         ...
@@ -99,6 +104,11 @@ class AskedLLM:
     def refuses_long_prompts(self) -> bool:
         """Whether a prompt that is too long is known to end in an error."""
         return self._wire.refuses_long_prompts
+
+    @property
+    def larger_context(self) -> str:
+        """What its server wants for a larger context; empty: unknown."""
+        return self._wire.larger_context
 
     def __repr__(self) -> str:
         return repr(self._wire)

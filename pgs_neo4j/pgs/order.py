@@ -74,6 +74,8 @@ class RunTools:
         """Ask the models' servers what they can take, before any prompt is made."""
         for llm in (self.sweep_llm, self.synthesis_llm):
             await self.calls.contexts.ask(llm)
+        for advice in self.calls.contexts.advise((self.sweep_llm, self.synthesis_llm)):
+            self.log.warn(advice)
 
     @property
     def models(self) -> dict[str, bool]:

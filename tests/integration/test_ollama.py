@@ -201,6 +201,7 @@ async def test_all_is_read_whatever_the_context(endpoint, db, fake, served, sett
         assert await wrongly_read(db, served, answer) == []
         assert answer.coverage.nodes_read == answer.coverage.nodes_total == 80
         assert not answer.partial
+        assert any("reads in many short passes" in text for text in answer.warnings)
         assert not fake.chats
         if settings:
             assert max(served.contexts) == 4_096

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
+from pgs_neo4j.config.providers import PRESETS
 from pgs_neo4j.errors import (
     ModelError,
     ModelOutputError,
@@ -107,6 +108,11 @@ class OllamaLLM:
     def refuses_long_prompts(self) -> bool:
         """False: releases before the end of 2025 ignore that a prompt must not be cut."""
         return False
+
+    @property
+    def larger_context(self) -> str:
+        """What Ollama wants for a larger context."""
+        return PRESETS["ollama"].larger_context
 
     def __repr__(self) -> str:
         return f"OllamaLLM({self.name!r} at {self._endpoint.host!r})"

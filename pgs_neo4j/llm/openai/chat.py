@@ -164,6 +164,11 @@ class OpenAILLM:
         """Whether the endpoint is known to answer a too long prompt with an error."""
         return self._endpoint.refuses
 
+    @property
+    def larger_context(self) -> str:
+        """What its server wants for a larger context; empty: unknown."""
+        return self._endpoint.preset.larger_context if self._endpoint.preset else ""
+
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
 

@@ -20,11 +20,14 @@ LISTED = ProbeResult(True, "db.example.org answers and lists m")
 class Probed(OpenAILLM):
     """A model whose endpoint is never opened."""
 
-    def __init__(self, answer: ProbeResult | Exception) -> None:
-        self.name, self.answer, self.closed = "m", answer, 0
+    larger_context = "start it with: more"
+    refuses_long_prompts = False
+
+    def __init__(self, answer: ProbeResult | Exception, context: int = 32_768) -> None:
+        self.name, self.answer, self.context, self.closed = "m", answer, context, 0
 
     async def read_context(self) -> ModelContext:
-        return ModelContext(4096, "server")
+        return ModelContext(self.context, "server")
 
     async def probe(self) -> ProbeResult:
         if isinstance(self.answer, Exception):
@@ -52,9 +55,11 @@ def settings(**changes):
     return Settings(**{"llm_provider": "openai", "embedder": "hashing"} | changes)
 
 
-async def examined(answer: ProbeResult | Exception, config: PGSConfig | None = None):
+async def examined(
+    answer: ProbeResult | Exception, config: PGSConfig | None = None, context: int = 32_768
+):
     """The check of a model that is both reader and writer, after it was closed once."""
-    model = Probed(answer)
+    model = Probed(answer, context)
     given = SimpleNamespace(uses_models=True, model=model, models={})
     (check,) = await examine_models(given, config or PGSConfig())
     assert (check.name, model.closed) == ("model", 1)
@@ -72,9 +77,18 @@ async def examined(answer: ProbeResult | Exception, config: PGSConfig | None = N
 async def test_one_model_for_both_is_checked_and_closed_once(configs, answer, status):
     check = await examined(answer, PGSConfig(model_timeout_s=5.0))
     assert check.status == status
-    assert check.detail == (answer.text if isinstance(answer, ProbeResult) else str(answer))
+    known = "; its context: 32,768 tokens (as the server says)"
+    probed = isinstance(answer, ProbeResult)
+    assert check.detail == (f"{answer.text}{known}" if probed else str(answer))
     await examined(answer, PGSConfig(model_timeout_s=900.0))
     assert [config.model_timeout_s for config in configs] == [5.0, TIMEOUT_S]
+
+
+async def test_a_small_context_is_a_warning_with_what_to_do(configs):
+    check = await examined(LISTED, context=4_096)
+    assert check.status == "warning"
+    assert check.detail.endswith("its context: 4,096 tokens (as the server says)")
+    assert check.fix.endswith("for fewer, start it with: more")
 
 
 async def test_an_endpoint_embeds_one_word_and_is_closed(monkeypatch):
