@@ -58,6 +58,11 @@ class History:
         self._counts = 1.0 if self._mute else draw.choice((0.0, 0.7, 1.0))
         self._window.repeats = not self._mute
 
+    @property
+    def mute(self) -> bool:
+        """Whether the model repeats no codes."""
+        return self._mute
+
     def gave(self, text: str) -> bool:
         """Whether the model has read all of a text."""
         return self._window.gave(text)
