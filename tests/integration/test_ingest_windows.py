@@ -1,4 +1,4 @@
-"""A document whose extraction prompts a server cuts is extracted in parts, or named as unfinished."""
+"""A document whose prompts a server cuts is extracted in parts, or named as unfinished."""
 
 from __future__ import annotations
 
