@@ -199,8 +199,8 @@ WIRES: dict[str, Wire] = {
             400,
             {
                 "object": "error",
-                "message": f"Prompt contains {prompt} tokens and 0 draft tokens, too large for "
-                f"model with {context} maximum context length",
+                "message": f"Prompt contains {prompt} tokens and 0 draft tokens, "
+                f"too large for model with {context} maximum context length",
                 "type": "invalid_request_prompt",
                 "code": "3051",
             },

@@ -49,7 +49,7 @@ async def read_papers(
         {"/v1/models": listed(context_window=131_072)},
         {"/api/v0/models": listed(loaded_context_length=131_072)},
     ],
-    ids=["it refuses", "it refuses, too", "it cuts"],
+    ids=["it refuses", "it refuses as well", "it cuts"],
 )
 @pytest.mark.parametrize("cut", ["refuse", "tail"])
 async def test_a_server_that_lies_about_its_context_is_found_out(endpoint, db, cut, pages):

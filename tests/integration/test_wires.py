@@ -102,7 +102,8 @@ async def test_no_paid_call_is_lost_to_a_parameter_that_is_refused_late(
         assert answer.synthesis.complete
         assert answer.usage.calls == len(server.paid)
         refused = [name for name in server.refused if name != "first"]
-        assert len(refused) <= 2 * len(wire.refuses)  # each once, by each of two models
+        # Calls that are in flight at once learn a parameter at once; a refusal costs nothing.
+        assert len(refused) <= 4 * len(wire.refuses)
         paid.append(Counter(model for model, _, _ in server.paid))
     assert paid[0] == paid[1]
     assert paid[0]["writer"] == 1
