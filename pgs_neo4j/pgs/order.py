@@ -74,8 +74,13 @@ class RunTools:
         """Ask the models' servers what they can take, before any prompt is made."""
         for llm in (self.sweep_llm, self.synthesis_llm):
             await self.calls.contexts.ask(llm)
+        self.warn_of_small_contexts()
+
+    def warn_of_small_contexts(self) -> None:
+        """Warn of models that take little at once, and say what to do."""
         for advice in self.calls.contexts.advise((self.sweep_llm, self.synthesis_llm)):
-            self.log.warn(advice)
+            if advice not in self.log.warnings:
+                self.log.warn(advice)
 
     @property
     def models(self) -> dict[str, bool]:

@@ -98,6 +98,7 @@ async def execute(
             check_matched(order, tools, routing, selection.partitions, selection.read)
         async with _lookups(order, tools, record, selection, routing) as lookups:
             sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
+            tools.warn_of_small_contexts()  # some are only known by now
             evidence = await check(order, tools, record, lookups, routing, sweeps, earlier)
         synthesis, stopped = await synthesize(order, tools, record, evidence)
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
