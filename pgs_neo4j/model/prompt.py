@@ -21,7 +21,6 @@ Task = Literal[
     "gleaning",
     "description",
     "judging",
-    "settling",
     "embedding",
 ]
 Effort = Literal["minimal", "low", "medium", "high"]
