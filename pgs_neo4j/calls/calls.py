@@ -213,11 +213,12 @@ class Calls:
         known = self.contexts.of(llm.name)
         return known is None or known.origin == "cut" or not self.proofs.counts(llm.name)
 
-    def lacks_counts(self, llm: LLM, prompt: Prompt) -> bool:
+    async def lacks_counts(self, llm: LLM, prompt: Prompt) -> bool:
         """Return whether a server may cut a prompt, and no count of such a text is known yet."""
         if not self._may_cut(llm):
             return False
-        return not self.proofs.knows(llm.name, measure(prompt.system + prompt.user))
+        size = await asyncio.to_thread(measure, prompt.system + prompt.user)
+        return not self.proofs.knows(llm.name, size)
 
     def _may_cut(self, llm: LLM) -> bool:
         if not isinstance(llm, Limited) or llm.refuses_long_prompts:
@@ -257,13 +258,13 @@ class Calls:
         context = self.contexts.of(llm.name)
         return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
-    def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
+    async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
         """Return what may still prove a prompt read whose reply is not; None if nothing can."""
         if reply.proven or reply.counted is None:
             return None
         if not self.proofs.is_count(llm.name, reply.counted):
             return None
-        size = measure(prompt.system + prompt.user)
+        size = await asyncio.to_thread(measure, prompt.system + prompt.user)
         return OpenProof(size, reply.counted, returned_receipts(prompt, reply.text))
 
     def settle_proof(self, llm: LLM, proof: OpenProof) -> bool:

@@ -67,11 +67,15 @@ def receipt_characters(tokens: int) -> int:
 
 
 class ReceiptFilter:
-    """Passes a streamed reply on without the lines that repeat the codes of its prompt."""
+    """Passes a streamed reply on without the lines that repeat the codes of its prompt.
+
+    Blank lines before the first text go with them.
+    """
 
     def __init__(self, codes: Sequence[str]) -> None:
         self._codes = codes
         self._line = ""  # the beginning of a line that may repeat codes
+        self._begun = False
 
     def pass_on(self, piece: str) -> str:
         """Return the text that may be shown after ``piece`` has arrived."""
@@ -81,12 +85,18 @@ class ReceiptFilter:
         shown = "".join(f"{line}\n" for line in lines if not self._repeats(line))
         if not _may_repeat(self._line):
             shown, self._line = shown + self._line, ""
-        return shown
+        return self._without_blank(shown)
 
     def end(self) -> str:
         """Return the rest; called at the end of the reply."""
         line, self._line = self._line, ""
-        return "" if self._repeats(line) else line
+        return self._without_blank("" if self._repeats(line) else line)
+
+    def _without_blank(self, shown: str) -> str:
+        if not self._begun:
+            shown = shown.lstrip("\n")
+            self._begun = bool(shown)
+        return shown
 
     def _repeats(self, line: str) -> bool:
         said = line.lower()

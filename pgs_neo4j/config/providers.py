@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -145,6 +146,7 @@ KEY_VARIABLES = tuple(dict.fromkeys(name for one in PRESETS.values() for name in
 """Variables of other tools that hold the keys of providers."""
 
 
+@lru_cache(maxsize=64)  # asked with every call
 def recognize(url: str) -> ProviderName | None:
     """Return the provider whose own address this is; None for any other, and this machine's.
 

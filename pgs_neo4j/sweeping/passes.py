@@ -367,7 +367,7 @@ class PassReader:
             report = strike_findings(report)
         if reply.proven:
             return self._note(_Outcome(item, report))
-        proof = self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
+        proof = await self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
         kept = None if proof is None else reply
         return self._note(_Outcome(item, report, proven=False, proof=proof, reply=kept, key=key))
 

@@ -154,6 +154,8 @@ def _usage(body: Body, text: str) -> Body:
 
 async def _contract(delay_s: float) -> None:
     async def answer(asked: Asked) -> Told:
+        if "messages" not in asked.body:
+            return Told("there is no such page", status=404)
         await asyncio.sleep(delay_s)
         return Told(contract_answer(asked.body))
 

@@ -239,7 +239,7 @@ class _Asking:
                 await replies.keep_text(*self.unkept)
                 self.unkept = None
         asked = prompt
-        if own.calls.lacks_counts(own.llm, prompt):
+        if await own.calls.lacks_counts(own.llm, prompt):
             asked = with_receipts(prompt, "sentences")
         reply = await own.calls.complete(
             own.llm, asked, room=room, effort=own.effort, repeat_malformed=False

@@ -76,11 +76,15 @@ def searched_words(question: str) -> list[str]:
     """Return the words of a question that a full-text index is asked for, each once.
 
     They are as they stand in it and as ``words`` splits them, in lower case, so that none is an
-    operator. Every other sign is left out, and so are function words unless there are no others.
+    operator. Every other sign is left out, and so are marks without a letter, and function words
+    unless there are no others.
     """
     spoken = find_words(question.lower())
     content = [word for word in spoken if not _is_function_word(word)]
-    return list(dict.fromkeys([*(content or spoken), *words(question)]))[:MOST_WORDS]
+    named = [
+        word for word in (*(content or spoken), *words(question)) if any(map(str.isalnum, word))
+    ]
+    return list(dict.fromkeys(named))[:MOST_WORDS]
 
 
 def _is_function_word(word: str) -> bool:
