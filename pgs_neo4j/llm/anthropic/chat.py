@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from pgs_neo4j.config.providers import PromptCache
-from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.anthropic.client import (
     API_VERSION,
     PUBLIC_URL,
@@ -46,8 +44,17 @@ from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S
-from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
-from pgs_neo4j.llm.openai.replies import ProbeResult
+from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error
+from pgs_neo4j.llm.openai.replies import (
+    ProbeResult,
+    broken_reply,
+    check_reply,
+    in_time,
+    lost_answer,
+    overlong_answer,
+    probe_result,
+    stalled_answer,
+)
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
@@ -58,7 +65,6 @@ if TYPE_CHECKING:
 MESSAGES = "/v1/messages"
 MODELS = "/v1/models"
 ASKING_S = 5.0
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
 
 T = TypeVar("T")
 
@@ -133,13 +139,13 @@ class AnthropicLLM:
         streamed = max_tokens > LONGEST_UNSTREAMED
         send = self._send_streamed if streamed else self._send_whole
         most_bytes = stream_bytes(max_tokens) if streamed else reply_bytes(max_tokens)
-        async with self._in_time():
+        async with in_time(self._endpoint, self.name):
             with limited_body(most_bytes, self._where):
                 written, left = await self._send(send, prompt, max_tokens, effort, stream=streamed)
         made = self._completion(prompt, written)
-        self._check(made, written.end)
+        check_reply(self._endpoint, made, None, written.end, self.name)
         if written.end == "broken":
-            raise self._broken(made, written.reason)
+            raise broken_reply(self._endpoint, made, written.reason, self.name)
         return replace(made, left=left)
 
     async def stream(
@@ -152,7 +158,7 @@ class AnthropicLLM:
         """
         await self._load()
         deadline = asyncio.get_running_loop().time() + self._endpoint.timeout_s
-        async with self._in_time():
+        async with in_time(self._endpoint, self.name):
             with limited_body(stream_bytes(max_tokens), self._where):
                 reply, text = await self._send(
                     self._open_stream, prompt, max_tokens, effort, stream=True
@@ -165,9 +171,9 @@ class AnthropicLLM:
             await reply.close()
         written = reply.written
         made = self._completion(prompt, written)
-        self._check(made, written.end)
+        check_reply(self._endpoint, made, None, written.end, self.name)
         if written.end == "broken" and not made.text.strip():
-            raise self._broken(made, written.reason)
+            raise broken_reply(self._endpoint, made, written.reason, self.name)
         # The text was shown already, so a broken end only makes it incomplete.
         yield made
 
@@ -214,11 +220,7 @@ class AnthropicLLM:
                     models += await self._list_models(probed, self._served_as)
         except TimeoutError:
             raise timeout_error(probed, self.name) from None
-        if not models:
-            return ProbeResult(None, f"{self._endpoint.host} answers, but lists no models")
-        listed = self._served_as in models
-        verb = "lists" if listed else "does not list"
-        return ProbeResult(listed, f"{self._endpoint.host} answers and {verb} {self._served_as}")
+        return probe_result(self._endpoint, self._served_as, models)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -239,18 +241,6 @@ class AnthropicLLM:
     @property
     def _where(self) -> str:
         return f"{self._endpoint.host} (model {self.name})"
-
-    @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
-        """Limit the total time of a try.
-
-        The client's timeout restarts with every byte.
-        """
-        try:
-            async with asyncio.timeout(self._endpoint.timeout_s):
-                yield
-        except TimeoutError:
-            raise timeout_error(self._endpoint, self.name) from None
 
     async def _send(
         self,
@@ -350,15 +340,9 @@ class AnthropicLLM:
             async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
                 return await reply.next_text()
         except TimeoutError:
-            raise ModelTimeoutError(
-                f"the answer of {self._where} stalled after {len(reply.text)} characters; ask "
-                "again, or raise model_timeout_s"
-            ) from None
+            raise stalled_answer(self._endpoint, self.name, len(reply.text)) from None
         except client_failures():
-            raise ModelUnavailableError(
-                f"the answer of {self._where} broke off after {len(reply.text)} characters; ask "
-                "again"
-            ) from None
+            raise lost_answer(self._endpoint, self.name, len(reply.text)) from None
 
     async def _get(self, path: str, timeout_s: float | None = None) -> bytes:
         import httpx2
@@ -384,28 +368,6 @@ class AnthropicLLM:
         entries = listed.get("data") if isinstance(listed, dict) else None
         found = [e.get("id") for e in entries or () if isinstance(e, dict)]
         return tuple(name for name in found if isinstance(name, str))
-
-    def _broken(self, made: Completion, reason: str | None) -> ModelUnavailableError:
-        """Return the error for a reply that neither its model nor the token limit ended."""
-        word = f" ({reason})" if reason and _WORD.fullmatch(reason) else ""
-        return ModelUnavailableError(
-            f"the model endpoint {self._where} broke its answer off{word}; ask again, or use "
-            "another model or endpoint",
-            retry=Retry(tries=TRIES_CONNECTION),
-            usage=None if made.usage.estimated else made.usage,
-        )
-
-    def _check(self, made: Completion, end: End) -> None:
-        """Raise ModelOutputError without text, unless the token limit was reached first."""
-        if end == "refused":
-            what = "withheld its answer because of a content filter; rephrase the question"
-        elif not made.text.strip() and end == "whole":
-            what = "sent an empty answer; ask again or use another model"
-        else:
-            return
-        # Reported usage is paid for; unreported usage is unknown.
-        usage = None if made.usage.estimated else made.usage
-        raise ModelOutputError(f"model {self.name} at {self._endpoint.host} {what}", usage=usage)
 
     def _completion(self, prompt: Prompt, written: _Written) -> Completion:
         priced = price_tokens(prompt, written.text, written.counted)
@@ -489,8 +451,5 @@ class MessageStream:
         text = "".join(block.shown for block in (event.content_block, event.delta) if block)
         self._left -= len(text)
         if self._left < 0:
-            raise ModelOutputError(
-                f"the model endpoint {self._where} kept sending text after the {self._room:,} "
-                "tokens that were requested; use another model or endpoint"
-            )
+            raise overlong_answer(self._where, self._room)
         return text

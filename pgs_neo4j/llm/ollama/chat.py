@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 from pgs_neo4j.config.providers import PRESETS
 from pgs_neo4j.errors import (
     ModelError,
-    ModelOutputError,
-    ModelTimeoutError,
     ModelUnavailableError,
     PromptTooLongError,
     Retry,
@@ -38,8 +36,11 @@ from pgs_neo4j.llm.openai.replies import (
     broken_reply,
     check_reply,
     in_time,
+    lost_answer,
     make_completion,
+    overlong_answer,
     probe_result,
+    stalled_answer,
 )
 from pgs_neo4j.llm.openai.served import get_json, read_loaded_context, root_of
 from pgs_neo4j.llm.pace import Pace
@@ -192,11 +193,7 @@ class OllamaLLM:
                 if reply.text:
                     left -= len(reply.text)
                     if left < 0:
-                        raise ModelOutputError(
-                            f"the model endpoint {self._where} kept sending text after the "
-                            f"{max_tokens:,} tokens that were requested; use another model or "
-                            "endpoint"
-                        )
+                        raise overlong_answer(self._where, max_tokens)
                     parts.append(reply.text)
                     yield reply.text
                 if reply.done:
@@ -304,10 +301,7 @@ class OllamaLLM:
             async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
                 return await _parse_next(lines)
         except TimeoutError:
-            raise ModelTimeoutError(
-                f"the answer of {self._where} stalled after {sum(map(len, parts))} characters; ask "
-                "again, or raise model_timeout_s"
-            ) from None
+            raise stalled_answer(self._endpoint, self.name, sum(map(len, parts))) from None
         except (openai.OpenAIError, ValueError):
             raise self._stopped(parts) from None
 
@@ -382,10 +376,7 @@ class OllamaLLM:
                 "later",
                 retry=Retry(tries=TRIES_SERVER),
             )
-        return ModelUnavailableError(
-            f"the answer of {self._where} broke off after {sum(map(len, parts))} characters; ask "
-            "again"
-        )
+        return lost_answer(self._endpoint, self.name, sum(map(len, parts)))
 
 
 def _level(effort: Effort) -> str:

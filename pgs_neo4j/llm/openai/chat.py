@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.openai.body import ends_with_done
@@ -27,8 +26,11 @@ from pgs_neo4j.llm.openai.replies import (
     broken_reply,
     check_reply,
     in_time,
+    lost_answer,
     make_completion,
+    overlong_answer,
     probe_result,
+    stalled_answer,
 )
 from pgs_neo4j.llm.openai.served import PLACES, read_served_context
 from pgs_neo4j.llm.openai.wire import (
@@ -289,15 +291,9 @@ class OpenAILLM:
             async with asyncio.timeout_at(min(deadline, now + self._idle_timeout_s)):
                 return await reply.next_text()
         except TimeoutError:
-            raise ModelTimeoutError(
-                f"the answer of {self._endpoint.host} (model {self.name}) stalled after "
-                f"{len(reply.text)} characters; ask again, or raise model_timeout_s"
-            ) from None
+            raise stalled_answer(self._endpoint, self.name, len(reply.text)) from None
         except (openai.OpenAIError, ValueError):
-            raise ModelUnavailableError(
-                f"the answer of {self._endpoint.host} (model {self.name}) broke off after "
-                f"{len(reply.text)} characters; ask again"
-            ) from None
+            raise lost_answer(self._endpoint, self.name, len(reply.text)) from None
 
     def _completion(
         self,
@@ -427,10 +423,7 @@ class ChatStream:
         text, refusal = piece.delta.content or "", piece.delta.refusal or ""
         self._left -= len(text) + len(refusal)
         if self._left < 0:
-            raise ModelOutputError(
-                f"the model endpoint {self._where} kept sending text after the {self._room:,} "
-                "tokens that were requested; use another model or endpoint"
-            )
+            raise overlong_answer(self._where, self._room)
         if refusal:
             self._refusals.append(refusal)
         return text

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError, Retry
+from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.ends import End
 from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
 from pgs_neo4j.llm.openai.usage import count_usage
@@ -56,6 +56,33 @@ def broken_reply(
         "again, or use another model or endpoint",
         retry=Retry(tries=TRIES_CONNECTION),
         usage=None if made.usage.estimated else made.usage,
+    )
+
+
+def stalled_answer(endpoint: Endpoint, model: str, characters: int) -> ModelTimeoutError:
+    """Return the error for a streamed answer that stopped coming after so many characters."""
+    return ModelTimeoutError(
+        f"the answer of {endpoint.host} (model {model}) stalled after {characters} characters; ask "
+        "again, or raise model_timeout_s"
+    )
+
+
+def lost_answer(endpoint: Endpoint, model: str, characters: int) -> ModelUnavailableError:
+    """Return the error for a streamed answer that broke off after so many characters."""
+    return ModelUnavailableError(
+        f"the answer of {endpoint.host} (model {model}) broke off after {characters} characters; "
+        "ask again"
+    )
+
+
+def overlong_answer(where: str, room: int) -> ModelOutputError:
+    """Return the error for an answer that is far longer than the ``room`` tokens it was given.
+
+    ``where`` names the endpoint and the model.
+    """
+    return ModelOutputError(
+        f"the model endpoint {where} kept sending text after the {room:,} tokens that were "
+        "requested; use another model or endpoint"
     )
 
 
