@@ -84,6 +84,7 @@ PRESETS: Mapping[ProviderName, Preset] = {
         "https://api.anthropic.com",
         wire="anthropic",
         variables=("ANTHROPIC_API_KEY",),
+        domains=(".anthropic.com",),
         refuses=True,
         embeds=False,
     ),

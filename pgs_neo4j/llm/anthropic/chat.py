@@ -16,12 +16,10 @@ from pgs_neo4j.llm.anthropic.client import (
     PUBLIC_URL,
     SAMPLING_VERSION,
     client_failures,
-    is_official,
     length_refusal,
     load_sdk,
     malformed,
     open_client,
-    parse_rate_limits,
     refusal_status,
     refusal_text,
     request_options,
@@ -45,6 +43,7 @@ from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error
+from pgs_neo4j.llm.openai.limits import parse_rate_limits
 from pgs_neo4j.llm.openai.replies import (
     ProbeResult,
     broken_reply,
@@ -201,7 +200,7 @@ class AnthropicLLM:
     @property
     def refuses_long_prompts(self) -> bool:
         """Whether the endpoint is known to answer a too long prompt with an error."""
-        return is_official(self._endpoint)
+        return self._endpoint.refuses
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its models, which costs nothing.

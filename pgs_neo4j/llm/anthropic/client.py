@@ -10,44 +10,35 @@ import asyncio
 import json
 import os
 import re
-import time
 from collections.abc import Mapping
-from datetime import datetime
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from pgs_neo4j.config.providers import PRESETS
 from pgs_neo4j.errors import (
     ConfigError,
-    ModelAuthError,
     ModelError,
     ModelOutputError,
-    ModelRateLimitError,
     ModelUnavailableError,
-    PromptTooLongError,
     Retry,
-    UnknownModelError,
 )
 from pgs_neo4j.llm.lengths import LengthRefusal, parse_length_refusal
-from pgs_neo4j.llm.openai.address import redirect_target
 from pgs_neo4j.llm.openai.endpoint import (
     CONNECT_TIMEOUT_S,
-    PLACEHOLDER_KEY,
     TRIES_CONNECTION,
-    TRIES_SERVER,
     Endpoint,
     timeout_error,
 )
-from pgs_neo4j.llm.openai.limits import reset_s
+from pgs_neo4j.llm.openai.refusals import Refusal, refusal_error
 from pgs_neo4j.llm.retry import retry_after_s
-from pgs_neo4j.model import Left, Usage
+from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
 
 if TYPE_CHECKING:
     import anthropic
 
-PUBLIC_URL = "https://api.anthropic.com"
+PUBLIC_URL = PRESETS["anthropic"].url
 API_VERSION = "2026-10-21"
 # The last version with a temperature; the newer one refuses every request that names it.
 SAMPLING_VERSION = "2023-06-01"
@@ -65,7 +56,6 @@ STATUSES = {
     "overloaded_error": 529,
 }
 _NO_CREDIT = re.compile(r"credit balance|spend(?:ing)?[ _]limit", re.IGNORECASE)
-_CODE = re.compile(r"[a-z][a-z0-9_.-]{1,60}")
 
 
 def require_sdk() -> None:
@@ -91,12 +81,6 @@ def client_failures() -> tuple[type[Exception], ...]:
     return (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError)
 
 
-def is_official(endpoint: Endpoint) -> bool:
-    """Return whether Anthropic itself answers; compatible servers differ."""
-    host = urlsplit(endpoint.url).hostname or ""
-    return host == "anthropic.com" or host.endswith(".anthropic.com")
-
-
 def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     """Return a client that never retries and follows no redirects.
 
@@ -109,7 +93,7 @@ def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
 
     timeout = httpx2.Timeout(endpoint.timeout_s, connect=min(CONNECT_TIMEOUT_S, endpoint.timeout_s))
     client = anthropic.AsyncAnthropic(
-        api_key=_key(endpoint),  # without one, the client looks for profiles and tokens
+        api_key=endpoint.sent_key,  # without one, the client looks for profiles and tokens
         # The client adds /v1 to each path, and many write it into the address as well.
         base_url=endpoint.url.rstrip("/").removesuffix("/v1"),
         max_retries=0,
@@ -138,7 +122,7 @@ def request_options(
 
     options: anthropic.RequestOptions = {
         "headers": {
-            "X-Api-Key": _key(endpoint),
+            "X-Api-Key": endpoint.sent_key,
             "Authorization": anthropic.Omit(),
             "Accept-Encoding": ACCEPTED,
             "Content-Type": "application/json",
@@ -148,49 +132,11 @@ def request_options(
     return {**options, "timeout": timeout_s} if timeout_s is not None else options
 
 
-def _key(endpoint: Endpoint) -> str:
-    key = endpoint.api_key.get_secret_value().strip() if endpoint.api_key else ""
-    return key or PLACEHOLDER_KEY
-
-
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
     """Cancel ANTHROPIC_CUSTOM_HEADERS, which were meant for another program's endpoint."""
     lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
     names = (line.partition(":")[0].strip() for line in lines if ":" in line)
     return {name: omit for name in names if name}
-
-
-def parse_rate_limits(headers: Mapping[str, str], now: float | None = None) -> Left | None:
-    """Return the remaining capacity that an endpoint reports; None without any.
-
-    Its limits reset at times in RFC 3339, which are compared with ``now`` (Unix time). The limit of
-    tokens is the tightest of several, else that of the input.
-    """
-    named = "anthropic-ratelimit"
-    kind = "tokens" if f"{named}-tokens-remaining" in headers else "input-tokens"
-    requests = _count(headers.get(f"{named}-requests-remaining"))
-    tokens = _count(headers.get(f"{named}-{kind}-remaining"))
-    if requests is None and tokens is None:
-        return None
-    at = time.time() if now is None else now
-    return Left(
-        requests=requests,
-        tokens=tokens,
-        requests_reset_s=_seconds_until(headers.get(f"{named}-requests-reset"), at),
-        tokens_reset_s=_seconds_until(headers.get(f"{named}-{kind}-reset"), at),
-    )
-
-
-def _count(value: str | None) -> int | None:
-    return int(value) if value and value.isascii() and value.isdigit() and len(value) < 16 else None
-
-
-def _seconds_until(value: str | None, now: float) -> float | None:
-    try:
-        moment = datetime.fromisoformat((value or "")[:40])
-        return max(0.0, moment.timestamp() - now) if moment.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
 
 
 def translate(error: Exception, endpoint: Endpoint, model: str) -> ModelError:
@@ -254,86 +200,16 @@ def refusal_text(error: anthropic.APIStatusError) -> str:
 
 
 def _status_error(error: anthropic.APIStatusError, endpoint: Endpoint, where: str) -> ModelError:
-    status, words = refusal_status(error), endpoint.words
-    # Free text is left out, since it may echo the prompt.
-    code = error.error_code or _text_at(error, "type")
-    code = f", {code}" if _CODE.fullmatch(code) else ""
-    if 300 <= status < 400:
-        host = redirect_target(error.response.headers.get("location", ""))
-        return ModelUnavailableError(
-            f"the model endpoint {where} redirects{f' to {host}' if host else ''} "
-            f"(HTTP {status}), and redirects are never followed; set {words.url} to the "
-            "endpoint's own address",
-            usage=Usage(),
-        )
-    if status == 401:
-        return ModelAuthError(
-            f"the model endpoint {where} refused the API key (HTTP 401); set {words.key} to a "
-            "valid one"
-        )
-    if status == 403:
-        return ModelAuthError(
-            f"the model endpoint {where} does not let this key use the model "
-            f"(HTTP 403{code}); use another key or model"
-        )
-    if status == 404:
-        return UnknownModelError(
-            f"the model endpoint {where} knows no such model or path (HTTP {status}); check "
-            f"{words.models} and {words.url}",
-            usage=Usage(),
-        )
-    if status == 402 or (
-        status in (400, 429) and _NO_CREDIT.search(f"{error.error_code} {refusal_text(error)}")
-    ):
-        return ModelRateLimitError(
-            f"the account at {where} has no quota left (HTTP {status}); add credit or use another "
-            "key"
-        )
-    if status == 429:
-        return _rate_limit_error(error, where, longest_wait_s(endpoint.timeout_s))
-    if refusal := length_refusal(error):
-        limit = f" of {refusal.context:,} tokens" if refusal.context else ""
-        return PromptTooLongError(
-            f"the prompt is longer than {where} accepts{limit} (HTTP {status}{code}); lower "
-            "max_pass_tokens or use a model with a larger context",
-            context=refusal.context,
-            prompt=refusal.prompt,
-        )
-    if status in (408, 409) or status >= 500:
-        return _server_error(error, status, code, where, longest_wait_s(endpoint.timeout_s))
-    return ModelUnavailableError(
-        f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
-        "name and the effort and token settings",
-        usage=Usage(),
+    status = refusal_status(error)
+    said = f"{error.error_code} {refusal_text(error)}"
+    refusal = Refusal(
+        status=status,
+        code=error.error_code or _text_at(error, "type"),
+        headers=error.response.headers,
+        wait_s=retry_after_s(error.response.headers),
+        length=length_refusal(error),
+        no_credit=status == 402 or (status in (400, 429) and bool(_NO_CREDIT.search(said))),
+        # What a broken stream has cost is unknown.
+        charged=error.status_code == 200,
     )
-
-
-def _server_error(
-    error: anthropic.APIStatusError, status: int, code: str, where: str, longest_s: float
-) -> ModelError:
-    wait_s = retry_after_s(error.response.headers)
-    how = "fails" if wait_s is not None and wait_s > longest_s else "kept failing"
-    again = "; ask again later" if how == "kept failing" else ""
-    # A gateway that gave up waiting does not know whether the model has answered, and what a broken
-    # stream has cost is unknown.
-    unknown = status in (408, 502, 504) or error.status_code == 200
-    return ModelUnavailableError(
-        f"the model endpoint {where} {how} (HTTP {status}{code}){again}",
-        retry=Retry(wait_s, TRIES_SERVER),
-        usage=None if unknown else Usage(),
-    )
-
-
-def _rate_limit_error(error: anthropic.APIStatusError, where: str, longest_s: float) -> ModelError:
-    headers = error.response.headers
-    wait_s = retry_after_s(headers)
-    wait_s = reset_s(parse_rate_limits(headers)) if wait_s is None else wait_s
-    if wait_s is not None and wait_s > longest_s:
-        return ModelRateLimitError(
-            f"the model endpoint {where} limits the rate (HTTP 429)", retry=Retry(wait_s)
-        )
-    return ModelRateLimitError(
-        f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
-        "lower max_concurrent_calls or ask again later",
-        retry=Retry(wait_s),
-    )
+    return refusal_error(refusal, where, endpoint.words, longest_wait_s(endpoint.timeout_s))

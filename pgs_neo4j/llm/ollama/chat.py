@@ -25,12 +25,12 @@ from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, LineStream, ModelFacts, p
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import (
-    TRIES_SERVER,
     Endpoint,
     error_text,
     malformed,
     translate,
 )
+from pgs_neo4j.llm.openai.refusals import TRIES_SERVER
 from pgs_neo4j.llm.openai.replies import (
     ProbeResult,
     broken_reply,

@@ -22,12 +22,9 @@ from pgs_neo4j.errors import (
     ModelAuthError,
     ModelError,
     ModelOutputError,
-    ModelRateLimitError,
     ModelTimeoutError,
     ModelUnavailableError,
-    PromptTooLongError,
     Retry,
-    UnknownModelError,
 )
 from pgs_neo4j.llm.lengths import LengthRefusal, parse_length_refusal
 from pgs_neo4j.llm.openai.address import (
@@ -35,9 +32,8 @@ from pgs_neo4j.llm.openai.address import (
     holds_secrets,
     host_of,
     is_url,
-    redirect_target,
 )
-from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
+from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, Refusal, refusal_error
 from pgs_neo4j.llm.openai.wording import MODEL_WORDS, EndpointWords
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
@@ -50,7 +46,6 @@ if TYPE_CHECKING:
 PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
 TRIES_CONNECTION = 3
-TRIES_SERVER = 5
 # llama.cpp: "Loading model". Hugging Face: "Model X is currently loading". Others: "is not ready".
 _LOADING = re.compile(
     r"\bloading\b|\bwarming up\b|\bstarting up\b|\bnot (?:yet )?ready\b", re.IGNORECASE
@@ -103,6 +98,11 @@ class Endpoint:
         return self.api_key.get_secret_value().strip() if self.api_key else ""
 
     @property
+    def sent_key(self) -> str:
+        """The key that goes with requests: some text, since clients insist on one."""
+        return self._key or PLACEHOLDER_KEY
+
+    @property
     def host(self) -> str:
         """Host and port for messages, without credentials or path."""
         return host_of(self.base_url or OPENAI_URL)
@@ -149,7 +149,7 @@ class Endpoint:
 
         from pgs_neo4j.llm.openai.body import ACCEPTED, limit_body
 
-        key = self._key or PLACEHOLDER_KEY
+        key = self.sent_key
         timeout = httpx2.Timeout(self.timeout_s, connect=min(CONNECT_TIMEOUT_S, self.timeout_s))
         client = openai.AsyncOpenAI(
             api_key=key,
@@ -226,92 +226,18 @@ def timeout_error(endpoint: Endpoint, model: str, retry: Retry | None = None) ->
 
 
 def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) -> ModelError:
-    status, code, words = error.status_code, _safe_code(error), endpoint.words
-    longest_s = longest_wait_s(endpoint.timeout_s)
-    if 300 <= status < 400:
-        return _redirect_error(error, words, where)
-    if status in (401, 403):
-        return _key_error(status, code, words, where)
-    if status == 404 or error.code == "model_not_found":
-        return UnknownModelError(
-            f"the model endpoint {where} knows no such model or path (HTTP {status}); check "
-            f"{words.models} and {words.url}",
-            usage=Usage(),
-        )
-    if status == 429:
-        return _rate_limit_error(error, where, longest_s)
-    if refusal := length_refusal(error):
-        limit = f" of {refusal.context:,} tokens" if refusal.context else ""
-        return PromptTooLongError(
-            f"the prompt is longer than {where} accepts{limit} (HTTP {status}{code}); lower "
-            "max_pass_tokens or use a model with a larger context",
-            context=refusal.context,
-            prompt=refusal.prompt,
-        )
-    if status == 503 and _LOADING.search(error_text(error)):
-        return ModelUnavailableError(
-            f"the model endpoint {where} is still loading the model (HTTP 503{code}); ask again "
-            "when it has, or raise model_timeout_s",
-            # A large model takes minutes, and each try is answered at once and costs nothing.
-            retry=Retry(_wait_s(error), reason="the server is loading the model"),
-            usage=Usage(),
-        )
-    if status in (408, 409) or status >= 500:
-        wait_s = _wait_s(error)
-        how = "fails" if wait_s is not None and wait_s > longest_s else "kept failing"
-        again = "; ask again later" if how == "kept failing" else ""
-        return ModelUnavailableError(
-            f"the model endpoint {where} {how} (HTTP {status}{code}){again}",
-            retry=Retry(wait_s, TRIES_SERVER),
-            # A gateway that gave up waiting does not know whether the model has answered.
-            usage=None if status in (408, 502, 504) else Usage(),
-        )
-    return ModelUnavailableError(
-        f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
-        "name and the effort and token settings",
-        usage=Usage(),
+    status, code = error.status_code, error.code or ""
+    refusal = Refusal(
+        status=status,
+        code=code,
+        headers=error.response.headers,
+        wait_s=_wait_s(error),
+        length=length_refusal(error),
+        unknown_model=code == "model_not_found",
+        no_credit=status == 429 and code == "insufficient_quota",
+        loading=status == 503 and bool(_LOADING.search(error_text(error))),
     )
-
-
-def _key_error(status: int, code: str, words: EndpointWords, where: str) -> ModelAuthError:
-    if status == 401:
-        return ModelAuthError(
-            f"the model endpoint {where} refused the API key (HTTP 401); set {words.key} to a "
-            "valid one"
-        )
-    return ModelAuthError(
-        f"the model endpoint {where} does not let this key use the model "
-        f"(HTTP 403{code}); use another key or model"
-    )
-
-
-def _redirect_error(error: openai.APIStatusError, words: EndpointWords, where: str) -> ModelError:
-    host = redirect_target(error.response.headers.get("location", ""))
-    return ModelUnavailableError(
-        f"the model endpoint {where} redirects{f' to {host}' if host else ''} "
-        f"(HTTP {error.status_code}), and redirects are never followed; set {words.url} to the "
-        "endpoint's own address",
-        usage=Usage(),
-    )
-
-
-def _rate_limit_error(error: openai.APIStatusError, where: str, longest_s: float) -> ModelError:
-    if error.code == "insufficient_quota":
-        return ModelRateLimitError(
-            f"the account at {where} has no quota left (HTTP 429); add credit or use another key"
-        )
-    wait_s = _wait_s(error)
-    if wait_s is None:
-        wait_s = reset_s(parse_rate_limits(error.response.headers))
-    if wait_s is not None and wait_s > longest_s:
-        return ModelRateLimitError(
-            f"the model endpoint {where} limits the rate (HTTP 429)", retry=Retry(wait_s)
-        )
-    return ModelRateLimitError(
-        f"the model endpoint {where} kept limiting the rate (HTTP 429) until the deadline; "
-        "lower max_concurrent_calls or ask again later",
-        retry=Retry(wait_s),
-    )
+    return refusal_error(refusal, where, endpoint.words, longest_wait_s(endpoint.timeout_s))
 
 
 def length_refusal(error: openai.APIStatusError) -> LengthRefusal | None:
@@ -331,12 +257,3 @@ def _wait_s(error: openai.APIStatusError) -> float | None:
     if wait_s is None and (found := _DELAY.search(error_text(error))):
         return float(found[1])
     return wait_s
-
-
-def _safe_code(error: openai.APIStatusError) -> str:
-    """Return the machine-readable reason of an error.
-
-    Free text is left out, since it may echo the prompt.
-    """
-    code = error.code or ""
-    return f", {code}" if re.fullmatch(r"[a-z][a-z0-9_.-]{1,60}", code) else ""
