@@ -186,10 +186,10 @@ def _general_address(settings: Settings) -> _Address:
         url = None  # OPENAI_BASE_URL is that of another interface
     if url is not None:
         return _Address(
-            _completed(url, named),
+            _complete_url(url, named),
             "llm_base_url",
             sources.source("llm_base_url"),
-            _told(named, url),
+            _provider_at(url, named),
         )
     if named is None or named == "openai":
         return _Address(None, "llm_base_url", "default", "openai")
@@ -205,8 +205,8 @@ def _own_address(settings: Settings, model: str, entry: ModelEntry) -> _Address:
     sources = settings.provenance
     if entry.base_url is not None:
         setting = f"models.{model}.base_url"
-        url = _completed(entry.base_url, entry.provider)
-        return _Address(url, setting, sources.source(setting), _told(entry.provider, url))
+        url = _complete_url(entry.base_url, entry.provider)
+        return _Address(url, setting, sources.source(setting), _provider_at(url, entry.provider))
     assert entry.provider is not None
     setting = f"models.{model}.provider"
     url = _preset_url(entry.provider, f"base_url under [models.{model!r}]")
@@ -218,7 +218,7 @@ def _own_key(
 ) -> SecretStr | None:
     """Return the key for the endpoint of a model: its own, that of all models, or a customary one.
 
-    The key of all models goes only to their endpoint.
+    The key of all models is only sent to their endpoint.
     """
     sources = settings.provenance
     if entry.api_key is None:
@@ -254,12 +254,15 @@ def _customary_key(address: _Address, sources: Provenance) -> SecretStr | None:
     return next((key for key in keys if key is not None), None)
 
 
-def _told(named: ProviderName | None, url: str) -> ProviderName | None:
-    """Return the provider at an address. That of OpenAI's interface is many another's as well."""
+def _provider_at(url: str, named: ProviderName | None) -> ProviderName | None:
+    """Return the configured provider of an address, else the one recognized by it.
+
+    Many servers have OpenAI's interface, so ``openai`` names any of them.
+    """
     return recognize(url) if named in (None, "openai") else named
 
 
-def _completed(url: str, named: ProviderName | None) -> str:
+def _complete_url(url: str, named: ProviderName | None) -> str:
     """Return the root of the interface of a resource of Azure, which is named without its path."""
     azure = (named or recognize(url)) == "azure"
     return f"{url.rstrip('/')}/openai/v1" if azure and url.rstrip("/").count("/") == 2 else url

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 
+from pgs_neo4j.calls.receipts import CODE_CHARACTERS, FEWEST, FRAME_CHARACTERS
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.sweeping import members
 from pgs_neo4j.sweeping.analogies import render_analogies
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, pack
-from pgs_neo4j.sweeping.receipts import CODE_CHARACTERS, FEWEST, FRAME_CHARACTERS
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.sweeping.strict import AGAIN_CHARACTERS
 from pgs_neo4j.text.tokens import estimate

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import dropwhile
 
+from pgs_neo4j.calls.receipts import place_receipts, request_receipts
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import (
     Absence,
@@ -24,7 +25,6 @@ from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target, links_by_alias
-from pgs_neo4j.sweeping.receipts import place_receipts, request_receipts
 from pgs_neo4j.sweeping.short_report import FORM, SHORT_SYSTEM, Echoes, loose_sections
 from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.citations import qualify_aliases, resolve
