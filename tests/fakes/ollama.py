@@ -20,7 +20,7 @@ class FakeOllama:
     ``limit`` is what the model was trained for, ``memory`` the largest context that can be loaded,
     and ``loaded`` what is. An ``old`` release cuts a long prompt although it must not. ``answer``
     writes from what the model was given, in the shape of a request to chat completions. ``given``
-    are the lines of text that it has read.
+    are the lines of text that it has read, ``pages`` what GET requests are answered with.
     """
 
     model: str = "llama3.1:8b"
@@ -38,22 +38,20 @@ class FakeOllama:
     contexts: list[int] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
     cuts: int = 0
+    pages: dict[str, object] = field(default_factory=dict)
 
     def put_before(self, fake: FakeOpenAI) -> FakeOllama:
         """Answer all requests of a fake endpoint."""
-        fake.shows = fake.refuse = self
-        fake.models = None
+        fake.refuse, fake.pages, fake.models = self, self.pages, None
+        self.pages |= {
+            "/api/version": {"version": "0.20.1"},
+            "/api/tags": {"models": [{"name": self.model}]},
+        }
+        self._load(self.loaded)
         return self
 
     def __call__(self, request: Recorded) -> Scripted | None:
         match request.path.removeprefix("/v1"):
-            case "/api/version":
-                return _json({"version": "0.20.1"})
-            case "/api/tags":
-                return _json({"models": [{"name": self.model}]})
-            case "/api/ps":
-                entry = {"name": self.model, "context_length": self.loaded}
-                return _json({"models": [entry] if self.loaded else []})
             case "/api/show":
                 return self._show(request.body)
             case "/api/chat":
@@ -65,6 +63,10 @@ class FakeOllama:
     def gave(self, text: str) -> bool:
         """Whether the model has read all of a text."""
         return was_given(self.given, text)
+
+    def _load(self, context: int | None) -> None:
+        entry = {"name": self.model, "context_length": context}
+        self.pages["/api/ps"] = {"models": [entry] if context else []}
 
     def _show(self, body: Body) -> Raw:
         if body["model"] != self.model:
@@ -87,7 +89,7 @@ class FakeOllama:
         if context > self.memory:
             said = "model requires more system memory (19.1 GiB) than is available (7.6 GiB)"
             return _json({"error": said}, 500)
-        self.loaded = context
+        self._load(context)
         self.contexts.append(context)
         prompt = "\n".join(message["content"] for message in body["messages"])
         tokens = -(-len(prompt.encode()) // BYTES_PER_TOKEN)

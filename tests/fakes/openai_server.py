@@ -137,7 +137,6 @@ class FakeOpenAI:
         self.requests: list[Recorded] = []
         self.default: Scripted = default or Answer()
         self.refuse: Decide = lambda _: None
-        self.shows: Decide = lambda _: None  # answers GET requests
         self.models: tuple[str, ...] | None = ("gpt-5-mini", "gpt-5")
         self.pages: dict[str, object] = {}
         """What other paths answer to GET, such as ``/props``, before the list of models."""
@@ -238,9 +237,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         fake = self.server.fake
         recorded = Recorded("GET", self.path, self._headers(), {})
-        shown = fake.shows(recorded)
-        if isinstance(shown, Raw):
-            return self._send(shown.code, shown.content, {"Content-Type": shown.content_type})
         if self.path in fake.pages:
             return self._json(200, fake.pages[self.path])
         if self.path.endswith("/models") and fake.models is not None:
