@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.config import (
     EmbedderName,
@@ -17,6 +18,9 @@ from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
 from pgs_neo4j.model.ceilings import RERANK_S
+
+if TYPE_CHECKING:
+    from pgs_neo4j.llm.openai.recognizing import AskedServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def create_llms(settings: Settings, config: PGSConfig) -> Readers:
         reader = ExtractiveLLM()
         return Readers(reader, reader, reader, reader, reader)
     names = configured_models(settings)
-    models = {name: create_llm(settings, config, name) for name in dict.fromkeys(names)}
+    asked: dict[Endpoint, AskedServer] = {}
+    models = {name: _create_llm(settings, config, name, asked) for name in dict.fromkeys(names)}
     return Readers(*(models[name] for name in names))
 
 
@@ -119,14 +124,17 @@ def choose_llms(
     )
 
 
-def create_llm(settings: Settings, config: PGSConfig, name: str) -> LLM:
+def _create_llm(
+    settings: Settings, config: PGSConfig, name: str, asked: dict[Endpoint, AskedServer]
+) -> LLM:
     """Return a model by its name in the settings, without connecting.
 
     It is asked by the interface of its provider. A server that is not known by its address is asked
-    whether it is Ollama. Raises as ``create_llms``.
+    whether it is Ollama; ``asked`` are those of other models. Raises as ``create_llms``.
     """
     from pgs_neo4j.llm.ollama.chat import OllamaLLM
     from pgs_neo4j.llm.openai.chat import OpenAILLM
+    from pgs_neo4j.llm.openai.recognizing import AskedServer
     from pgs_neo4j.llm.served import AskedLLM
 
     entry = settings.models.get(name)
@@ -142,7 +150,8 @@ def create_llm(settings: Settings, config: PGSConfig, name: str) -> LLM:
         case "ollama":
             return natively()
         case None:
-            return AskedLLM(endpoint, OpenAILLM(name, endpoint, served_as=served_as), natively)
+            server = asked.setdefault(endpoint, AskedServer(endpoint))
+            return AskedLLM(server, OpenAILLM(name, endpoint, served_as=served_as), natively)
     return OpenAILLM(name, endpoint, served_as=served_as)
 
 

@@ -7,8 +7,7 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 from pgs_neo4j.llm.context import ModelContext
-from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.openai.recognizing import is_ollama
+from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt
@@ -79,9 +78,9 @@ class AskedLLM:
     """
 
     def __init__(
-        self, endpoint: Endpoint, other: WireLLM, create_ollama: Callable[[], WireLLM]
+        self, server: AskedServer, other: WireLLM, create_ollama: Callable[[], WireLLM]
     ) -> None:
-        self._endpoint = endpoint
+        self._server = server
         self._wire, self._create_ollama = other, create_ollama
         self._asked = False
 
@@ -93,7 +92,7 @@ class AskedLLM:
     @property
     def pace(self) -> Pace:
         """The endpoint's pace, shared by all its users in this process."""
-        return self._endpoint.pace
+        return self._server.endpoint.pace
 
     @property
     def signature(self) -> str:
@@ -143,7 +142,7 @@ class AskedLLM:
 
     async def _choose(self) -> WireLLM:
         if not self._asked:
-            found = await is_ollama(self._endpoint)
+            found = await self._server.is_ollama()
             if found and not self._asked:
                 await self._wire.close()
                 self._wire = self._create_ollama()

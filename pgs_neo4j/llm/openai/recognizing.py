@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass, field
 
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint
@@ -13,8 +14,24 @@ from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES
 ASKING_S = 3.0
 
 
+@dataclass(slots=True)
+class AskedServer:
+    """A server that is asked once, for all of its models, whether it is Ollama."""
+
+    endpoint: Endpoint
+    _found: bool | None = None
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def is_ollama(self) -> bool | None:
+        """Return whether it is; None while nothing answers. Raises nothing."""
+        async with self._asking:
+            if self._found is None:
+                self._found = await is_ollama(self.endpoint)
+            return self._found
+
+
 async def is_ollama(endpoint: Endpoint) -> bool | None:
-    """Return whether Ollama answers at an address; None if nothing does.
+    """Return whether Ollama answers at an address; None if nothing answers.
 
     Takes at most 3 s, and raises nothing.
     """

@@ -10,6 +10,8 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
+from pgs_neo4j.llm.openai import recognizing
+from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.served import AskedLLM
 
@@ -33,6 +35,25 @@ async def test_a_base_url_means_openai_and_one_model_for_both_is_one_object(
     assert isinstance(readers.sweep, kind)
     assert readers.name == name
     assert (readers.synthesis is readers.sweep) == ("+" not in name)
+    await readers.close()
+
+
+async def test_a_server_is_asked_once_for_all_of_its_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Endpoint] = []
+
+    async def is_ollama(endpoint: Endpoint) -> bool | None:
+        asked.append(endpoint)
+        return None if len(asked) == 1 else False  # it is not running at first
+
+    monkeypatch.setattr(recognizing, "is_ollama", is_ollama)
+    readers = create_llms(Settings(llm_base_url=LOCAL, answer_model="m"), CONFIG)
+    models = [llm for llm in readers.by_task.values() if isinstance(llm, AskedLLM)]
+    assert len({llm.name for llm in models}) == 3
+    for llm in models:
+        await llm.read_context()
+    assert [endpoint.url for endpoint in asked] == [LOCAL] * 2
     await readers.close()
 
 
