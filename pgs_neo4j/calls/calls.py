@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -17,6 +17,7 @@ from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.proofs import OpenProof, Proofs, Verdict, returned_receipts
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
+from pgs_neo4j.calls.settling import PROMPT, ROOM, Settlements, UpcomingCall
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.calls.traced import Pieces, complete_traced, stream_traced
 from pgs_neo4j.calls.waits import WaitReporter, stopping
@@ -24,6 +25,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import (
     BudgetError,
+    ModelError,
     ModelOutputError,
     PromptCutError,
     PromptTooLongError,
@@ -65,6 +67,10 @@ class Calls:
     waits: WaitReporter = field(default_factory=WaitReporter)
     traced_text: bool = False
     uncounted: int = 0
+    settlements: Settlements = field(default_factory=Settlements)
+    upcoming: tuple[UpcomingCall, ...] = ()
+    _settling: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _unsettled: ModelError | None = None
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
@@ -126,6 +132,8 @@ class Calls:
         ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too long a
         wait. After a WaitError, the run makes no further call.
         """
+        if not last:
+            await self._settle_upcoming()
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
         purpose: Purpose = "rest" if last else "sweep"
@@ -144,6 +152,7 @@ class Calls:
 
         async def take(reply: Completion) -> None:
             nonlocal proven
+            self.settlements.add(llm, effort, stream=False)
             proven = await self._prove(llm, prompt, reply, room)
             if then is not None:
                 await then(replace(reply, proven=proven))
@@ -200,7 +209,63 @@ class Calls:
             reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
             self._doubts.note(llm.name, reply)
+        self.settlements.add(llm, effort, stream=True)
         return replace(reply, proven=await self._prove(llm, prompt, reply, room))
+
+    def needs_settling(self, call: UpcomingCall) -> bool:
+        """Return whether a call is to an endpoint that has not answered such a call yet."""
+        return isinstance(call.llm, Limited) and not self.settlements.know(call)
+
+    async def _settle_upcoming(self) -> None:
+        """Try each kind of call once that the run makes later and that was never answered.
+
+        Raises ModelError where one would fail, before anything else is paid.
+        """
+        async with self._settling:
+            if self._unsettled is not None:
+                raise self._unsettled
+            while self.upcoming:
+                call = self.upcoming[0]
+                if self.needs_settling(call):
+                    try:
+                        await self._settle(call)
+                    except BudgetError:
+                        pass  # too little for this is too little for a sweep
+                    except ModelError as error:
+                        self._unsettled = error
+                        raise
+                self.upcoming = self.upcoming[1:]
+
+    async def _settle(self, call: UpcomingCall) -> None:
+        llm = call.llm
+
+        async def once() -> None:
+            reply: Completion | None = None
+            estimated = estimated_tokens(PROMPT)
+            async with self.reserving(llm, estimated, ROOM, "rest", typical=False) as paid:
+                if call.stream:
+                    pieces = stream_traced(llm, PROMPT, ROOM, call.effort, text=self.traced_text)
+                    async with aclosing(pieces):
+                        async for piece in pieces:
+                            reply = piece if isinstance(piece, Completion) else reply
+                else:
+                    reply = await complete_traced(
+                        llm, PROMPT, ROOM, call.effort, text=self.traced_text
+                    )
+                if reply is not None:
+                    paid.usage = reply.usage
+
+        with stopping(self.budget, self.scheduler.timeout_s), suppress(ModelOutputError):
+            await self.scheduler.call(
+                once,
+                self.pace(llm),
+                length=float(estimated_tokens(PROMPT)),
+                tokens=estimated_tokens(PROMPT) + ROOM,
+                who=f"model {llm.name}",
+                until=self.ends_at,
+                on_wait=partial(self.waits.tell, PROMPT),
+            )
+        self.settlements.add(llm, call.effort, stream=call.stream)
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
         """Return the most input tokens: ``most``, within the model's context."""
@@ -367,9 +432,19 @@ class Calls:
 
     @asynccontextmanager
     async def reserving(
-        self, llm: Named, estimated: int, room: int, purpose: Purpose, divisible: bool = False
+        self,
+        llm: Named,
+        estimated: int,
+        room: int,
+        purpose: Purpose,
+        divisible: bool = False,
+        *,
+        typical: bool = True,
     ) -> AsyncIterator[CallCost]:
-        """Reserve and record the most that a call can cost, then count its cost."""
+        """Reserve and record the most that a call can cost, then count its cost.
+
+        The tokens of a ``typical`` prompt show those of others of its model.
+        """
         amount = await self._reserve(llm, estimated, room, purpose, divisible)
         cost = self.budget.worst_cost(llm.name, amount, free=is_free(llm))
         paid = CallCost(worst_case(estimated, cost))
@@ -381,7 +456,8 @@ class Calls:
             raise
         finally:
             self.budget.release(amount)
-            paid.counted = self._count(llm, estimated, amount, paid.usage)
+            size = estimated if typical else 0
+            paid.counted = self._count(llm, size, amount, paid.usage)
             for settled in self._settled:
                 if not settled.done():
                     settled.set_result(None)

@@ -10,6 +10,7 @@ from pgs_neo4j import catalog, config, gds
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.proofs import Proofs
+from pgs_neo4j.calls.settling import Settlements
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, model_access
 from pgs_neo4j.config.providers import PRESETS
@@ -50,6 +51,7 @@ class Core:
     parts: dict[str, object] = field(default_factory=dict, repr=False)
     contexts: Contexts = field(init=False, repr=False)
     proofs: Proofs = field(default_factory=Proofs, repr=False)
+    settlements: Settlements = field(default_factory=Settlements, repr=False)
     _gds: GDS | None = None
     _embedders: dict[EmbedderName, Embedder] = field(default_factory=dict, repr=False)
     _relevance: RelevanceModel | None = field(default=None, repr=False)
@@ -148,6 +150,7 @@ class Core:
         calls = Calls.of(knobs, self.settings.models, on_event or self.on_event, warn)
         self.contexts.entries = self.settings.models
         calls.contexts, calls.proofs = self.contexts, self.proofs
+        calls.settlements = self.settlements
         calls.traced_text = self.settings.telemetry_text
         return calls
 

@@ -21,6 +21,7 @@ Task = Literal[
     "gleaning",
     "description",
     "judging",
+    "settling",
     "embedding",
 ]
 Effort = Literal["minimal", "low", "medium", "high"]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from pgs_neo4j.calls.replies import Replies
+from pgs_neo4j.calls.settling import UpcomingCall
 from pgs_neo4j.checking.check import (
     CheckOrder,
     CheckTools,
@@ -96,6 +97,8 @@ async def execute(
                 order, tools, record, answer_missing=bool(earlier)
             )
             check_matched(order, tools, routing, selection.partitions, selection.read)
+        last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
+        tools.calls.upcoming = (last,)
         async with _lookups(order, tools, record, selection, routing) as lookups:
             sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
             tools.warn_of_small_contexts()  # some are only known by now

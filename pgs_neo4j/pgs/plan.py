@@ -10,6 +10,7 @@ from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range, least_uncached
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
+from pgs_neo4j.calls.settling import PROMPT, ROOM, UpcomingCall
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
@@ -157,8 +158,11 @@ async def usual_tokens(db: Database, model: str, most: int) -> int:
 def _plan_synthesis(
     order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual
 ) -> PlannedCalls:
-    """Return the synthesis, and the reductions before it if it needs them."""
+    """Return the synthesis, the reductions before it, and the call that settles what it takes."""
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
+    last = UpcomingCall(tools.synthesis_llm, config.synthesis_effort, stream=True)
+    paid = passes > sum(sweep.cached for sweep in sweeps)
+    settled = int(paid and tools.calls.needs_settling(last))
     reports, frame = passes * usual.sweep, estimate(SYSTEM)
     most = tools.calls.pass_tokens(
         tools.synthesis_llm, config.max_pass_tokens, config.synthesis_max_tokens
@@ -167,10 +171,12 @@ def _plan_synthesis(
     reductions = math.ceil(reports / max(room, 1)) if reports > room else 0
     again = reductions * (usual.sweep + frame) if reductions else 0
     return PlannedCalls(
-        calls=1 + reductions,
-        input_tokens=frame + reports + again,
-        output_tokens=usual.synthesis + reductions * usual.sweep,
-        output_most=config.synthesis_max_tokens + reductions * config.sweep_max_tokens,
+        calls=1 + reductions + settled,
+        input_tokens=frame + reports + again + settled * estimated_tokens(PROMPT),
+        output_tokens=usual.synthesis + reductions * usual.sweep + settled * ROOM,
+        output_most=config.synthesis_max_tokens
+        + reductions * config.sweep_max_tokens
+        + settled * ROOM,
         longest_prompt=int(min(frame + reports, frame + room)),
     )
 

@@ -1,0 +1,41 @@
+"""Finds out before the first paid sweep whether later calls of a run will be accepted.
+
+A model that does not exist, an effort that it refuses, or a key that may not use it would otherwise
+show only after all sweeps are paid. One call with a few tokens shows it before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import Effort, Prompt
+
+ROOM = 16  # tokens; more are not wanted, and less is refused by some
+PROMPT = Prompt(
+    task="settling", system="You answer with one word.", user="Are you ready?", question=""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UpcomingCall:
+    """A kind of call that a run will make: of which model, with which effort, and how."""
+
+    llm: LLM
+    effort: Effort | None
+    stream: bool
+
+
+@dataclass(slots=True)
+class Settlements:
+    """The kinds of calls that endpoints have answered, by the names of models."""
+
+    _answered: set[tuple[str, Effort | None, bool]] = field(default_factory=set)
+
+    def add(self, llm: LLM, effort: Effort | None, *, stream: bool) -> None:
+        """Note that such a call was answered."""
+        self._answered.add((llm.name, effort, stream))
+
+    def know(self, call: UpcomingCall) -> bool:
+        """Return whether such a call was answered before."""
+        return (call.llm.name, call.effort, call.stream) in self._answered
