@@ -19,7 +19,7 @@ class LLM(Protocol):
     """A reader: one prompt in, one Markdown text out, in one try.
 
     Every failure is a ModelError; one with ``retry`` is tried again by the engine. A reader may
-    also be ``Paced``, ``Signed``, or ``Free``; the engine requires none of these.
+    also be ``Paced``, ``Signed``, ``Free``, or ``Adapting``; the engine requires none of these.
     """
 
     @property
@@ -77,6 +77,24 @@ class Free(Protocol):
 
         Its replies are then neither priced nor cached.
         """
+        ...
+
+
+@runtime_checkable
+class Adapting(Protocol):
+    """An LLM that leaves out or moves what its endpoint has refused."""
+
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals since the last time."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """An LLM whose server loads the model again for a larger prompt."""
+
+    async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
+        """Let smaller calls before this one load the model for both. Raises nothing."""
         ...
 
 

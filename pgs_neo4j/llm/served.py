@@ -10,6 +10,7 @@ from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.protocol import Preparing
 from pgs_neo4j.model import Completion, Effort, Prompt
 
 
@@ -47,6 +48,10 @@ class WireLLM(Protocol):
 
     async def read_context(self) -> ModelContext | None:
         """Return what the server says of the context."""
+        ...
+
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return what was learned from refusals since the last time."""
         ...
 
     async def probe(self) -> ProbeResult:
@@ -135,6 +140,16 @@ class AskedLLM:
         async with aclosing(wire.stream(prompt, max_tokens=max_tokens, effort=effort)) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
+        """Let a smaller call before this one load the model for both. Raises nothing."""
+        wire = await self._choose()
+        if isinstance(wire, Preparing):
+            await wire.prepare(prompt, max_tokens=max_tokens)
+
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals since the last time."""
+        return self._wire.take_lessons()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -299,6 +299,35 @@ async def test_what_an_endpoint_refuses_is_left_out_or_moved(
     assert PROMPT.system in str(sent["messages"])
 
 
+@pytest.mark.parametrize("most", [2_000, 10])
+async def test_a_reply_that_is_too_long_for_an_unknown_reason_is_halved(
+    fake: FakeOpenAI, llm: Asked, most: int
+) -> None:
+    def refuse(request: Recorded) -> Scripted | None:
+        return Status(400) if request.body["max_tokens"] > most else None
+
+    fake.refuse = refuse
+    if most < 1_000:
+        with pytest.raises(ModelUnavailableError, match="refused the request"):
+            await llm.complete(PROMPT, max_tokens=8_000)
+        return
+    for _ in range(2):
+        assert (await llm.complete(PROMPT, max_tokens=8_000, effort="high")).text == "pong"
+    sent = [chat.body["max_tokens"] for chat in fake.chats]
+    assert sent == [8_000, 8_000, 4_000, 2_000, 2_000]
+    assert "reasoning_effort" in fake.chats[-1].body
+
+
+async def test_thinking_that_takes_all_room_is_a_reply_without_text(
+    fake: FakeOpenAI, llm: Asked
+) -> None:
+    said = "Could not finish the message because max_tokens or model output limit was reached."
+    fake.default = Status(400, message=said)
+    reply = await llm.complete(PROMPT, max_tokens=50, effort="high")
+    assert (reply.text, reply.truncated, reply.usage.output_tokens) == ("", True, 50)
+    assert [chat.body["max_tokens"] for chat in fake.chats] == [50]
+
+
 async def test_one_deadline_bounds_a_call_that_hangs(fake: FakeOpenAI, clock: Clock) -> None:
     fake.default = Hang()
     llm = model_at(fake, timeout_s=60.0)

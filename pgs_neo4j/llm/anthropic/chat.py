@@ -202,6 +202,10 @@ class AnthropicLLM:
         """Whether the endpoint is known to answer a too long prompt with an error."""
         return self._endpoint.refuses
 
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals since the last time."""
+        return self._dialect.lessons.take(self._where)
+
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its models, which costs nothing.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from pgs_neo4j.config.providers import PromptCache
+from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.usage import CountedUsage, count_usage
 from pgs_neo4j.llm.openai.wire import PromptDetails, ReplyUsage
 from pgs_neo4j.model import Effort, Prompt
@@ -224,6 +225,7 @@ class Dialect:
     ``thinking`` are the forms in which it may be asked to think, the preferred one first: models
     since Claude 4.6 decide themselves how much, those before take a budget of tokens, and the
     oldest do not think. ``most_output``: the longest reply, in tokens, that may be asked for.
+    ``lessons`` say in words what was learned from refusals.
     """
 
     thinking: tuple[Thinking, ...] = ("adaptive", "enabled")
@@ -231,6 +233,7 @@ class Dialect:
     takes_temperature: bool = True
     caches: PromptCache = "instructions"
     most_output: int | None = None
+    lessons: Lessons = field(default_factory=Lessons)
 
     def body(
         self,
@@ -278,15 +281,22 @@ class Dialect:
         # A refused form names the other one, and the effort to use with it.
         if form and ("thinking" in said or "budget_tokens" in said):
             self.thinking = tuple(other for other in self.thinking if other != form)
+            if not self.thinking:
+                self.lessons.add("does not think, so it is not asked to")
         elif "output_config" in body and ("effort" in said or "output_config" in said):
             self.takes_effort = False
+            self.lessons.add("refuses an effort, so it is left out")
         elif "temperature" in body and "temperature" in said:
             self.takes_temperature = False
+            self.lessons.add("refuses a temperature, so it is left out")
         elif "cache_control" in said and "cache_control" in str(body.get("system")):
             self.caches = "none"
+            self.lessons.add("refuses marks for its prompt cache, so they are left out")
         elif found := _MOST_OUTPUT.search(message):
-            self._shorten(int(found[1]))
-            return bool(body["max_tokens"] > (self.most_output or 0))
+            most = int(found[1])
+            self._shorten(most)
+            self.lessons.add(f"gives replies of at most {most:,} tokens, so none is longer")
+            return bool(body["max_tokens"] > most)
         else:
             return False
         return True

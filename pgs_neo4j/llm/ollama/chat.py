@@ -21,6 +21,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import classify_end
+from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, LineStream, ModelFacts, parse_facts
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S
@@ -93,6 +94,7 @@ class OllamaLLM:
         self._ratio = FIRST_RATIO
         self._thinking: bool | None = None  # whether an effort may have a name; None: may not be
         self._named_effort = True
+        self._lessons = Lessons()
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -130,6 +132,14 @@ class OllamaLLM:
         loaded = await read_loaded_context(self._open(), self._root, self._served_as)
         chosen = max(USUAL_CONTEXT, facts.configured or 0, loaded or 0)
         return ModelContext(min(facts.context, chosen), "server")
+
+    async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
+        """Ask for a context from now on that holds this call. Raises nothing."""
+        self._context_for(prompt, max_tokens, await self._read_facts())
+
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals since the last time."""
+        return self._lessons.take(self._where)
 
     async def probe(self) -> ProbeResult:
         """Ask for the list of models, which costs nothing.
@@ -338,8 +348,10 @@ class OllamaLLM:
         if "think" in body and "think" in said:
             if body["think"] is not True and "not support thinking" not in said:
                 self._named_effort = False
+                self._lessons.add("refuses the names of efforts, so it thinks as much as it will")
             else:
                 self._thinking = False
+                self._lessons.add("does not think, so it is not asked to")
             return
         if any(words in said for words in _NO_MEMORY):
             self._most = self._asked = asked // 2

@@ -17,6 +17,7 @@ from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
     malformed,
+    ran_out,
     timeout_error,
     translate,
 )
@@ -31,15 +32,20 @@ from pgs_neo4j.llm.openai.replies import (
     overlong_answer,
     probe_result,
     stalled_answer,
+    thoughtful_answer,
 )
 from pgs_neo4j.llm.openai.served import PLACES, read_served_context
 from pgs_neo4j.llm.openai.wire import (
+    LIMITS,
+    OPTIONAL,
     DeltaChoice,
     Dialect,
     Message,
+    MessageChoice,
     Reply,
     ReplyUsage,
     StreamedPiece,
+    may_be_a_parameter,
 )
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
@@ -52,6 +58,9 @@ if TYPE_CHECKING:
 IDLE_TIMEOUT_S = 60.0
 T = TypeVar("T")
 PROBE_TIMEOUT_S = 10.0
+# Each model writes as many tokens. A refusal of so short a reply has another reason.
+SHORT_REPLY = 1_024
+_WITHOUT_TEXT = Reply(choices=[MessageChoice(finish_reason="length")])
 
 
 class OpenAILLM:
@@ -109,8 +118,15 @@ class OpenAILLM:
         is malformed or empty.
         """
 
+        import openai
+
         async def send(body: dict[str, Any]) -> tuple[Reply, Left | None]:
-            raw = await self._open().chat.completions.with_raw_response.create(**body)
+            try:
+                raw = await self._open().chat.completions.with_raw_response.create(**body)
+            except openai.BadRequestError as refused:
+                if ran_out(refused):
+                    return _WITHOUT_TEXT, None
+                raise
             if error := parse_error(raw.content):
                 raise status_error(error, raw.http_response)
             return Reply.model_validate_json(raw.content), parse_rate_limits(raw.headers)
@@ -122,6 +138,8 @@ class OpenAILLM:
         text = message.content or ""
         end = classify_end(choice.finish_reason, delivered=True)
         made = self._completion(prompt, text, end, reply.usage, reply.model)
+        if reply is _WITHOUT_TEXT:
+            made = replace(made, usage=replace(made.usage, output_tokens=max_tokens))
         check_reply(self._endpoint, made, message.refusal, end, self.name)
         if end == "broken":
             raise broken_reply(self._endpoint, made, choice.finish_reason, self.name)
@@ -170,6 +188,10 @@ class OpenAILLM:
     def larger_context(self) -> str:
         """What its server wants for a larger context; empty: unknown."""
         return self._endpoint.preset.larger_context if self._endpoint.preset else ""
+
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals since the last time."""
+        return self._dialect.lessons.take(self._where)
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
@@ -228,31 +250,43 @@ class OpenAILLM:
                 if isinstance(error, openai.APIStatusError):
                     if self._dialect.learn(body, error):
                         continue
-                    if optional := self._dialect.optional(body, error):
-                        return await self._send_without(send, body, optional, error)
+                    if may_be_a_parameter(error):
+                        return await self._send_less(send, body, error)
                 raise translate(error, self._endpoint, self.name) from None
 
-    async def _send_without(
+    async def _send_less(
         self,
         send: Callable[[dict[str, Any]], Awaitable[T]],
         body: dict[str, Any],
-        optional: tuple[str, ...],
         refused: openai.APIStatusError,
     ) -> T:
-        """Try a request once more without what it can do without, as its refusal names no cause.
+        """Try a request without what it can do without, as its refusal names no cause.
 
-        If that is accepted, these parameters are left out from now on. Raises the error of the
-        refusal otherwise.
+        If that does not help, shorter and shorter replies are asked for. What is accepted is kept
+        for all later requests. Raises the error of the refusal if nothing is.
         """
         import openai
 
-        bare = {name: value for name, value in body.items() if name not in optional}
-        try:
-            sent = await send(bare)
-        except (openai.OpenAIError, ValueError):
-            raise translate(refused, self._endpoint, self.name) from None
-        self._dialect.dropped.update(optional)
-        return sent
+        optional = [name for name in OPTIONAL if name in body]
+        limit = next(name for name in LIMITS if name in body)
+        least = [{name: value for name, value in body.items() if name not in optional}]
+        room = body[limit]
+        while room > SHORT_REPLY:
+            room //= 2
+            least.append({**body, limit: room})
+        for tried in least if optional else least[1:]:
+            try:
+                sent = await send(tried)
+            except (openai.OpenAIError, ValueError) as error:
+                if isinstance(error, openai.APIStatusError) and may_be_a_parameter(error):
+                    continue
+                break
+            if tried[limit] == body[limit]:
+                self._dialect.drop(optional)
+            else:
+                self._dialect.shorten(tried[limit])
+            return sent
+        raise translate(refused, self._endpoint, self.name) from None
 
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
@@ -265,7 +299,12 @@ class OpenAILLM:
 
         async def send(body: dict[str, Any]) -> tuple[ChatStream, str | None]:
             async with AsyncExitStack() as stack:
-                chunks = await self._open().chat.completions.create(**body)
+                try:
+                    chunks = await self._open().chat.completions.create(**body)
+                except openai.BadRequestError as refused:
+                    if ran_out(refused):
+                        raise thoughtful_answer(self._where, max_tokens) from None
+                    raise
                 reply = ChatStream(chunks, self._where, max_tokens)
                 stack.push_async_callback(reply.close)
                 try:

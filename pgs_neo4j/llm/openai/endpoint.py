@@ -53,6 +53,9 @@ _LOADING = re.compile(
 # Gemini says in its body when to ask again: "retryDelay": "34s". Hugging Face: "estimated_time".
 _DELAY = re.compile(r"""["'](?:retryDelay|estimated_time)["']: ["']?(\d{1,6}(?:\.\d{1,9})?)s?\b""")
 
+# OpenAI, of a model that has thought until no token was left for a reply.
+_RAN_OUT = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -243,6 +246,11 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
 def length_refusal(error: openai.APIStatusError) -> LengthRefusal | None:
     """Return what an error says of the prompt's length; None if it has another reason."""
     return parse_length_refusal(error.status_code, error.code, error_text(error))
+
+
+def ran_out(error: openai.APIStatusError) -> bool:
+    """Whether a model used all tokens of its reply before it had written any of it."""
+    return error.status_code == 400 and bool(_RAN_OUT.search(error_text(error)))
 
 
 def error_text(error: openai.APIStatusError) -> str:

@@ -86,6 +86,17 @@ def overlong_answer(where: str, room: int) -> ModelOutputError:
     )
 
 
+def thoughtful_answer(where: str, room: int) -> ModelOutputError:
+    """Return the error for an answer of which thinking has taken all ``room`` tokens.
+
+    ``where`` names the endpoint and the model.
+    """
+    return ModelOutputError(
+        f"the model endpoint {where} thought for all of the {room:,} tokens that its answer may "
+        "have; raise PGS_SYNTHESIS_MAX_TOKENS, or ask for a lower effort"
+    )
+
+
 def check_reply(
     endpoint: Endpoint, made: Completion, refusal: str | None, end: End, model: str
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.endpoint import length_refusal
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
@@ -172,6 +173,11 @@ class StreamedPiece(_Shape):
     model: str | None = None
 
 
+def may_be_a_parameter(error: openai.APIStatusError) -> bool:
+    """Whether a refusal may have its reason in the parameters of a request, not in its length."""
+    return error.status_code in (400, 422) and not length_refusal(error)
+
+
 @dataclass(slots=True)
 class Dialect:
     """The parameters an endpoint understands, learned from its refusals.
@@ -179,7 +185,8 @@ class Dialect:
     ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
     which is learned. Or they ignore it, so the first guess matters. ``merged``: there is no system
     role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
-    tokens, that may be asked for. ``extra`` goes with every request.
+    tokens, that may be asked for. ``extra`` goes with every request. ``lessons`` say the same
+    in words.
     """
 
     limit: str
@@ -188,6 +195,7 @@ class Dialect:
     most_output: int | None = None
     dropped: set[str] = field(default_factory=set)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    lessons: Lessons = field(default_factory=Lessons)
 
     def body(
         self,
@@ -223,7 +231,7 @@ class Dialect:
         message = f"{error.param or ''} {error.message}"
         if error.status_code == 500 and _TEMPLATE.search(message):
             return self._merge(body, message)
-        if error.status_code not in (400, 422) or length_refusal(error):
+        if not may_be_a_parameter(error):
             return False
         said = message.lower()
         refused = [
@@ -231,7 +239,7 @@ class Dialect:
             for name, words in OPTIONAL.items()
             if name in body and any(word in said for word in words)
         ]
-        self.dropped.update(refused)
+        self.drop(refused)
         return (
             bool(refused)
             or self._shorten(body, message)
@@ -239,14 +247,11 @@ class Dialect:
             or self._merge(body, message)
         )
 
-    def optional(self, body: dict[str, Any], error: openai.APIStatusError) -> tuple[str, ...]:
-        """Return what may be left out of a refused ``body`` to see if that is what was refused.
-
-        Empty if the refusal has another reason.
-        """
-        if error.status_code not in (400, 422) or length_refusal(error):
-            return ()
-        return tuple(name for name in OPTIONAL if name in body)
+    def drop(self, names: Iterable[str]) -> None:
+        """Leave parameters out of all later requests."""
+        for name in names:
+            self.dropped.add(name)
+            self.lessons.add(f"refuses {name}, so it is left out")
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         if self.merged:
@@ -263,15 +268,21 @@ class Dialect:
         about = ("max_" in message, "output tokens" in message, "completion tokens" in message)
         if found is None or not any(about):
             return False
-        most = int(found[1] or found[2])
-        self.most_output = min(most, self.most_output or most)
-        return bool(body[sent] > self.most_output)
+        self.shorten(int(found[1] or found[2]))
+        return bool(body[sent] > (self.most_output or 0))
+
+    def shorten(self, most: int) -> None:
+        """Ask for no longer reply than this in all later requests."""
+        if self.most_output is None or most < self.most_output:
+            self.most_output = most
+            self.lessons.add(f"gives replies of at most {most:,} tokens, so none is longer")
 
     def _merge(self, body: dict[str, Any], message: str) -> bool:
         """Learn that there is no system role; return whether the refused request used it."""
         used = len(body["messages"]) > 1
         if used and _SYSTEM.search(message) and _UNSUPPORTED.search(message):
             self.merged = True
+            self.lessons.add("takes no system message, so its text goes with the user's")
         return used and self.merged
 
     def _swap(self, body: dict[str, Any], message: str) -> bool:
