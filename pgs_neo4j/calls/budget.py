@@ -164,7 +164,10 @@ class Budget:
 
     def fits(self, model: str, room: int) -> bool:
         """Return whether a sweep with an empty prompt and a reply of ``room`` tokens would fit."""
-        amount = self.most(model, 0, room)
+        return self.allows(self.most(model, 0, room))
+
+    def allows(self, amount: Amount) -> bool:
+        """Return whether an amount fits beside everything that is spent and reserved."""
         return not self.bounds.crossed(self.spent + self.reserved + self.ending + amount)
 
     def knows(self, model: str) -> bool:

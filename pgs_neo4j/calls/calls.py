@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -13,7 +13,7 @@ from pgs_neo4j.calls.budget import Amount, Budget, Purpose, SpendingLimits
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.calls.contexts import Contexts
 from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
-from pgs_neo4j.calls.outcome import UsageDoubts, check_size, without_retry
+from pgs_neo4j.calls.outcome import UsageDoubts, check_size, refuses_kind, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.proofs import OpenProof, Proofs, Verdict, returned_receipts
 from pgs_neo4j.calls.queue import Scheduler, deadline_passed
@@ -33,13 +33,15 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
 from pgs_neo4j.llm.context import Limited, ModelContext
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.protocol import LLM, Embedder, Named, is_free, shared_pace
+from pgs_neo4j.llm.protocol import LLM, Adapting, Embedder, Named, Preparing, is_free, shared_pace
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.token_floor import TextSize, measure
 
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
+
+UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
 
 Hear = Callable[[str], None]
 
@@ -53,7 +55,8 @@ class Calls:
     Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
     The ``ledger`` records the calls of a run before they are sent. ``traced_text``: prompts and
     replies stand in spans. ``uncounted`` are the calls for which nothing proves that the model was
-    given all of the prompt, because the endpoint counted no tokens.
+    given all of the prompt, because the endpoint counted no tokens. ``upcoming`` are kinds of calls
+    that the run makes after it has paid for others.
     """
 
     scheduler: Scheduler
@@ -71,6 +74,7 @@ class Calls:
     upcoming: tuple[UpcomingCall, ...] = ()
     _settling: asyncio.Lock = field(default_factory=asyncio.Lock)
     _unsettled: ModelError | None = None
+    _tried: int = 0  # calls that only settled what a model takes
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
@@ -132,10 +136,10 @@ class Calls:
         ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too long a
         wait. After a WaitError, the run makes no further call.
         """
-        if not last:
-            await self._settle_upcoming()
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
+        if not last:
+            await self._settle_upcoming(llm, prompt, room)
         purpose: Purpose = "rest" if last else "sweep"
 
         async def once() -> Completion:
@@ -144,7 +148,7 @@ class Calls:
                 with self._learning(llm), without_retry(of_malformed=not repeat_malformed):
                     reply = await complete_traced(llm, prompt, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
-                self._doubts.note(llm.name, reply)
+                self._note(llm, reply)
                 check_size(llm.name, reply, room)
                 return reply
 
@@ -208,7 +212,7 @@ class Calls:
                 )
             reply = await self._hear_all(llm, piece, pieces, hear)
             paid.usage = reply.usage
-            self._doubts.note(llm.name, reply)
+            self._note(llm, reply)
         self.settlements.add(llm, effort, stream=True)
         return replace(reply, proven=await self._prove(llm, prompt, reply, room))
 
@@ -216,56 +220,89 @@ class Calls:
         """Return whether a call is to an endpoint that has not answered such a call yet."""
         return isinstance(call.llm, Limited) and not self.settlements.know(call)
 
-    async def _settle_upcoming(self) -> None:
+    async def _settle_upcoming(self, llm: LLM, prompt: Prompt, room: int) -> None:
         """Try each kind of call once that the run makes later and that was never answered.
 
-        Raises ModelError where one would fail, before anything else is paid.
+        Nothing is tried where the budget has room for the next call alone, which is described.
+        Raises ModelError, before anything else is paid, where one would be refused. What may pass,
+        such as a rate limit, keeps no run from reading.
         """
+        first = self.budget.most(llm.name, estimated_tokens(prompt), room)
         async with self._settling:
             if self._unsettled is not None:
                 raise self._unsettled
             while self.upcoming:
                 call = self.upcoming[0]
-                if self.needs_settling(call):
+                tried = self.budget.most(call.llm.name, estimated_tokens(PROMPT), ROOM)
+                if self.needs_settling(call) and self.budget.allows(tried + first):
+                    if call.llm is llm and isinstance(llm, Preparing):
+                        await llm.prepare(prompt, max_tokens=room)
                     try:
                         await self._settle(call)
                     except BudgetError:
-                        pass  # too little for this is too little for a sweep
+                        pass  # the next call may be cheaper, as its model has another price
+                    except PromptTooLongError:
+                        return  # there is no memory for the next call, which will be a smaller one
                     except ModelError as error:
-                        self._unsettled = error
-                        raise
+                        if refuses_kind(error):
+                            self._unsettled = ModelError(UNSETTLED.format(error=error))
+                            raise self._unsettled from None
+                        self._doubts.warn(
+                            f"{call.llm.name} could not be tried before the first sweep: {error}"
+                        )
                 self.upcoming = self.upcoming[1:]
 
     async def _settle(self, call: UpcomingCall) -> None:
-        llm = call.llm
+        """Make a small call of this kind. Raises ModelError if it fails, and StoppedError."""
+        llm, estimated = call.llm, estimated_tokens(PROMPT)
 
         async def once() -> None:
-            reply: Completion | None = None
-            estimated = estimated_tokens(PROMPT)
             async with self.reserving(llm, estimated, ROOM, "rest", typical=False) as paid:
-                if call.stream:
-                    pieces = stream_traced(llm, PROMPT, ROOM, call.effort, text=self.traced_text)
-                    async with aclosing(pieces):
-                        async for piece in pieces:
-                            reply = piece if isinstance(piece, Completion) else reply
-                else:
-                    reply = await complete_traced(
-                        llm, PROMPT, ROOM, call.effort, text=self.traced_text
-                    )
-                if reply is not None:
-                    paid.usage = reply.usage
+                with self._learning(llm):
+                    reply = await self._try(call)
+                paid.usage = reply.usage
+                self._note(llm, reply)
 
-        with stopping(self.budget, self.scheduler.timeout_s), suppress(ModelOutputError):
-            await self.scheduler.call(
-                once,
-                self.pace(llm),
-                length=float(estimated_tokens(PROMPT)),
-                tokens=estimated_tokens(PROMPT) + ROOM,
-                who=f"model {llm.name}",
-                until=self.ends_at,
-                on_wait=partial(self.waits.tell, PROMPT),
-            )
+        try:
+            with stopping(self.budget, self.scheduler.timeout_s):
+                await self.scheduler.call(
+                    once,
+                    self.pace(llm),
+                    length=float(estimated),
+                    tokens=estimated + ROOM,
+                    who=f"model {llm.name}",
+                    until=self.ends_at,
+                    alone=True,
+                    on_wait=partial(self.waits.tell, PROMPT),
+                )
+        except ModelOutputError as error:
+            # An empty or unwilling answer shows as much as any other. A malformed one does not.
+            if error.retry is not None:
+                raise
         self.settlements.add(llm, call.effort, stream=call.stream)
+
+    async def _try(self, call: UpcomingCall) -> Completion:
+        llm, effort = call.llm, call.effort
+        if not call.stream:
+            return await complete_traced(llm, PROMPT, ROOM, effort, text=self.traced_text)
+        async with aclosing(
+            stream_traced(llm, PROMPT, ROOM, effort, text=self.traced_text)
+        ) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Completion):
+                    return piece
+        raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end")
+
+    def _note(self, llm: LLM, reply: Completion) -> None:
+        """Warn of what a reply has shown of its endpoint."""
+        self._doubts.note(llm.name, reply)
+        for lesson in llm.take_lessons() if isinstance(llm, Adapting) else ():
+            self._doubts.warn(lesson)
+
+    @property
+    def any_paid(self) -> bool:
+        """Whether a call was made that did more than try what a model takes."""
+        return self.usage.calls > self._tried
 
     def pass_tokens(self, llm: LLM, most: int | None, room: int) -> int | None:
         """Return the most input tokens: ``most``, within the model's context."""
@@ -420,7 +457,7 @@ class Calls:
                     if self.budget.idle or self.budget.closed:
                         # Before the first call, a smaller prompt may still fit: a part of this
                         # one, or another partition.
-                        first = divisible or not self.usage.calls
+                        first = divisible or not self.any_paid
                         smaller = first and self.budget.fits(llm.name, room)
                         if purpose == "sweep" and not smaller:
                             self.budget.closed = self.budget.closed or Stop.from_error(error)
@@ -456,8 +493,10 @@ class Calls:
             raise
         finally:
             self.budget.release(amount)
+            # A prompt of a few words would make others look costlier than they are.
             size = estimated if typical else 0
             paid.counted = self._count(llm, size, amount, paid.usage)
+            self._tried += 0 if typical else paid.counted.usage.calls
             for settled in self._settled:
                 if not settled.done():
                     settled.set_result(None)

@@ -12,6 +12,7 @@ from pgs_neo4j.errors import (
     ModelError,
     ModelOutputError,
     ModelRateLimitError,
+    ModelUnavailableError,
     PromptTooLongError,
     StoppedError,
     UnknownModelError,
@@ -72,6 +73,17 @@ def ends_calls(error: BaseException) -> bool:
     """Whether any other call would fail alike: a refused key, an unknown model, or no quota."""
     no_quota = isinstance(error, ModelRateLimitError) and error.retry is None
     return no_quota or isinstance(error, ModelAuthError | UnknownModelError)
+
+
+def refuses_kind(error: BaseException) -> bool:
+    """Whether an endpoint would refuse each call of the same model and parameters.
+
+    It has refused this one at once, at no cost, and would not be asked again.
+    """
+    if ends_calls(error):
+        return True
+    refused = isinstance(error, ModelUnavailableError) and error.retry is None
+    return refused and cost_of(error) == Usage()
 
 
 def check_size(model: str, reply: Completion, room: int) -> None:

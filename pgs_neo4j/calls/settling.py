@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.protocol import LLM, reply_signature
 from pgs_neo4j.model import Effort, Prompt
 
-ROOM = 16  # tokens; more are not wanted, and less is refused by some
+# Some interfaces refuse less, and a small model that loses the thread stops here.
+ROOM = 16
 PROMPT = Prompt(
     task="settling", system="You answer with one word.", user="Are you ready?", question=""
 )
@@ -28,14 +29,19 @@ class UpcomingCall:
 
 @dataclass(slots=True)
 class Settlements:
-    """The kinds of calls that endpoints have answered, by the names of models."""
+    """The kinds of calls that endpoints have answered."""
 
     _answered: set[tuple[str, Effort | None, bool]] = field(default_factory=set)
 
     def add(self, llm: LLM, effort: Effort | None, *, stream: bool) -> None:
         """Note that such a call was answered."""
-        self._answered.add((llm.name, effort, stream))
+        self._answered.add((reply_signature(llm), effort, stream))
 
     def know(self, call: UpcomingCall) -> bool:
         """Return whether such a call was answered before."""
-        return (call.llm.name, call.effort, call.stream) in self._answered
+        return (reply_signature(call.llm), call.effort, call.stream) in self._answered
+
+    def forget(self, llm: LLM) -> None:
+        """Forget the answers of a model, because another one has its name now."""
+        gone = reply_signature(llm)
+        self._answered = {known for known in self._answered if known[0] != gone}

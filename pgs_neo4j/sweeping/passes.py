@@ -227,7 +227,7 @@ class PassReader:
 
         Only the first pass of a run is, so that a small budget reads a part of it.
         """
-        return bool(reasks) and len(item.pieces) > 1 and not self._tools.calls.usage.calls
+        return bool(reasks) and len(item.pieces) > 1 and not self._tools.calls.any_paid
 
     async def _reply(
         self, item: Pass, prompt: Prompt, room: int, *, short: bool, divisible: bool

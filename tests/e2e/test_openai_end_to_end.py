@@ -42,7 +42,7 @@ async def test_sweeps_and_synthesis_go_to_their_models_and_the_key_goes_nowhere(
     assert all(citation.valid for citation in answer.synthesis.citations)
     assert answer.synthesis.citations
     assert sum(isinstance(event, TextStreamed) for event in events) > 1
-    assert answer.usage.calls == 5
+    assert answer.usage.calls == len(fake.chats) + len(fake.settling) == 6
     assert not answer.usage.estimated
     assert KEY not in await stored_text(db)
     assert KEY not in caplog.text

@@ -2,7 +2,8 @@
 
 In a test: ``with FakeOpenAI() as fake: fake.script(Status(429), Answer("hi"))`` and point a
 client at ``fake.base_url``. Replies are taken from the script in order; after it, every call
-is answered by ``fake.default``. As a program: ``python openai_server.py [--port N]`` prints
+is answered by ``fake.default``. The small call that settles what a model takes is answered beside
+the script and listed apart. As a program: ``python openai_server.py [--port N]`` prints
 ``base_url`` on the first line and serves valid contract answers until it is ended.
 """
 
@@ -20,12 +21,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
 Body = dict[str, Any]
+SETTLING = "Are you ready?"  # all that the call asks which settles what a model takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,16 @@ class FakeOpenAI:
 
     @property
     def chats(self) -> list[Recorded]:
-        """The chat requests so far."""
+        """The chat requests so far, without those that settle what a model takes."""
+        return [r for r in self._asked if not settles(r.body)]
+
+    @property
+    def settling(self) -> list[Recorded]:
+        """The chat requests so far that settle what a model takes."""
+        return [r for r in self._asked if settles(r.body)]
+
+    @property
+    def _asked(self) -> list[Recorded]:
         return [r for r in self.requests if r.path.endswith("/chat/completions")]
 
     def script(self, *replies: Scripted) -> None:
@@ -186,6 +197,9 @@ class FakeOpenAI:
             refused = self.refuse(request)
             if refused is not None:
                 return refused
+            if settles(request.body):
+                usual = self.default
+                return replace(usual, text="Yes.") if isinstance(usual, Answer) else usual
             return self._script.popleft() if self._script else self.default
 
     def wait_for_requests(self, count: int, timeout_s: float = 10.0) -> bool:
@@ -382,6 +396,11 @@ class _Handler(BaseHTTPRequestHandler):
         data.reverse()  # the interface promises an index, not an order
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         self._json(200, {"object": "list", "data": data, "usage": usage})
+
+
+def settles(body: Body) -> bool:
+    """Whether a request is the small one that settles what a model takes."""
+    return SETTLING in str(body.get("messages", ""))
 
 
 def vector_of(text: str, dimensions: int) -> list[float]:

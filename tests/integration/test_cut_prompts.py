@@ -102,7 +102,8 @@ async def test_a_synthesis_that_was_cut_is_written_from_shorter_reports(
     streamed = "".join(one.text for one in events if isinstance(one, TextStreamed))
     assert streamed.endswith(answer.text)
     assert streamed.count("does not count") == withdrawn
-    assert answer.usage.calls == len(fake.chats) - (len(asked) - 1 if cut == "refuse" else 0)
+    refused = len(asked) - 1 if cut == "refuse" else 0
+    assert answer.usage.calls == len(fake.chats) + len(fake.settling) - refused
 
 
 async def test_a_synthesis_that_cannot_be_made_shorter_fails_with_one_sentence(endpoint, db, fake):

@@ -20,7 +20,7 @@ from pgs_neo4j.model import Completion, Prompt
 from tests.database import alter
 from tests.engines import model_on_papers
 from tests.fakes.ollama import FakeOllama
-from tests.fakes.openai_server import FakeOpenAI, Raw
+from tests.fakes.openai_server import FakeOpenAI, Raw, settles
 from tests.integration.test_windows import LENGTHEN, ask, wrongly_read
 
 MODEL = "llama3.1:8b"
@@ -203,6 +203,9 @@ async def test_all_is_read_whatever_the_context(endpoint, db, fake, served, sett
         assert not answer.partial
         assert any("reads in many short passes" in text for text in answer.warnings)
         assert not fake.chats
+        # The call that settles what the synthesis takes loads what the first sweep needs.
+        assert settles(served.bodies[0])
+        assert served.contexts[0] == served.contexts[1]
         if settings:
             assert max(served.contexts) == 4_096
 
