@@ -335,11 +335,17 @@ class Calls:
         """
         if not isinstance(llm, Limited) or llm.refuses_long_prompts:
             return True
+        if self.contexts.is_new_model(llm.name, reply.model):
+            self._forget(llm)
+            self.contexts.forget(llm.name)
+            await self.contexts.ask(llm)
         size = await asyncio.to_thread(measure, prompt.system + prompt.user)
         verdict = self._judge(llm, prompt, reply, size)
+        counts = self.proofs.is_count(llm.name, reply.counted)
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
-        counts = self.proofs.is_count(llm.name, reply.counted)
+            if counts and reply.counted and self._surely_read(llm, prompt, reply):
+                self.contexts.learn_whole(llm.name, reply.counted)
         if verdict == "unproven" and not counts:
             self.uncounted += 1
         if verdict != "cut":
@@ -351,6 +357,23 @@ class Calls:
             prompt=reply.counted,
             usage=reply.usage,
         )
+
+    def _surely_read(self, llm: LLM, prompt: Prompt, reply: Completion) -> bool:
+        """Return whether more than its tokens shows that a prompt was read.
+
+        A server may have counted them before it cut the prompt.
+        """
+        return not self._may_cut(llm) or returned_receipts(prompt, reply.text) == "all"
+
+    async def ask_context(self, llm: LLM) -> None:
+        """Ask a model's server what it takes, and notice if it is another one. Raises nothing."""
+        if await self.contexts.ask_again(llm):
+            self._forget(llm)
+
+    def _forget(self, llm: LLM) -> None:
+        """Forget what the replies of a model have shown, because another one has its name now."""
+        self.proofs.forget(llm.name)
+        self.settlements.forget(llm)
 
     def _judge(self, llm: LLM, prompt: Prompt, reply: Completion, size: TextSize) -> Verdict:
         """Return whether a prompt of this size was given as a whole."""

@@ -6,8 +6,9 @@ counts in tokens of its own, so some of the context stays free.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.llm.context import Advised, Limited, ModelContext, advise_context
@@ -19,6 +20,9 @@ MARGIN_SHARE = 0.05
 # A report of a few findings. A context that leaves less holds no pass at all.
 LEAST_REPLY = 256
 UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
+# A server may have been restarted with another context. Asking costs nothing, but takes up to 5 s
+# where it does not answer.
+ASK_AGAIN_S = 60.0
 REPLY_SHARE = 0.4  # of the context, at most, where the wanted reply would take more
 
 
@@ -32,20 +36,57 @@ class Contexts:
 
     entries: Mapping[str, ModelEntry]
     _known: dict[str, ModelContext | None] = field(default_factory=dict)
+    _said: dict[str, ModelContext] = field(default_factory=dict)
+    _asked_at: dict[str, float] = field(default_factory=dict)
+    _reported: dict[str, set[str]] = field(default_factory=dict)
 
     async def ask(self, llm: object) -> ModelContext | None:
         """Return a model's context, asking its server if nothing is known. Raises nothing."""
+        await self.ask_again(llm)
+        return self.of(str(getattr(llm, "name", "")))
+
+    async def ask_again(self, llm: object) -> bool:
+        """Ask a model's server, at most once a minute, and return whether it has changed.
+
+        If it says something else than before, that replaces all that was learned. Raises nothing.
+        """
         name = str(getattr(llm, "name", ""))
-        if name not in self._known and isinstance(llm, Limited):
-            entry = self.entries.get(name)
-            configured = entry.context if entry else None
-            if configured:
-                self._known[name] = ModelContext(
-                    configured, "configured", refuses=llm.refuses_long_prompts
-                )
-            else:
-                self._known[name] = await llm.read_context()
-        return self.of(name)
+        if not isinstance(llm, Limited):
+            return False
+        entry = self.entries.get(name)
+        if entry is not None and entry.context:
+            refuses = llm.refuses_long_prompts
+            configured = ModelContext(entry.context, "configured", refuses=refuses)
+            self._known.setdefault(name, configured)
+            return False
+        now = asyncio.get_running_loop().time()
+        if name in self._known and now < self._asked_at.get(name, now) + ASK_AGAIN_S:
+            return False
+        self._asked_at[name] = now
+        said, before = await llm.read_context(), self._said.get(name)
+        changed = said is not None and before is not None and said.tokens != before.tokens
+        if changed or self._known.get(name) is None:
+            self._known[name] = said
+        if said is not None:
+            self._said[name] = said
+        return changed
+
+    def is_new_model(self, name: str, reported: str) -> bool:
+        """Return whether replies of a model bear a name that no earlier one did.
+
+        An endpoint that serves one name with several models is followed once for each of them.
+        """
+        if reported == name:  # some replies do not say
+            return False
+        known = self._reported.setdefault(name, set())
+        new = bool(known) and reported not in known
+        known.add(reported)
+        return new
+
+    def forget(self, model: str) -> None:
+        """Forget what is known of a model, because another one has its name now."""
+        for known in (self._known, self._said, self._asked_at):
+            known.pop(model, None)
 
     def describe(self, llms: Sequence[object]) -> tuple[tuple[str, str], ...]:
         """Return the contexts of models behind endpoints in words, by their names."""
@@ -91,6 +132,16 @@ class Contexts:
             if known is not None:
                 tokens = min(tokens, known.tokens)
             self._known[model] = ModelContext(tokens, "cut", prompt=kept)
+
+    def learn_whole(self, model: str, counted: int) -> None:
+        """Take in that a prompt of so many tokens was read: what was learned was too little."""
+        known = self._known.get(model)
+        if known is None or known.origin not in ("cut", "refusal"):
+            return
+        more = counted - (known.prompt or known.tokens)
+        if more > 0:
+            prompt = None if known.prompt is None else counted
+            self._known[model] = replace(known, tokens=known.tokens + more, prompt=prompt)
 
     def input_room(self, model: str, most: int | None, room: int) -> int | None:
         """Return the most input tokens beside ``room`` for a reply; None without a limit.

@@ -144,6 +144,12 @@ class Proofs:
         """Return whether this model's endpoint has counted the tokens of such a text."""
         return self.counts(model) and self._least(model, size) is not None
 
+    def forget(self, model: str) -> None:
+        """Forget how a model's endpoint counts, because another one has its name now."""
+        self._samples.pop(model, None)
+        self._cuts.pop(model, None)
+        self._miscounting.discard(model)
+
     def _is_short(self, model: str, size: TextSize, counted: int) -> bool:
         usual = self._least(model, size) or 0.0
         return counted < max(size.floor, usual * (1 - SLACK))

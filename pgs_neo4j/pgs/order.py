@@ -73,7 +73,7 @@ class RunTools:
     async def ask_contexts(self) -> None:
         """Ask the models' servers what they can take, before any prompt is made."""
         for llm in (self.sweep_llm, self.synthesis_llm):
-            await self.calls.contexts.ask(llm)
+            await self.calls.ask_context(llm)
         self.warn_of_small_contexts()
 
     def warn_of_small_contexts(self) -> None:

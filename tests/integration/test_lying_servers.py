@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pgs_neo4j.calls.contexts import ASK_AGAIN_S
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Answer
 from tests.conftest import Endpoint
@@ -81,6 +82,40 @@ async def test_another_model_under_the_same_name_counts_in_another_way(endpoint,
         return window(request)
 
     assert (await read_papers(endpoint, db, window, serve=serve)).coverage.nodes_read == 80
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_server_that_was_restarted_with_another_model_is_noticed(
+    endpoint, db, clock, named
+):
+    """Its tokens are fewer, which would look like a cut if those of the former still counted."""
+    window, name = Window(131_072, "tail", bytes_per_token=2.5), b"one"
+
+    def serve(request: Recorded) -> Scripted | None:
+        reply = window(request)
+        if not isinstance(reply, Raw):
+            return reply
+        return Raw(reply.content.replace(b'"model": "reader"', b'"model": "%s"' % name))
+
+    with FakeOpenAI(default=Reply(contract_answer)) as fake:
+        fake.refuse, fake.pages = serve, {"/v1/models": listed(loaded_context_length=8_192)}
+        async with model_on_papers(endpoint, db, fake, topics=2, cache=False) as pgs:
+            await alter(db, LENGTHEN, words=40)
+            before, tried = await ask(pgs), len(fake.settling)
+            window.bytes_per_token, window.context = 4.0, 32_768
+            fake.pages["/v1/models"] = listed(loaded_context_length=32_768 - named)
+            name = b"two" if named else name
+            clock.forward(0 if named else ASK_AGAIN_S)
+            after = await ask(pgs)
+    assert after.coverage.nodes_read == 80
+    swept = [sum(sweep.passes for sweep in answer.sweeps) for answer in (before, after)]
+    settled = [tried, len(fake.settling) - tried]
+    # No pass is asked for twice. A server that says something else may refuse something else.
+    assert [before.usage.calls, after.usage.calls] == [
+        passes + 1 + calls for passes, calls in zip(swept, settled, strict=True)
+    ]
+    assert settled == [1, 0 if named else 1]
+    assert swept[1] < swept[0] or named
 
 
 CODES_IN_TEXT = [

@@ -123,7 +123,7 @@ class ModelExtractor:
         room, and then for each half.
         Raises ModelError and StoppedError.
         """
-        await self.calls.contexts.ask(self.llm)
+        await self.calls.ask_context(self.llm)
         return await _Asking(self).extract(tuple(chunks))
 
 
