@@ -22,6 +22,28 @@ INTRODUCTIONS = (
 )
 
 
+MADE = [
+    f"The oven number {7 * place + 100} of {town} was built of {stone} in the spring. Its owner, "
+    f"Madame {name}, says that {place + 13}.{place} percent of the tiles are {color}. The walls of "
+    f"the workshop are painted {color} every year. The river near {town} does bring {stone} to the "
+    f"workshop. In the winter of {1850 + 3 * place} the masters of {town} were {color} with cold."
+    for place, (town, stone, name, color) in enumerate(
+        (town, stone, name, color)
+        for town, name in zip(
+            ("Arlon", "Bergen", "Cadiz", "Delft", "Evora", "Faenza"),
+            ("Quill", "Ravel", "Satie", "Tallis", "Uhland", "Varese"),
+            strict=True,
+        )
+        for stone, color in zip(
+            ("basalt", "gneiss", "marl", "slate", "tuff"),
+            ("azure", "brown", "crimson", "dun", "ecru"),
+            strict=True,
+        )
+    )
+]
+"""Texts of which nearly every sentence has a number, a name, or a color."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a kind, the text that it cites, and whether the text bears it out."""

@@ -41,7 +41,7 @@ RETURN elementId(n) AS element_id, labels(n) AS labels,
   WHERE $every OR s.id IN $sessions
   WITH DISTINCT f, w, r, s ORDER BY r.started_at DESC, r.id, w.partition, f.place LIMIT $limit
   RETURN {
-    id: f.id, text: f.text, supported: f.supported, run: r.id, session: s.id,
+    id: f.id, text: f.text, doubts: coalesce(f.doubts, []), supported: f.supported, run: r.id, session: s.id,
     question: r.question, partition: w.partition, started_at: toString(r.started_at)
   }
 } AS findings

@@ -10,6 +10,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import NodeFinding
 from pgs_neo4j.sweeping.quotes import quotes_from
 from pgs_neo4j.text import node_text
+from pgs_neo4j.text.claims.marking import remark
 
 NAMES = ("element_id", "labels", "text", "title", "key")
 
@@ -22,7 +23,7 @@ async def read_findings(
     sessions: Sequence[str] | None = None,
     limit: int = 20,
 ) -> tuple[NodeFinding, ...]:
-    """Return findings that cite a node, those of the latest run first.
+    """Return findings that cite a node, those of the latest run first, marked if in doubt.
 
     Only those of some ``sessions`` count, None means all. Raises UnknownNodeError, and UsageError
     for a ``limit`` out of range.
@@ -45,6 +46,10 @@ async def read_findings(
         raise unknown_node(view, element_id)
     node = node_text.node(rank=0, **{name: rows[0][name] for name in NAMES})
     return tuple(
-        NodeFinding(**finding, quotes=quotes_from(finding["text"], node))
+        NodeFinding(
+            **{name: value for name, value in finding.items() if name not in ("text", "doubts")},
+            text=remark(finding["text"], finding["doubts"]),
+            quotes=quotes_from(finding["text"], node),
+        )
         for finding in rows[0]["findings"]
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
+from pgs_neo4j.checking.reports import stated_finding
 from pgs_neo4j.model import Citation, Convergence, Finding, Stated, Sweep
 from pgs_neo4j.text.gist import Rarity, gist
 from pgs_neo4j.text.grouping import grouped
@@ -22,9 +23,10 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A finding, and its valid citations by the nodes they cite."""
+    """A finding, its text without a mark, and its valid citations by the nodes they cite."""
 
     stated: Stated
+    text: str
     cited: dict[Place, Citation] = field(compare=False)
 
 
@@ -54,7 +56,7 @@ def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
     """Return all findings in the order of partition and place."""
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return [
-        _Claim(Stated(report.partition, place, finding.text, run), _cited(finding))
+        _Claim(stated_finding(report.partition, place, finding, run), finding.text, _cited(finding))
         for run, report in sorted(reports, key=lambda pair: pair[1].partition)
         for place, finding in enumerate(report.findings)
     ]
@@ -70,7 +72,7 @@ def _cited(finding: Finding) -> dict[Place, Citation]:
 
 def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
     """Return indices of findings that say the same in different partitions."""
-    gists = [gist(claim.stated.text) for claim in claims]
+    gists = [gist(claim.text) for claim in claims]
     groups = grouped(gists, Rarity.of(gists))
     return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
 

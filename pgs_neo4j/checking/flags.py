@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j.checking.reports import sorted_reports
+from pgs_neo4j.checking.reports import sorted_reports, stated_finding
 from pgs_neo4j.model import ChasedFlag, Flag, Report, Stated, Sweep
+from pgs_neo4j.text.claims.marking import unmark
 from pgs_neo4j.text.gist import SPEAKS, Rarity, gist, named
 from pgs_neo4j.text.grouping import ROUNDING
 
@@ -52,11 +53,11 @@ def _collect_bullets(reports: Sequence[tuple[str, Report]]) -> _Bullets:
     for run, report in reports:
         number = report.partition
         findings[number] += [
-            _bullet(number, place, finding.text, run)
+            _Bullet(stated_finding(number, place, finding, run), gist(finding.text))
             for place, finding in enumerate(report.findings)
         ]
         absences[number] += [
-            _bullet(number, place, absence.text, run)
+            _Bullet(Stated(number, place, absence.text, run), gist(absence.text))
             for place, absence in enumerate(report.absences)
         ]
     rarity = Rarity.of(
@@ -66,10 +67,6 @@ def _collect_bullets(reports: Sequence[tuple[str, Report]]) -> _Bullets:
         for bullet in bullets
     )
     return _Bullets(findings, absences, rarity)
-
-
-def _bullet(partition_id: int, place: int, text: str, run: str) -> _Bullet:
-    return _Bullet(Stated(partition_id, place, text, run), gist(text))
 
 
 def _chase_flag(
@@ -92,7 +89,7 @@ def _chase_flag(
 
 def _closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[Stated, ...]:
     """Return the bullets on a flag's subject, the closest first."""
-    about = named(flag.text)
+    about = named(unmark(flag.text))
     same = [bullet for bullet in bullets if rarity.near(about, bullet.gist) >= SPEAKS - ROUNDING]
     # Not by nearness: a short bullet is near with only a few shared words.
     same.sort(key=lambda bullet: -round(rarity.weight(about & bullet.gist), 9))

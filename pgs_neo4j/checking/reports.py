@@ -1,10 +1,11 @@
-"""Sorts the reports of all sweeps."""
+"""Sorts the reports of all sweeps, and repeats their findings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgs_neo4j.model import Report, Sweep
+from pgs_neo4j.model import Finding, Report, Stated, Sweep
+from pgs_neo4j.text.claims.marking import remark
 
 
 def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
@@ -15,3 +16,8 @@ def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
     """
     reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return sorted(reports, key=lambda pair: pair[1].partition)
+
+
+def stated_finding(partition: int, place: int, finding: Finding, run: str) -> Stated:
+    """Return a finding as other lists repeat it, with a mark if it is in doubt."""
+    return Stated(partition, place, remark(finding.text, finding.failures), run)

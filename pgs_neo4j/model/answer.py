@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +12,7 @@ from pgs_neo4j.model.report import (
     Citation,
     DoubtedSentence,
     Finding,
+    Report,
     Sweep,
     SweepStatus,
     Usage,
@@ -177,21 +179,12 @@ class Answer:
 
     @property
     def in_doubt(self) -> tuple[DoubtedSentence, ...]:
-        """The sentences in doubt: those of the answer, then the findings of its reports."""
-        listed = [
-            (sweep.partition, finding)
-            for sweep in self.sweeps
-            if sweep.report is not None
-            for finding in sweep.report.findings
-        ]
-        return (
-            *self.synthesis.in_doubt,
-            *(
-                DoubtedSentence(text=finding.text, reason=reason, partition=partition)
-                for partition, finding in listed
-                for reason in finding.failures
-            ),
-        )
+        """The sentences in doubt: those of the answer, then those of its reports.
+
+        Of each report, its findings come before its Domain State and its flags.
+        """
+        reports = [sweep.report for sweep in self.sweeps if sweep.report is not None]
+        return (*self.synthesis.in_doubt, *(one for report in reports for one in _doubted(report)))
 
     @property
     def struck(self) -> tuple[DoubtedSentence, ...]:
@@ -210,3 +203,10 @@ class Answer:
         """Whether a limit, a failed sweep, or a cut synthesis left gaps."""
         whole = all(sweep.status is SweepStatus.ACCEPTED for sweep in self.sweeps)
         return bool(self.stopped) or not self.synthesis.complete or not whole
+
+
+def _doubted(report: Report) -> Iterator[DoubtedSentence]:
+    for finding in report.findings:
+        for reason in finding.failures:
+            yield DoubtedSentence(text=finding.text, reason=reason, partition=report.partition)
+    yield from report.in_doubt

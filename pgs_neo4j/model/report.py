@@ -93,8 +93,9 @@ class Absence:
 class Report:
     """The report of one sweep: the contract's four sections, parsed and resolved.
 
-    ``omitted`` counts the bullets beyond those that a section may have. ``struck`` are findings
-    that were taken out because they failed their checks twice.
+    ``omitted`` counts the bullets beyond those that a section may have. ``in_doubt`` are the
+    sentences that are marked in the Domain State and the flags; findings have doubts of their own.
+    ``struck`` is what was taken out because it failed its checks twice.
     """
 
     partition: int
@@ -103,6 +104,7 @@ class Report:
     flags: tuple[Flag, ...] = ()
     absences: tuple[Absence, ...] = ()
     omitted: int = 0
+    in_doubt: tuple[DoubtedSentence, ...] = ()
     struck: tuple[DoubtedSentence, ...] = ()
 
     @property

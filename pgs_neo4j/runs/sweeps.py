@@ -35,6 +35,7 @@ from pgs_neo4j.runs.rows import (
     UnsynthesizedRow,
 )
 from pgs_neo4j.runs.verdicts import Name, citations_of, quotes_of
+from pgs_neo4j.sweeping.strict import marked_sentences
 
 Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
 
@@ -81,20 +82,23 @@ async def recorded_sweeps(
 
 def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
     stored, partition = row["sweep"], row["partition"]
+    state = stored.get("domain_state") or ""
     # The number in a flag may now belong to another partition.
+    flags = tuple(
+        Flag(
+            text=flag["text"],
+            target=flag["target"] if current else None,
+            citations=_citations(flag, partition),
+        )
+        for flag in _in_place(row["flags"])
+    )
     report = Report(
         partition=partition,
-        domain_state=stored.get("domain_state") or "",
+        domain_state=state,
         findings=tuple(_finding(finding, partition) for finding in _in_place(row["findings"])),
-        flags=tuple(
-            Flag(
-                text=flag["text"],
-                target=flag["target"] if current else None,
-                citations=_citations(flag, partition),
-            )
-            for flag in _in_place(row["flags"])
-        ),
+        flags=flags,
         absences=tuple(Absence(text=absence["text"]) for absence in _in_place(row["absences"])),
+        in_doubt=marked_sentences(state, flags, partition),
         struck=tuple(
             DoubtedSentence(text=text, reason=reason, partition=partition)
             for text, reason in zip(stored["struck"], stored["struck_reasons"], strict=True)

@@ -1,11 +1,18 @@
-"""Looks the claims of a finding up in the nodes that it cites, and in their facts."""
+"""Looks the claims of a report up in the nodes that they cite, and in their facts.
+
+A Domain State sums up its partition and may cite nothing, so a sentence of it without a citation
+is looked up in all that its prompt showed. So is a flag that cites nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgs_neo4j.model import Citation
+from pgs_neo4j.model import Citation, Node, Relationship
+from pgs_neo4j.sweeping.analogies import render_analogies
+from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.quotes import Wording
 from pgs_neo4j.text.claims.check import Known, Material, find_doubts
@@ -17,10 +24,14 @@ Cite = Callable[[str], Iterable[Citation]]
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The texts of what a prompt showed, each prepared once, and what else may be said."""
+    """The texts of what a prompt showed, each prepared once, and what else may be said.
+
+    ``around`` is what stands around the nodes, which a Domain State or a flag may repeat.
+    """
 
     wording: Wording
     known: Known
+    around: Material = field(default_factory=lambda: Material(""))
     _materials: dict[str, Material] = field(default_factory=dict)
 
     def check(self, text: str, cite: Cite) -> tuple[str, ...]:
@@ -49,10 +60,49 @@ class Claims:
         counts = (0, len(sources))
         return find_doubts(sentence, sources or others, self.known, cited=counts, quotes=quotes)
 
+    def doubt_state(self, sentence: str, cite: Cite) -> tuple[str, ...]:
+        """Return why a sentence of a Domain State is in doubt; only its own citations count."""
+        return self.doubt_flag(sentence, sentence, cite)
+
+    def doubt_flag(self, sentence: str, cites: str, cite: Cite) -> tuple[str, ...]:
+        """Return why a sentence of a flag is in doubt; the citations of ``cites`` count.
+
+        Without any, it may rest on whatever the prompt showed.
+        """
+        aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
+        cited = [alias for alias in aliases if alias in self.wording.shown]
+        every = cited or [*self.wording.shown]
+        return find_doubts(
+            sentence,
+            [self.around, *map(self._material, every)],
+            self.known,
+            cited=(0, len(every)),
+            where="cited node" if cited else "node of its partition",
+        )
+
     def _material(self, alias: str) -> Material:
         if alias not in self._materials:
             self._materials[alias] = Material(self.wording.text_of(alias))
         return self._materials[alias]
+
+
+def words_around(
+    order: SweepOrder, shown: Mapping[str, Node], relationships: Sequence[Relationship], part: str
+) -> str:
+    """Return what a prompt says around its nodes, and how many of each kind it shows."""
+    partition = order.partition
+    labels = Counter(label for node in shown.values() for label in node.labels)
+    types = Counter(one.type for one in relationships)
+    counted = [f"{count} {name}" for name, count in (labels + types).items()]
+    return "\n".join(
+        (
+            f"Partition {partition.name}: {partition.size} nodes, part {part}, {len(shown)} here.",
+            f"{len(relationships)} relationships.",
+            *counted,
+            *map(render_digest, order.neighbors),
+            render_analogies(order.analogies),
+        )
+    )
 
 
 def known_to(order: SweepOrder) -> Known:

@@ -26,7 +26,7 @@ from pgs_neo4j.events import PassFinished
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
-from pgs_neo4j.sweeping.claims import known_to
+from pgs_neo4j.sweeping.claims import known_to, words_around
 from pgs_neo4j.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.sweeping.pack import (
     HALVES,
@@ -39,12 +39,13 @@ from pgs_neo4j.sweeping.pack import (
 from pgs_neo4j.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.sweeping.report import has_sections, merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.sweeping.short_report import SHORT_MARK, short_prompt
-from pgs_neo4j.sweeping.strict import ask_again, failed_findings, stands_better, strike_findings
+from pgs_neo4j.sweeping.strict import ask_again, failed_sentences, stands_better, strike_report
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
 
 # Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
 LONG_REPLY = 50_000
+LONG_TEXTS = 200_000  # of nodes, in which what a report says is looked up
 MOST_ROOM = 4  # times the usual room; after that a smaller pass is asked
 
 
@@ -267,7 +268,7 @@ class PassReader:
         return reply
 
     async def _read_again(self, item: Pass, prompt: Prompt) -> None:
-        """Ask once more for a report with findings that failed; what still fails is struck.
+        """Ask once more for a report of which something failed; what still fails is struck.
 
         Where that fails as well, the first report stays without what failed.
         """
@@ -276,7 +277,7 @@ class PassReader:
             return
         calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
         room, effort = self._order.config.sweep_max_tokens, self._order.config.sweep_effort
-        again = ask_again(prompt, failed_findings(first.findings))
+        again = ask_again(prompt, failed_sentences(first))
         key = replies.key(llm, again, room, effort) if replies is not None else None
         try:
             if replies is not None and (cached := (await replies.find([key])).get(key or "")):
@@ -316,7 +317,7 @@ class PassReader:
             self._rows.append(replies.row(key, reply))
         if stands_better(second, first):
             place = self._outcomes.index(self._outcome_of(item))
-            self._outcomes[place] = _Outcome(item, strike_findings(second), proven=reply.proven)
+            self._outcomes[place] = _Outcome(item, strike_report(second), proven=reply.proven)
             self._ended = perf_counter()
         self._changes += 1
         await self._record()
@@ -361,10 +362,10 @@ class PassReader:
             self._rows.append(replies.row(key, reply))
             self._own.discard(key)
         self._prompts.pop(item.label, None)
-        if self._order.config.strict and failed_findings(report.findings):
+        if self._order.config.strict and failed_sentences(report):
             # Without what failed it is accepted as it is, should the second call come to nothing.
             self._held[item.label] = report
-            report = strike_findings(report)
+            report = strike_report(report)
         if reply.proven:
             return self._note(_Outcome(item, report))
         proof = await self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
@@ -373,6 +374,7 @@ class PassReader:
 
     async def _parse(self, item: Pass, reply: Completion, *, short: bool = False) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
+        part = f"{item.label} of {len(self._packed.passes)}"
         parse = partial(
             parse_report,
             reply.text,
@@ -381,10 +383,13 @@ class PassReader:
             known_partitions=self._order.partition_ids,
             relationships=item.relationships,
             known=None if self._tools.llm.name == EXTRACTIVE else known_to(self._order),
+            around=words_around(self._order, shown, item.relationships, part),
             short=short,
         )
+        texts = sum(len(node.text) for node in shown.values())
+        apart = len(reply.text) > LONG_REPLY or texts > LONG_TEXTS
         try:
-            return await asyncio.to_thread(parse) if len(reply.text) > LONG_REPLY else parse()
+            return await asyncio.to_thread(parse) if apart else parse()
         except ModelOutputError as error:
             raise _NoReportError(str(error)) from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from itertools import dropwhile
 
 from pgs_neo4j.calls.receipts import place_receipts, request_receipts
@@ -26,9 +27,11 @@ from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.pack import Pass
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes, facts_by_target, links_by_alias
 from pgs_neo4j.sweeping.short_report import FORM, SHORT_SYSTEM, Echoes, loose_sections
+from pgs_neo4j.sweeping.strict import marked_sentences
 from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.citations import qualify_aliases, resolve
-from pgs_neo4j.text.claims.check import Known
+from pgs_neo4j.text.claims.check import Known, Material
+from pgs_neo4j.text.claims.marking import mark
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.markdown import bullets, opened_section, paragraph, sections
 from pgs_neo4j.text.thinking import strip_thinking
@@ -168,13 +171,16 @@ def parse_report(
     relationships: Sequence[Relationship] = (),
     known: Known | None = None,
     *,
+    around: str = "",
     short: bool = False,
 ) -> Report:
     """Parse a reply as a report.
 
     ``shown`` holds the nodes of the pass by alias. Quotations may be of the facts that they state,
     on either end. With what is ``known`` besides, the claims of findings are looked up in the nodes
-    that they cite, their facts, and their ``relationships``. Other headings, another order, fences,
+    that they cite, their facts, and their ``relationships``. Sentences of the Domain State and of
+    flags are marked where they stand; those without a citation are looked up in all that was shown,
+    and ``around`` it. Other headings, another order, fences,
     and prose around the sections are tolerated, and the model's thinking is left out. So is what
     only repeats the instructions. Bullets beyond BULLETS_PER_SECTION are counted and left out. Of
     the four sections, two must be there; in a reply to the ``short`` contract one, or lines that
@@ -203,19 +209,24 @@ def parse_report(
     if not (state or any(listed.values()) or says_none):
         raise ModelOutputError("the reply is not a report: its sections say nothing")
     wording = Wording(shown, facts_by_target(shown), links_by_alias(relationships, shown))
-    claims = Claims(wording, known) if known is not None else None
+    claims = Claims(wording, known, Material(around)) if known is not None else None
+    if claims is not None:
+        cite = partial(resolve, partition=partition, nodes=shown)
+        state = mark(state, lambda sentence, _: claims.doubt_state(sentence, cite))
     kept = {name: items[:BULLETS_PER_SECTION] for name, items in listed.items()}
+    flags = tuple(
+        flag
+        for item in kept["outbound flags"]
+        for flag in _flags(item, partition, shown, known_partitions, claims)
+    )
     return Report(
         partition=partition,
         domain_state=state,
         findings=tuple(finding(item, partition, wording, claims) for item in kept["findings"]),
-        flags=tuple(
-            flag
-            for item in kept["outbound flags"]
-            for flag in _flags(item, partition, shown, known_partitions)
-        ),
+        flags=flags,
         absences=tuple(Absence(text=item) for item in kept["absences"]),
         omitted=sum(len(listed[name]) - len(kept[name]) for name in listed),
+        in_doubt=marked_sentences(state, flags, partition),
     )
 
 
@@ -299,20 +310,22 @@ def merge_reports(partition: int, reports: Mapping[str, Report], passes: int) ->
         return next(iter(reports.values()))
     ordered = list(reports.values())
     states = dict.fromkeys(report.domain_state for report in ordered if report.domain_state)
+    state, flags = " ".join(states), tuple(dict.fromkeys(f for one in ordered for f in one.flags))
     holders: dict[str, list[str]] = {}
     for label, report in reports.items():
         for absence in report.absences:
             holders.setdefault(absence.text, []).append(label)
     return Report(
         partition=partition,
-        domain_state=" ".join(states),
+        domain_state=state,
         findings=tuple(dict.fromkeys(f for report in ordered for f in report.findings)),
-        flags=tuple(dict.fromkeys(f for report in ordered for f in report.flags)),
+        flags=flags,
         absences=tuple(
             Absence(text=text if len(found) == passes else f"{text} ({_places(found, passes)})")
             for text, found in holders.items()
         ),
         omitted=sum(report.omitted for report in ordered),
+        in_doubt=marked_sentences(state, flags, partition),
         struck=tuple(dict.fromkeys(one for report in ordered for one in report.struck)),
     )
 
@@ -323,9 +336,13 @@ def _places(found: Sequence[str], passes: int) -> str:
 
 
 def _flags(
-    item: str, partition: int, shown: Mapping[str, Node], known: Collection[int]
+    item: str,
+    partition: int,
+    shown: Mapping[str, Node],
+    known: Collection[int],
+    claims: Claims | None,
 ) -> list[Flag]:
-    """Return a bullet's flags, one per partition that it begins with."""
+    """Return a bullet's flags, one per partition that it begins with, with their marks."""
     citations = resolve(item, partition, shown)
     named = _TARGETS.match(item)
     numbers = dict.fromkeys(map(int, re.findall(r"\d+", named["names"]))) if named else {}
@@ -333,6 +350,9 @@ def _flags(
     text = item
     if named and named["end"] is not None and len(targets) == len(numbers):
         text = _behind(named, item) or item
+    if claims is not None:
+        cite = partial(resolve, partition=partition, nodes=shown)
+        text = mark(text, lambda sentence, cites: claims.doubt_flag(sentence, cites, cite))
     return [Flag(text=text, target=target, citations=citations) for target in targets or (None,)]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgs_neo4j.model import DoubtedSentence, Finding, Prompt, Report
+from pgs_neo4j.model import DoubtedSentence, Finding, Flag, Prompt, Report
+from pgs_neo4j.text.claims.marking import find_marked, strike, unmark
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.shown import one_line
 
@@ -33,14 +34,25 @@ def ask_again(prompt: Prompt, failed: Sequence[DoubtedSentence]) -> Prompt:
     return replace(prompt, user=f"{prompt.user}\n\n{request}", content=content)
 
 
-def failed_findings(
-    findings: Sequence[Finding], partition: int | None = None
-) -> tuple[DoubtedSentence, ...]:
-    """Return the findings that failed their checks, each with its reasons."""
-    return tuple(
-        DoubtedSentence(text=one.text, reason="; ".join(one.failures), partition=partition)
-        for one in findings
+def failed_sentences(report: Report) -> tuple[DoubtedSentence, ...]:
+    """Return what of a report failed its checks, each with its reasons."""
+    findings = (
+        DoubtedSentence(text=one.text, reason="; ".join(one.failures), partition=report.partition)
+        for one in report.findings
         if one.failures
+    )
+    return (*findings, *report.in_doubt)
+
+
+def marked_sentences(
+    state: str, flags: Sequence[Flag], partition: int
+) -> tuple[DoubtedSentence, ...]:
+    """Return the marked sentences of a Domain State and of flags, in order, each once."""
+    texts = dict.fromkeys((state, *(flag.text for flag in flags)))
+    return tuple(
+        DoubtedSentence(text=one.text, reason=one.reason, partition=partition)
+        for text in texts
+        for one in find_marked(text)
     )
 
 
@@ -49,13 +61,18 @@ def kept_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(one for one in findings if not one.failures)
 
 
-def strike_findings(report: Report) -> Report:
-    """Return a report without the findings that failed, which it lists as struck."""
-    failed = failed_findings(report.findings, report.partition)
+def strike_report(report: Report) -> Report:
+    """Return a report without what failed, which it lists as struck.
+
+    Findings and flags go as a whole, a Domain State by its sentences.
+    """
     return replace(
         report,
+        domain_state=strike(report.domain_state).strip(),
         findings=kept_findings(report.findings),
-        struck=(*report.struck, *failed),
+        flags=tuple(flag for flag in report.flags if flag.text == unmark(flag.text)),
+        in_doubt=(),
+        struck=(*report.struck, *failed_sentences(report)),
     )
 
 

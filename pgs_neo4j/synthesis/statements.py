@@ -111,7 +111,7 @@ def doubt_statements(
                 continue
             for citation in finding.citations:
                 said.setdefault((citation.partition, citation.alias), []).append(finding.text)
-    states = [report.domain_state for report in reports]
+    states = [strike(report.domain_state) for report in reports]
     known = Known(
         question=Material(question),
         names=Material("\n".join((*_names(partitions), *states))),

@@ -14,6 +14,7 @@ from pgs_neo4j.model import (
     Convergence,
     Stated,
 )
+from pgs_neo4j.text.claims.marking import unmark
 from pgs_neo4j.text.mentions import name_of
 from pgs_neo4j.text.shown import one_line
 
@@ -82,8 +83,15 @@ def _convergence(convergence: Convergence) -> str:
     citations = convergence.citations
     nodes = [*dict.fromkeys(name_of(c.partition, one_line(c.alias, 30)) for c in citations)]
     names = f" ({', '.join(nodes[:MAX_NODES])})" if nodes else ""
-    sides = (one_line(_bullet(stated), MAX_SIDE) for stated in convergence.findings[:2])
+    sides = map(_side, convergence.findings[:2])
     return f"{heading}{names}: {' / '.join(sides)}"
+
+
+def _side(stated: Stated) -> str:
+    """Return a connected finding, shortened; a mark of doubt stays."""
+    text = _bullet(stated)
+    short = one_line(unmark(text), MAX_SIDE)
+    return short if text == unmark(text) else f"{short} (in doubt)"
 
 
 def _bullet(stated: Stated) -> str:

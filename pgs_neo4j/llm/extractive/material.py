@@ -59,11 +59,15 @@ class Material:
 
 
 def material_of(prompt: Prompt) -> Material:
-    """Return the claims of all reports of ``prompt``, in reading order."""
+    """Return the claims of all reports of ``prompt``, in reading order.
+
+    Findings in doubt are left out, because a quotation of one would carry no mark.
+    """
     claims = tuple(
         _claim(entry.report.partition, place, finding)
         for entry in prompt.reports
         for place, finding in enumerate(entry.report.findings)
+        if not finding.failures
     )
     corpus = Corpus.of(claim.all_stems for claim in claims)
     return Material(terms_of(prompt.question), prompt.reports, claims, corpus)

@@ -10,6 +10,7 @@ from itertools import combinations
 from pgs_neo4j.llm.extractive.material import Claim, Material, material_of, stemmed, written
 from pgs_neo4j.llm.extractive.sentences import quote, without_citations
 from pgs_neo4j.model import Flag, Prompt, Report
+from pgs_neo4j.text.claims.marking import unmark
 from pgs_neo4j.text.ranking import bm25, coverage, same, substance
 from pgs_neo4j.text.words import phrases, stem, stems, words
 
@@ -105,7 +106,7 @@ def _connections(material: Material, limit: int) -> list[str]:
     for source, report in reports.items():
         for flag in report.flags:
             pair = frozenset((source, flag.target or source))
-            if len(pair) < 2 or pair in met:
+            if len(pair) < 2 or pair in met or flag.text != unmark(flag.text):
                 continue
             ends = _ends(material, source, flag, uses)
             if ends is None:

@@ -11,6 +11,7 @@ from pgs_neo4j.retrieval.evidence import MOST_NODES, count_votes
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, score_nodes
 from pgs_neo4j.retrieval.text_index import read_index
+from pgs_neo4j.text.claims.marking import strike
 from pgs_neo4j.text.terms.postings import terms_of
 
 
@@ -57,7 +58,7 @@ def _partition(part: Partition, row: Row, score: float) -> FoundUnit:
         size=part.size,
         score=score,
         abstract=part.gist,
-        domain_state=row["domain_state"],
+        domain_state=strike(row["domain_state"]).strip(),
         run=row["run"],
     )
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
 from pgs_neo4j.text.claims.names import Name, find_names
-from pgs_neo4j.text.claims.negations import Words, clauses, denies
+from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, clauses, denies
 from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, ordinals, sums
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
@@ -28,6 +28,7 @@ NEAR = 12  # characters between two counts of the same things
 SMALL = 12  # a count in words up to this one may be of what the sentence itself lists
 MOST_NUMBERS = 12  # of one kind among the cited texts of which sums are tried
 MOST_REASONS = 3
+PREFIX = 4  # letters at the beginning of a word that hardly any ending changes
 LONGEST_REASON = 80  # characters of what is quoted in a reason
 
 _SUM = re.compile(
@@ -111,9 +112,24 @@ class Material:
         return "".join(word[0] for word in find_words(fold_case(normal_form(self.text))))
 
     @cached_property
+    def folded(self) -> str:
+        """The text in normal form, lower case."""
+        return fold_case(normal_form(self.text))
+
+    @cached_property
     def clauses(self) -> tuple[Words, ...]:
         """The words of each sentence."""
         return tuple(clauses(self.text))
+
+    def may_say(self, claim: Words) -> bool:
+        """Return whether the text can hold most words of a claim; it may still not say it.
+
+        Dividing a long text into sentences takes much longer than this.
+        """
+        if len(claim.roots) < LEAST_WORDS:
+            return False
+        held = sum(one[:PREFIX] in self.folded for one in claim.roots)
+        return held >= SHARE * len(claim.roots)
 
 
 _HUMP = re.compile(
@@ -141,16 +157,16 @@ def find_doubts(
     *,
     cited: tuple[int, int] = (0, 0),
     quotes: bool = True,
+    where: str = "cited node",
 ) -> tuple[str, ...]:
     """Return why a sentence is in doubt, at most ``MOST_REASONS``; empty if it is not.
 
     ``sources`` are the texts that it cites; ``cited`` counts the
-    partitions and the nodes. Without ``quotes``, quotations were looked up elsewhere.
+    partitions and the nodes. Without ``quotes``, quotations were looked up elsewhere. The reasons
+    call each source ``where``.
     """
     plain = _ALIAS.sub(" ", _PARTITION.sub(" ", GROUP.sub(" ", sentence)))
     if not any(sign.isalnum() for sign in plain):
-        return ()
-    if any(_flat(plain).strip() and _flat(plain) in source.flat for source in sources):
         return ()
     rest, missing = _MARKER.sub(lambda mark: " " * len(mark.group()), plain), []
     if quotes:
@@ -164,11 +180,22 @@ def find_doubts(
     known = replace(known, partitions=known.partitions | {cited[0]}, nodes=known.nodes | {cited[1]})
     missing += _missing_numbers(rest, sources, known)
     missing += _missing_names(rest, sources, known)
-    reasons = [f"no cited node has {', '.join(dict.fromkeys(missing))}"] if missing else []
-    every = [clause for source in sources for clause in source.clauses]
-    if any(denies(clause, every) for clause in clauses(_LABEL.sub(" ", _QUOTED.sub(" ", plain)))):
-        reasons.append("a cited node says the contrary")
+    reasons = [f"no {where} has {', '.join(dict.fromkeys(missing))}"] if missing else []
+    if _is_denied(_LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
+        reasons.append(f"a {where} says the contrary")
+    # What a text says word for word is in no doubt, however its numbers and names are read.
+    said = _flat(plain)
+    if reasons and said.strip() and any(said in source.flat for source in sources):
+        return ()
     return tuple(reasons)
+
+
+def _is_denied(text: str, sources: Sequence[Material]) -> bool:
+    """Return whether a source says the contrary of one of the sentences of a text."""
+    return any(
+        denies(clause, [other for one in sources if one.may_say(clause) for other in one.clauses])
+        for clause in clauses(text)
+    )
 
 
 def _dated(date: Date, source: Material) -> bool:
@@ -367,7 +394,10 @@ def _named(name: Name, sources: Sequence[Material]) -> bool:
 
 def _has(word: str, source: Material) -> bool:
     parts = find_words(word)
-    return all(part in source.roots or root(part) in source.roots for part in parts)
+    # Most texts hold not even the beginning of a name, and finding all of their words takes long.
+    return all(part[:PREFIX] in source.folded for part in parts) and all(
+        part in source.roots or root(part) in source.roots for part in parts
+    )
 
 
 def _find_quotes(text: str) -> list[str]:

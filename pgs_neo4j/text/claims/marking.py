@@ -13,6 +13,7 @@ from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.sentences.split import split_sentences
 
 _MARK = re.compile(r" ?\(in doubt: ([^()]*)\)")
+_ROUND = {ord("("): "[", ord(")"): "]"}  # a mark ends at its first parenthesis
 _BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
 _SIGNS = re.compile(r"\s*#{1,6}\s*")
 _TITLE = re.compile(
@@ -102,6 +103,17 @@ def find_marked(text: str) -> Iterator[Marked]:
             first = places[-1][0] if places else 0
             yield Marked(" ".join(before[first:].split()), match[1])
             begin = match.end()
+
+
+def remark(text: str, reasons: Sequence[str]) -> str:
+    """Return a text with a mark at its end that gives the reasons; unchanged without any."""
+    plain = [reason.translate(_ROUND) for reason in reasons]
+    return text + _remark(plain)
+
+
+def unmark(text: str) -> str:
+    """Return a text without its marks."""
+    return _MARK.sub("", text)
 
 
 def strike(text: str) -> str:

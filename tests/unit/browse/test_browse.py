@@ -93,14 +93,16 @@ async def test_a_finding_tells_what_it_quotes_from_the_node() -> None:
     row = {name: node_row()[name] for name in ("element_id", "labels", "text", "title", "key")}
     finding = {
         "id": "r1:1:0", "supported": True, "run": "r1", "session": "s", "question": "Why?",
-        "partition": 3, "started_at": "2026-11-23T00:00:00Z",
+        "partition": 3, "started_at": "2026-11-23T00:00:00Z", "doubts": [],
     }  # fmt: skip
     texts = ('As "owls hunt at NIGHT" says [n1].', 'As "mice hide from owls" says [n1].')
-    rows = [row | {"findings": [finding | {"text": text} for text in texts]}]
+    doubted = finding | {"text": "It has 9 owls [n1].", "doubts": ["no cited node has 9"]}
+    rows = [row | {"findings": [*(finding | {"text": text} for text in texts), doubted]}]
     db = FakeDatabase(read_findings=rows)
-    first, second = await read_findings(db, VIEW, "4:a:1", sessions=("s",))
+    first, second, third = await read_findings(db, VIEW, "4:a:1", sessions=("s",))
     assert (first.quotes, first.quoted) == (("owls hunt at NIGHT",), True)
     assert (second.quotes, second.quoted, second.question) == ((), False, "Why?")
+    assert third.text == "It has 9 owls [n1]. (in doubt: no cited node has 9)"
     (sent,) = db.params("read_findings")
     assert (sent["every"], sent["sessions"]) == (False, ["s"])
 

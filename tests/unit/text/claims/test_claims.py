@@ -13,7 +13,7 @@ from pgs_neo4j.text.claims.check import Known, Material, find_doubts
 from pgs_neo4j.text.claims.dates import find_dates, same_date
 from pgs_neo4j.text.claims.marking import doubts_of, find_marked, mark, spans, strike
 from pgs_neo4j.text.claims.numbers import find_numbers
-from tests.claims import KINDS, Claim, make_claims
+from tests.claims import KINDS, MADE, Claim, make_claims
 from tests.standins import Brain
 
 KILN = Material(
@@ -176,27 +176,6 @@ def test_each_sentence_is_marked_where_it_stands_and_may_be_struck() -> None:
     # A sentence without citations is looked up in what its line cites.
     assert doubts_of("It took 75 kg. It is so [n2].", doubting) == []
     assert doubts_of("It took 75 kg. It is so [n1].", doubting) == ["no cited node has 75 kg"]
-
-
-MADE = [
-    f"The oven number {7 * place + 100} of {town} was built of {stone} in the spring. Its owner, "
-    f"Madame {name}, says that {place + 13}.{place} percent of the tiles are {color}. The walls of "
-    f"the workshop are painted {color} every year. The river near {town} does bring {stone} to the "
-    f"workshop. In the winter of {1850 + 3 * place} the masters of {town} were {color} with cold."
-    for place, (town, stone, name, color) in enumerate(
-        (town, stone, name, color)
-        for town, name in zip(
-            ("Arlon", "Bergen", "Cadiz", "Delft", "Evora", "Faenza"),
-            ("Quill", "Ravel", "Satie", "Tallis", "Uhland", "Varese"),
-            strict=True,
-        )
-        for stone, color in zip(
-            ("basalt", "gneiss", "marl", "slate", "tuff"),
-            ("azure", "brown", "crimson", "dun", "ecru"),
-            strict=True,
-        )
-    )
-]
 
 
 def shares(claims: list[Claim]) -> tuple[float, float]:
