@@ -58,7 +58,9 @@ class Claims:
         aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
         sources = [self._material(alias) for alias in aliases if alias in self.wording.shown]
         counts = (0, len(sources))
-        return find_doubts(sentence, sources or others, self.known, cited=counts, quotes=quotes)
+        return find_doubts(
+            sentence, sources or others, self.known, cited=counts, quotes=quotes, related=sources
+        )
 
     def doubt_state(self, sentence: str, cite: Cite) -> tuple[str, ...]:
         """Return why a sentence of a Domain State is in doubt; only its own citations count."""
@@ -78,6 +80,7 @@ class Claims:
             self.known,
             cited=(0, len(every)),
             where="cited node" if cited else "node of its partition",
+            related=[*map(self._material, cited)],
         )
 
     def _material(self, alias: str) -> Material:

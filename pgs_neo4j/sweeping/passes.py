@@ -375,6 +375,7 @@ class PassReader:
     async def _parse(self, item: Pass, reply: Completion, *, short: bool = False) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}
         part = f"{item.label} of {len(self._packed.passes)}"
+        quotes = self._tools.llm.name == EXTRACTIVE  # a reader that quotes is not looked up
         parse = partial(
             parse_report,
             reply.text,
@@ -382,8 +383,8 @@ class PassReader:
             shown,
             known_partitions=self._order.partition_ids,
             relationships=item.relationships,
-            known=None if self._tools.llm.name == EXTRACTIVE else known_to(self._order),
-            around=words_around(self._order, shown, item.relationships, part),
+            known=None if quotes else known_to(self._order),
+            around="" if quotes else words_around(self._order, shown, item.relationships, part),
             short=short,
         )
         texts = sum(len(node.text) for node in shown.values())

@@ -158,12 +158,14 @@ def find_doubts(
     cited: tuple[int, int] = (0, 0),
     quotes: bool = True,
     where: str = "cited node",
+    related: Sequence[Material] | None = None,
 ) -> tuple[str, ...]:
     """Return why a sentence is in doubt, at most ``MOST_REASONS``; empty if it is not.
 
     ``sources`` are the texts that it cites; ``cited`` counts the
     partitions and the nodes. Without ``quotes``, quotations were looked up elsewhere. The reasons
-    call each source ``where``.
+    call each source ``where``. Differences and shares may be of numbers that stand together in one
+    of the ``related`` texts, by default the sources: among enough texts, each share is somewhere.
     """
     plain = _ALIAS.sub(" ", _PARTITION.sub(" ", GROUP.sub(" ", sentence)))
     if not any(sign.isalnum() for sign in plain):
@@ -178,7 +180,8 @@ def find_doubts(
             missing.append(_short(date.text))
         rest = rest[: date.start] + " " * (date.end - date.start) + rest[date.end :]
     known = replace(known, partitions=known.partitions | {cited[0]}, nodes=known.nodes | {cited[1]})
-    missing += _missing_numbers(rest, sources, known)
+    related = sources if related is None else related
+    missing += _missing_numbers(rest, sources, known, related)
     missing += _missing_names(rest, sources, known)
     reasons = [f"no {where} has {', '.join(dict.fromkeys(missing))}"] if missing else []
     if _is_denied(_LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
@@ -202,16 +205,19 @@ def _dated(date: Date, source: Material) -> bool:
     return any(same_date(date, other) for other in source.dates)
 
 
-def _missing_numbers(text: str, sources: Sequence[Material], known: Known) -> list[str]:
+def _missing_numbers(
+    text: str, sources: Sequence[Material], known: Known, related: Sequence[Material]
+) -> list[str]:
     claims = find_numbers(text)
     if not claims:
         return []
     found = [claim for claim in claims if _is_known(claim, claims, text, sources, known)]
     missing = [claim for claim in claims if claim not in found]
+    beside = [[one for one in found if one is not claim] for claim in missing]
     return [
         _short(claim.text)
-        for claim in missing
-        if not _is_derived(claim, [one for one in found if one is not claim], text, sources)
+        for claim, others in zip(missing, beside, strict=True)
+        if not _is_derived(claim, others, text, sources, related)
     ]
 
 
@@ -284,7 +290,11 @@ def _same_noun(claim: Number, sources: Sequence[Material]) -> bool:
 
 
 def _is_derived(
-    claim: Number, found: Sequence[Number], text: str, sources: Sequence[Material]
+    claim: Number,
+    found: Sequence[Number],
+    text: str,
+    sources: Sequence[Material],
+    related: Sequence[Material],
 ) -> bool:
     """Whether a number follows from others by a sum, a difference, a share, or a mean."""
     beside = [one for one in found if one.kind == claim.kind or claim.kind == PERCENT]
@@ -299,7 +309,7 @@ def _is_derived(
     if not _DERIVED.search(text[max(0, claim.start - BESIDE) : claim.end + BESIDE]):
         return False
     pairs = [(a, b) for a in values for b in values if a != b]
-    for source in sources:
+    for source in related:
         if claim.kind == PERCENT:
             pairs += pairwise(one.value for one in source.numbers if not one.spelled)
         pairs += pairwise(one.value for one in source.numbers if one.kind == claim.kind)

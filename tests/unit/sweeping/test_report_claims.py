@@ -92,6 +92,7 @@ def test_a_domain_state_may_say_what_its_prompt_showed(state: str) -> None:
         ("It says “the moon is green cheese”.", "no node of its partition has “the moon is green"),
         ("The kiln had 640 tiles [n1].", "no cited node has 640"),
         ("It uses lead glaze at all.", "a node of its partition says the contrary"),
+        ("Sales rose by 53 %.", "no node of its partition has 53 %"),  # 640 of 1,200
         ("It spans 41 nodes.", "no node of its partition has 41"),
     ],
 )
