@@ -40,6 +40,7 @@ from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.sweeping.quotes import Wording
 from pgs_neo4j.sweeping.strict import ask_again
+from pgs_neo4j.synthesis.echoes import find_echoes
 from pgs_neo4j.synthesis.statements import NOTHING_LEFT, StatementFilter, doubted_sentences
 from pgs_neo4j.synthesis.write import TRIES, UNPROVEN
 from pgs_neo4j.text.citations import resolve
@@ -210,7 +211,7 @@ async def _answer(order: RunOrder, tools: RunTools, hits: _Nodes) -> SearchAnswe
 async def _ask(
     order: RunOrder, tools: RunTools, prompt: Prompt, doubting: Doubting | None
 ) -> tuple[str, Usage]:
-    """Return a reply, with marks behind its sentences in doubt, and its usage."""
+    """Return a reply without its instructions, its sentences in doubt marked, and its usage."""
     room = order.config.sweep_max_tokens
     reply = await tools.calls.complete(
         tools.synthesis_llm, prompt, room=room, effort=order.config.sweep_effort, last=True
@@ -220,10 +221,9 @@ async def _ask(
     if reply.truncated:
         tools.log.warn(f"the search answer was cut off at {room} tokens")
     text = without_receipts(strip_thinking(reply.text), prompt.receipts)
-    if doubting is not None:
-        statements = StatementFilter(doubting, "", {})
-        text = statements.pass_on(text) + statements.end()
-    return text, reply.usage
+    repeats = None if tools.synthesis_llm.name == EXTRACTIVE else find_echoes(prompt)
+    statements = StatementFilter(doubting, "", {}, repeats)
+    return statements.pass_on(text) + statements.end(), reply.usage
 
 
 def _doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:

@@ -12,7 +12,13 @@ from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.quotes import Wording, check_quotes
 from pgs_neo4j.sweeping.strict import kept_findings
-from pgs_neo4j.synthesis.statements import StatementFilter, doubted_sentences, strike_sentences
+from pgs_neo4j.synthesis.echoes import Repeats
+from pgs_neo4j.synthesis.statements import (
+    StatementFilter,
+    doubted_sentences,
+    strike_sentences,
+    without_echoes,
+)
 from pgs_neo4j.synthesis.verdicts import may_open
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.claims.check import Known, Material
@@ -44,18 +50,22 @@ class ReadReply:
     struck: tuple[DoubtedSentence, ...] = ()
 
 
-def read_reply_text(reply: str, context: Context, doubting: Doubting | None = None) -> ReadReply:
+def read_reply_text(
+    reply: str,
+    context: Context,
+    doubting: Doubting | None = None,
+    repeats: Repeats | None = None,
+) -> ReadReply:
     """Read a reply; without sections, all of it is the answer.
 
     Citations are resolved to the nodes and relationships of the context, and quotations are looked
     up in the nodes and relationships that their bullet cites. Sentences that ``doubting`` doubts
-    are marked in the text.
+    are marked in the text, and what only ``repeats`` the instructions is left out.
     """
     plain = separate_citations(strip_thinking(reply)).strip()
-    text = plain
-    if doubting is not None:
-        statements = StatementFilter(doubting, NOT_FOUND, SECTIONS)
-        text = statements.pass_on(plain) + statements.end()
+    statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
+    text = statements.pass_on(plain) + statements.end()
+    plain = without_echoes(plain, repeats, SECTIONS)
     found = sections(text, SECTIONS)
     shown = _Shown.of(context)
     claims = bullets(sections(plain, SECTIONS).get("findings", ""))[:BULLETS_PER_SECTION]

@@ -42,6 +42,7 @@ from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.sweeping.strict import ask_again
 from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.synthesis.echoes import Repeats, find_echoes
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.statements import StatementFilter, doubted_sentences
@@ -157,9 +158,10 @@ async def reply_to(
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
         doubting = doubt_reply(order.run.question, context)
+    repeats = None if tools.synthesis_llm.name == EXTRACTIVE else find_echoes(prompt)
     strict = doubting is not None and order.run.config.strict
-    completion = await _complete(order, tools, record, prompt, doubting, aloud=not strict)
-    read = read_reply_text(completion.text, context, doubting)
+    completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=not strict)
+    read = read_reply_text(completion.text, context, doubting, repeats)
     if strict and (failed := doubted_sentences(read.text)):
         again = ask_again(prompt, failed)
         first = read, completion
@@ -182,13 +184,13 @@ async def _reply_again(
     first: tuple[ReadReply, Completion],
 ) -> tuple[ReadReply, Completion]:
     """Return the reply to a second request, or the first one if more of the second is in doubt."""
-    doubting = doubt_reply(order.run.question, context)
+    doubting, repeats = doubt_reply(order.run.question, context), find_echoes(prompt)
     try:
-        completion = await _complete(order, tools, record, prompt, doubting, aloud=False)
+        completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=False)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the answer was not asked for once more, only struck: {error}")
         return first
-    read = read_reply_text(completion.text, context, doubting)
+    read = read_reply_text(completion.text, context, doubting, repeats)
     before, now = (len(doubted_sentences(one.text)) for one in (first[0], read))
     worse = now > before or (completion.truncated and not first[1].truncated)
     read, chosen = first if worse else (read, completion)
@@ -201,16 +203,16 @@ async def _complete(
     record: AnswerRecord,
     prompt: Prompt,
     doubting: Doubting | None,
+    repeats: Repeats | None,
     *,
     aloud: bool,
 ) -> Completion:
-    """Return the model's reply, its doubts marked.
+    """Return the model's reply, streamed with its doubts marked and without its instructions.
 
     ``aloud``: it is streamed up to what was not found.
     """
     gate, on_event = SectionGate(), tools.log.on_event
-    statements = StatementFilter(doubting, NOT_FOUND, SECTIONS) if doubting is not None else None
-
+    statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
     told = False
 
     def tell(text: str) -> None:
@@ -218,7 +220,7 @@ async def _complete(
         if not aloud:
             return
         text = gate.pass_on(text)
-        if text := statements.pass_on(text) if statements else text:
+        if text := statements.pass_on(text):
             told = True
             on_event(TextStreamed(text))
 
@@ -239,7 +241,7 @@ async def _complete(
             on_event(TextStreamed(WITHDRAWN))
         raise
     rest = gate.end()
-    rest = statements.pass_on(rest) + statements.end() if statements else rest
+    rest = statements.pass_on(rest) + statements.end()
     if rest and aloud:
         on_event(TextStreamed(rest))
     if not strip_thinking(reply.text).strip():

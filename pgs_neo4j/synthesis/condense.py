@@ -12,6 +12,7 @@ from dataclasses import replace
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Absence, Citation, Finding, Prompt, PromptReport, Report
 from pgs_neo4j.sweeping.report import render_report
+from pgs_neo4j.sweeping.short_report import Echoes
 from pgs_neo4j.synthesis.sections import Section, citable_of
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.markdown import bullets, paragraph, sections
@@ -66,6 +67,7 @@ def parse_condensed(text: str, group: Sequence[Section]) -> Section:
 
     Raises ModelOutputError when the reply has no section Findings.
     """
+    echoes = Echoes(SYSTEM)
     parts = sections(strip_thinking(text), SECTIONS)
     if "findings" not in parts:
         raise ModelOutputError("the reply is not a condensed report: it has no section Findings")
@@ -73,8 +75,10 @@ def parse_condensed(text: str, group: Sequence[Section]) -> Section:
     findings = tuple(
         Finding(text=item, citations=resolve_qualified(item, citable))
         for item in bullets(parts["findings"])
+        if not echoes.is_echo(item)
     )
-    return join_sections(paragraph(parts.get("domain state", "")), findings, group)
+    state = paragraph(parts.get("domain state", ""))
+    return join_sections("" if echoes.is_echo(state) else state, findings, group)
 
 
 def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Section]) -> Section:

@@ -1,5 +1,6 @@
 """Marks the sentences of an answer whose claims the nodes that they cite do not bear out.
 
+Sentences that only repeat the instructions of the prompt are left out.
 The text is rewritten as it streams, one paragraph or bullet at a time, because the citations of a
 sentence may come at the end of it. Bullets on absences are left alone: they are about what no node
 says, and have their own checks.
@@ -10,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pgs_neo4j.model import Citation, DoubtedSentence, Partition, Sweep
+from pgs_neo4j.synthesis.echoes import ECHOED, Repeats
 from pgs_neo4j.synthesis.prompt import SECTIONS
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.claims.check import Known, Material, find_doubts
 from pgs_neo4j.text.claims.marking import (
     Doubting,
     begins_block,
+    drop_sentences,
     find_marked,
     mark,
     mark_heading,
@@ -32,21 +35,27 @@ Place = tuple[int, int]
 class StatementFilter:
     """Passes a streamed answer on by blocks, with a mark behind each sentence in doubt.
 
-    ``names`` are the spellings of all sections, by name; those of ``unchecked`` pass as they are.
+    ``names`` are the spellings of all sections, by name, the main one first; in that of
+    ``unchecked`` nothing is marked. What ``repeats`` the instructions is left out. Where nothing
+    else stands in the main section, or before the first one, it says so.
     """
 
     def __init__(
         self,
-        doubting: Doubting,
+        doubting: Doubting | None,
         unchecked: str = UNCHECKED,
         names: Mapping[str, tuple[str, ...]] = SECTIONS,
+        repeats: Repeats | None = None,
     ) -> None:
         self._doubting = doubting
         self._unchecked = unchecked
         self._names = names
+        self._repeats = repeats
+        self._main = next(iter(names), None)
         self._line = ""  # the rest of a line that has not ended
         self._block: list[str] = []  # lines of a paragraph or bullet that has not ended
-        self._inside = False
+        self._section: str | None = None
+        self._dropped = self._kept = False  # whether some of the section was left out, and not
 
     def pass_on(self, piece: str) -> str:
         """Return the blocks that have ended after ``piece`` has arrived."""
@@ -57,34 +66,70 @@ class StatementFilter:
         """Return the rest; called at the end of the answer."""
         line, self._line = self._line, ""
         last = self._take(line) if line else ""
-        return last + self._finish_block()
+        return last + self._finish_section(None)
 
     def _take(self, line: str) -> str:
         """Return what may be shown once a line has ended."""
         name = opened_section(line, self._names)
         if name is not None:
+            before = self._finish_section(name)
+            return before + self._mark_rest(line, name)
+        if is_heading(line):
             before = self._finish_block()
-            self._inside = name == self._unchecked
-            return before + (line if self._inside else self._mark_rest(line, name))
-        if not self._inside and is_heading(line):
-            return self._finish_block() + mark_heading(line, self._doubting)
-        if is_heading(line) or not line.strip():
+            if self._repeats is not None and self._repeats(line):
+                self._dropped = True
+                return before
+            marking = self._marking()
+            return before + (mark_heading(line, marking) if marking is not None else line)
+        if not line.strip():
             return self._finish_block() + line
-        if self._inside:
-            return line
         before = self._finish_block() if begins_block(line) else ""
         self._block.append(line)
         return before
+
+    def _marking(self) -> Doubting | None:
+        return None if self._section == self._unchecked else self._doubting
 
     def _mark_rest(self, line: str, name: str) -> str:
         """Return the heading of a section, with what it says itself behind its colon marked."""
         rest = sections(line, self._names).get(name, "")
         place = line.rfind(rest) if rest else -1
-        return line if place < 0 else line[:place] + mark(line[place:], self._doubting)
+        if place < 0:
+            return line
+        said = line[:place] + self._finish(line[place:])
+        return said if said.endswith("\n") or not line.endswith("\n") else f"{said}\n"
+
+    def _finish_section(self, following: str | None) -> str:
+        """Return the last block of a section, or of what stands before the first one.
+
+        ``following`` is the section that begins behind it, None at the end of the answer.
+        """
+        last = self._finish_block()
+        emptied = self._dropped and not self._kept
+        first = self._section is None and following != self._main
+        said = f"{ECHOED}\n\n" if emptied and (first or self._section == self._main) else ""
+        self._section, self._dropped, self._kept = following, False, False
+        return last + said
 
     def _finish_block(self) -> str:
         text, self._block = "".join(self._block), []
-        return mark(text, self._doubting) if text else ""
+        return self._finish(text) if text else ""
+
+    def _finish(self, text: str) -> str:
+        """Return a paragraph, a bullet, or the rest of a heading as it may be shown."""
+        left = drop_sentences(text, self._repeats) if self._repeats is not None else text
+        self._dropped = self._dropped or left != text
+        self._kept = self._kept or any(map(str.isalnum, left))
+        marking = self._marking()
+        return mark(left, marking) if marking is not None and left else left
+
+
+def without_echoes(
+    text: str, repeats: Repeats | None, names: Mapping[str, tuple[str, ...]] = SECTIONS
+) -> str:
+    """Return a reply without what only repeats its instructions."""
+    statements = StatementFilter(None, "", names, repeats)
+    return statements.pass_on(text) + statements.end()
 
 
 def doubt_statements(
@@ -137,9 +182,10 @@ def doubt_statements(
 
     def doubt(sentence: str, cites: str) -> tuple[str, ...]:
         cited = [one for one in resolve_qualified(cites, citable) if one.valid]
-        keys = [(one.partition, one.alias) for one in cited] or list(citable)
+        own = [material((one.partition, one.alias)) for one in cited]
+        sources = own or [*map(material, citable)]
         counts = (len({one.partition for one in cited}), len(cited))
-        return find_doubts(sentence, [material(key) for key in keys], known, cited=counts)
+        return find_doubts(sentence, sources, known, cited=counts, related=own)
 
     return doubt
 

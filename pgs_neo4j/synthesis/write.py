@@ -20,9 +20,10 @@ from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Synthesis, Usage
-from pgs_neo4j.sweeping.strict import ask_again
+from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Sweep, Synthesis, Usage
+from pgs_neo4j.sweeping.strict import ask_again, failed_sentences, strike_report
 from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.synthesis.echoes import Repeats, find_echoes
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.synthesis.prompt import SECTIONS, FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
@@ -63,6 +64,9 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     """
     if all(sweep.report is None for sweep in order.sweeps):
         raise UsageError("there is no report to synthesize; sweep at least one partition first")
+    failed = _failed(order)
+    if failed:
+        order = replace(order, sweeps=tuple(map(_strike_sweep, order.sweeps)))
     most: int | None = None
     too_long: PromptTooLongError | None = None
     reductions = cuts = 0
@@ -77,7 +81,9 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
         room = reserve.reply_tokens(tools.calls, tools.llm, order.config, fitted.prompt)
         granted = tools.calls.reply_room(tools.llm, fitted.prompt, room)
         try:
-            return replace(await _synthesize(order, tools, fitted), reductions=reductions)
+            synthesis = await _synthesize(order, tools, fitted)
+            struck = *synthesis.struck, *failed
+            return replace(synthesis, reductions=reductions, struck=struck)
         except PromptCutError as cut:
             too_long, cuts = cut, cuts + 1
             if cuts == TRIES:
@@ -90,6 +96,18 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
                 raise
             _learn_refusal(tools, fitted.prompt, room, granted)
     raise AssertionError("the last attempt ends by returning or raising")
+
+
+def _failed(order: SynthesisOrder) -> tuple[DoubtedSentence, ...]:
+    """Return what strict checks strike from reports that were read without them."""
+    if not order.config.strict:
+        return ()
+    reports = [sweep.report for sweep in order.sweeps if sweep.report is not None]
+    return tuple(one for report in reports for one in failed_sentences(report))
+
+
+def _strike_sweep(sweep: Sweep) -> Sweep:
+    return sweep if sweep.report is None else replace(sweep, report=strike_report(sweep.report))
 
 
 async def _synthesize(
@@ -149,10 +167,8 @@ async def _write(
     """Ask for the synthesis, and mark what is in doubt; ``aloud``: it is streamed as events."""
     room = reserve.reply_tokens(tools.calls, tools.llm, order.config, prompt)
     reply = await _read_reply(order, tools, prompt, room, doubting, aloud=aloud)
-    text = strip_thinking(reply.text)
-    if doubting is not None:
-        statements = StatementFilter(doubting)
-        text = statements.pass_on(text) + statements.end()
+    statements = StatementFilter(doubting, repeats=_repeats(tools.llm, prompt))
+    text = statements.pass_on(strip_thinking(reply.text)) + statements.end()
     return _Written(text, reply.usage, reply.truncated, room, reply.proven)
 
 
@@ -232,6 +248,11 @@ def _doubting(order: SynthesisOrder, tools: SynthesisTools) -> Doubting | None:
     return doubt_statements(known, order.sweeps, order.partitions, order.texts)
 
 
+def _repeats(llm: LLM, prompt: Prompt) -> Repeats | None:
+    """Return what recognizes the instructions in a reply; None for a reader that has none."""
+    return None if llm.name == EXTRACTIVE else find_echoes(prompt)
+
+
 async def _read_reply(
     order: SynthesisOrder,
     tools: SynthesisTools,
@@ -243,15 +264,14 @@ async def _read_reply(
 ) -> Completion:
     """Return the reply, from the cache or the model; ``aloud``: it is streamed as events."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
-    statements = None if doubting is None else StatementFilter(doubting)
-
+    statements = StatementFilter(doubting, repeats=_repeats(tools.llm, prompt))
     told = False
 
     def tell(text: str) -> None:
         nonlocal told
         if not aloud:
             return
-        text = statements.pass_on(text) if statements else text
+        text = statements.pass_on(text)
         if text := verdicts.pass_on(text) if verdicts else text:
             told = True
             tools.on_event(TextStreamed(text))
@@ -263,7 +283,7 @@ async def _read_reply(
         if told:
             tools.on_event(TextStreamed(WITHDRAWN))
         raise
-    rest = statements.end() if statements else ""
+    rest = statements.end()
     if verdicts:
         rest = verdicts.pass_on(rest) + verdicts.end()
     if rest and aloud:

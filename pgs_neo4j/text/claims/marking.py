@@ -88,6 +88,21 @@ def doubts_of(text: str, doubting: Doubting) -> list[str]:
     return list(dict.fromkeys(every))
 
 
+def drop_sentences(block: str, drops: Callable[[str], bool]) -> str:
+    """Return a paragraph or a bullet without some of its sentences; empty if nothing is left."""
+    begin = _begin(block)
+    if drops(block[begin:]):
+        return ""
+    places = [(begin + start, begin + stop) for start, stop in spans(block[begin:])]
+    kept = [(start, stop) for start, stop in places if not drops(block[start:stop])]
+    if len(kept) == len(places):
+        return block
+    rest = "".join(block[start:stop] for start, stop in kept).rstrip()
+    if not any(map(str.isalnum, rest)):
+        return ""
+    return block[:begin] + rest + ("\n" if block.endswith("\n") else "")
+
+
 def begins_block(line: str) -> bool:
     """Return whether a line begins a bullet, a heading, or a row, or is empty."""
     return not line.strip() or line.lstrip()[0] in "#|>" or _BULLET.match(line) is not None
