@@ -343,6 +343,8 @@ class PGS:
     ) -> Synthesis:
         """Synthesize sweeps from ``sweep_partition``; recorded in no session.
 
+        Its sentences are looked up in the nodes that the sweeps cite, as those of a run are. With
+        ``strict``, what is in doubt twice is struck, and what the sweeps have in doubt at once.
         Raises UsageError when the sweeps are of an older generation.
         """
         asking = Asking(question, graph, knobs=knobs)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pgs_neo4j import config
 from pgs_neo4j.answering.layered import LayeredAnswer, layered_search
 from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.checking.cited_texts import read_cited_texts
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent, Warned
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
 from pgs_neo4j.pgs import idempotency, pipeline, plan
 from pgs_neo4j.pgs.order import RunOrder, check_order, check_question
@@ -133,7 +135,8 @@ async def synthesize_sweeps(
 ) -> Synthesis:
     """Synthesize sweeps; see ``PGS.synthesize``."""
     check_question(asking.question)
-    current = await core.current(await core.graph(asking.graph), centroids=False)
+    stored = await core.graph(asking.graph)
+    current = await core.current(stored, centroids=False)
     if any(sweep.generation != current.generation.id for sweep in sweeps):
         raise UsageError(
             "the sweeps belong to an older generation, in which their aliases name other nodes; "
@@ -141,11 +144,15 @@ async def synthesize_sweeps(
         )
     tell = on_event or core.on_event
     knobs = core.knobs(asking.knobs)
+    texts = None
+    if core.synthesis_llm.name != EXTRACTIVE:
+        texts = await read_cited_texts(core.db, stored.mapping, current.partitions, sweeps)
     order = SynthesisOrder(
         question=asking.question,
         sweeps=tuple(sweeps),
         partitions=tuple(map(without_centroid, current.partitions)),
         config=knobs,
+        texts=texts,
     )
     tools = SynthesisTools(
         llm=core.synthesis_llm,

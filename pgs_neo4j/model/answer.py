@@ -104,8 +104,9 @@ class Synthesis:
     ``reductions`` counts the model calls that condensed reports first; it is 0 if all reports fit
     one prompt. An empty text that is not ``complete`` means that there is no synthesis.
     ``judged``: its bullets on absences say what the checks found. ``in_doubt`` are the sentences
-    that are marked in the text, ``struck`` those that were taken out of it, and of the findings of
-    an answer from a search. ``proven``: the model is known to have been given all of the prompt.
+    that are marked in the text, ``struck`` those that were taken out of it, of the findings of an
+    answer from a search, and of reports that were read before without strict checks. ``proven``:
+    the model is known to have been given all of the prompt.
     """
 
     text: str
