@@ -242,8 +242,8 @@ class _Turn:
 def deadline_passed() -> DeadlineError:
     """Return the error for a run whose time is over."""
     return DeadlineError(
-        "this run reached its time limit (run_timeout_s); what was read is stored, and "
-        "'pgs resume' continues the run"
+        "this run reached its time limit (run_timeout_s); what it paid for is kept, and "
+        "'pgs resume' continues it"
     )
 
 

@@ -65,7 +65,7 @@ def stopping(budget: Budget, timeout_s: float) -> Iterator[None]:
         if wait_s is None or wait_s <= longest_s:
             raise
         stop = WaitError(
-            f"{wait_sentence(str(error), wait_s, longest_s)}; what was read is stored, and "
+            f"{wait_sentence(str(error), wait_s, longest_s)}; what was paid for is kept, and "
             "'pgs resume' can continue the run after that"
         )
         budget.closed = Stop.from_error(stop)

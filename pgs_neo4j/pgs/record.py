@@ -34,8 +34,6 @@ from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
 
 ATTEMPTS = 3  # to begin on a generation before it is taken away
-CLOSE_TIMEOUT_S = 10.0
-LATE_CLOSE_S = 0.3  # to close the record once the time of the run is over
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from pgs_neo4j.runs.runs import Handle
 from pgs_neo4j.telemetry.log_ids import log_ids
 
 CLOSE_TIMEOUT_S = 10.0
-LATE_CLOSE_S = 0.3  # to close the record once the time of the run is over
+# To close the record once the time of the run is over. Nobody can resume a run at once whose record
+# stays open, because it seems to be running.
+LATE_CLOSE_S = 3.0
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ async def test_the_record_says_how_the_body_ended(
 async def test_a_run_that_is_late_or_canceled_is_closed_before_its_caller_goes_on(
     ends: Ends, canceled: bool
 ) -> None:
-    ends.slow = 0.05
+    ends.slow = 0.4
     inside = asyncio.Event()
     end = None if canceled else asyncio.get_running_loop().time() + 0.05
 
