@@ -120,7 +120,8 @@ class ModelEntry(BaseModel):
         PromptCache,
         Field(
             description="what the provider's prompt cache is asked to hold, where it has to be "
-            "asked (Anthropic): nothing, the instructions, or the text of nodes as well"
+            "asked (Claude, also by OpenRouter): nothing, the instructions, or the text of nodes "
+            "as well"
         ),
     ] = "instructions"
     context: Annotated[

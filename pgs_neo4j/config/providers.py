@@ -55,8 +55,10 @@ class Preset:
     ``url`` is the root of its interface; None: each customer has one of their own, on one of the
     ``domains``. ``variables`` are customary for its key, the strongest first. ``refuses``: it
     answers a prompt that is too long with an error. ``renamed_limit``: it wants the newer name of
-    the limit on a reply. ``extra`` goes with every request. ``embeds``: it has models for
-    embeddings. ``larger_context`` is what to do for one, in words, with the model as ``{model}``.
+    the limit on a reply. ``extra`` goes with every request. ``marks_blocks_of`` are the beginnings
+    of models' names whose prompts are cached only where their blocks are marked. ``embeds``: it
+    has models for embeddings. ``larger_context`` is what to do for one, in words, with the model as
+    ``{model}``.
     """
 
     url: str | None
@@ -68,6 +70,7 @@ class Preset:
     renamed_limit: bool = False
     embeds: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
+    marks_blocks_of: tuple[str, ...] = ()
     larger_context: str = ""
 
 
@@ -107,6 +110,7 @@ PRESETS: Mapping[ProviderName, Preset] = {
         variables=("OPENROUTER_API_KEY",),
         # Without this, it may take the middle out of a prompt that is too long for a model.
         extra={"transforms": []},
+        marks_blocks_of=("anthropic/",),
     ),
     "groq": Preset(
         "https://api.groq.com/openai/v1",

@@ -140,19 +140,19 @@ def _create_llm(
     entry = settings.models.get(name)
     endpoint, served_as = _endpoint(settings, config, name)
     context = entry.context if entry is not None else None
+    caches = entry.prompt_cache if entry is not None else "instructions"
     natively = partial(OllamaLLM, name, endpoint, served_as=served_as, most_context=context)
     match endpoint.provider:
         case "anthropic":
             from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 
-            caches = entry.prompt_cache if entry is not None else "instructions"
             return AnthropicLLM(name, endpoint, served_as=served_as, caches=caches)
         case "ollama":
             return natively()
         case None:
             server = asked.setdefault(endpoint, AskedServer(endpoint))
             return AskedLLM(server, OpenAILLM(name, endpoint, served_as=served_as), natively)
-    return OpenAILLM(name, endpoint, served_as=served_as)
+    return OpenAILLM(name, endpoint, served_as=served_as, caches=caches)
 
 
 def create_embedder(

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from pydantic import SecretStr
 
+from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.errors import (
     ModelAuthError,
     ModelError,
@@ -421,3 +422,46 @@ async def test_probe_says_whether_the_model_is_listed(fake: FakeOpenAI, llm: Ask
     fake.refuse = lambda _: Status(401)
     with pytest.raises(ModelAuthError):
         await llm.probe()
+
+
+LONG = replace(PROMPT, system="read " * 2000, user="node " * 2000 + "Why?", shared=10_000)
+
+
+@pytest.mark.parametrize(
+    ("model", "caches", "marked"),
+    [
+        ("anthropic/claude-x", "none", [False, False, False]),
+        ("anthropic/claude-x", "instructions", [True, False, False]),
+        ("anthropic/claude-x", "nodes", [True, True, False]),
+        ("openai/gpt-x", "nodes", [False, False, False]),
+    ],
+)
+async def test_blocks_are_marked_where_a_router_caches_nothing_unasked(
+    fake: FakeOpenAI, model: str, caches: PromptCache, marked: list[bool]
+) -> None:
+    endpoint = Endpoint(fake.base_url, SecretStr(SECRET), provider="openrouter")
+    router = Asked(OpenAILLM(model, endpoint, caches=caches), 20.0)
+    assert (await router.complete(LONG, max_tokens=9)).text == "pong"
+    await router.close()
+    [chat] = fake.chats
+    contents = [message["content"] for message in chat.body["messages"]]
+    if not any(marked):
+        assert contents == [LONG.system, LONG.user]
+        return
+    blocks = [block for content in contents for block in content]
+    assert [block["text"] for block in blocks] == [LONG.system, "node " * 2000, "Why?"]
+    assert ["cache_control" in block for block in blocks] == marked
+
+
+async def test_a_router_that_refuses_marks_is_asked_without(fake: FakeOpenAI) -> None:
+    fake.refuse = lambda request: (
+        Status(400, message="messages.0.content: cache_control is not permitted")
+        if "cache_control" in str(request.body)
+        else None
+    )
+    endpoint = Endpoint(fake.base_url, SecretStr(SECRET), provider="openrouter")
+    router = Asked(OpenAILLM("anthropic/claude-x", endpoint), 20.0)
+    for _ in range(2):
+        assert (await router.complete(LONG, max_tokens=9)).text == "pong"
+    await router.close()
+    assert ["cache_control" in str(chat.body) for chat in fake.chats] == [True, False, False]

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from pgs_neo4j.config.providers import PromptCache
+from pgs_neo4j.llm.cached_blocks import build_blocks
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.usage import CountedUsage, count_usage
 from pgs_neo4j.llm.openai.wire import PromptDetails, ReplyUsage
@@ -24,9 +25,6 @@ from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate
 
-# No model caches less, and each newer one says its own minimum: 512 to 4,096 tokens. A marked block
-# below the minimum is read at the usual price.
-LEAST_CACHED_TOKENS = 1_024
 # A reply is written at up to 128,000 tokens an hour. One that may take longer than ten minutes has
 # to be streamed, because connections that are idle for so long are lost.
 LONGEST_UNSTREAMED = 128_000 // 6
@@ -192,30 +190,10 @@ class ModelDescription(_Shape):
 
 
 def build_messages(prompt: Prompt, caches: PromptCache) -> dict[str, Any]:
-    """Return the system text and the messages of a request.
-
-    Long blocks that other calls repeat are marked for the cache; what differs comes last.
-    """
-    stable, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
-    system = [_text_block(prompt.system, caches != "none" and _is_cached(prompt.system))]
-    content = [
-        _text_block(stable, caches == "nodes" and _is_cached(prompt.system + stable)),
-        _text_block(rest, marked=False),
-    ]
-    # The interface refuses empty blocks.
-    return {
-        **({"system": system} if prompt.system else {}),
-        "messages": [{"role": "user", "content": [block for block in content if block["text"]]}],
-    }
-
-
-def _text_block(text: str, marked: bool) -> dict[str, Any]:
-    block: dict[str, Any] = {"type": "text", "text": text}
-    return {**block, "cache_control": {"type": "ephemeral"}} if marked else block
-
-
-def _is_cached(prefix: str) -> bool:
-    return estimate(prefix) >= LEAST_CACHED_TOKENS
+    """Return the system text and the messages of a request."""
+    system, user = build_blocks(prompt, caches)
+    messages = [{"role": "user", "content": user}]
+    return {"system": system, "messages": messages} if system else {"messages": messages}
 
 
 @dataclass(slots=True)

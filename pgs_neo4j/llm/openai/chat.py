@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.openai.body import ends_with_done
@@ -68,7 +69,8 @@ class OpenAILLM:
 
     ``served_as`` is the name of the model there, if it is another one. ``idle_timeout_s`` limits
     the silence between two pieces of a streamed text. Before the first piece, a reasoning model may
-    think for as long as the endpoint's deadline allows.
+    think for as long as the endpoint's deadline allows. ``caches`` is what the provider's prompt
+    cache is asked to hold, where it has to be asked.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class OpenAILLM:
         served_as: str | None = None,
         temperature: float | None = None,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
+        caches: PromptCache = "instructions",
     ) -> None:
         self.name = model
         self._served_as = served_as or model
@@ -89,7 +92,10 @@ class OpenAILLM:
         # OpenAI's reasoning models refuse the older one, which is learned from the refusal.
         preset = endpoint.preset
         limit = "max_completion_tokens" if preset and preset.renamed_limit else "max_tokens"
-        self._dialect = Dialect(limit, extra=preset.extra if preset else {})
+        marked = preset is not None and self._served_as.startswith(preset.marks_blocks_of)
+        self._dialect = Dialect(
+            limit, extra=preset.extra if preset else {}, caches=caches if marked else None
+        )
         self._client: openai.AsyncOpenAI | None = None
 
     @property

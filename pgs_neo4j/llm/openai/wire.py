@@ -18,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from pgs_neo4j.config.providers import PromptCache
+from pgs_neo4j.llm.cached_blocks import CACHE_MARK, build_blocks
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.endpoint import length_refusal
 from pgs_neo4j.model import Effort, Prompt
@@ -185,8 +187,9 @@ class Dialect:
     ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
     which is learned. Or they ignore it, so the first guess matters. ``merged``: there is no system
     role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
-    tokens, that may be asked for. ``extra`` goes with every request. ``lessons`` say the same
-    in words.
+    tokens, that may be asked for. ``extra`` goes with every request. ``lessons`` say in words what
+    was learned. ``caches`` is what the provider's prompt cache is asked to hold, by marks on the
+    blocks of messages; None: nothing has to be marked, or the endpoint refuses the marks.
     """
 
     limit: str
@@ -196,6 +199,7 @@ class Dialect:
     dropped: set[str] = field(default_factory=set)
     extra: Mapping[str, Any] = field(default_factory=dict)
     lessons: Lessons = field(default_factory=Lessons)
+    caches: PromptCache | None = None
 
     def body(
         self,
@@ -242,6 +246,7 @@ class Dialect:
         self.drop(refused)
         return (
             bool(refused)
+            or self._unmark(body, said)
             or self._shorten(body, message)
             or self._swap(body, message)
             or self._merge(body, message)
@@ -253,13 +258,25 @@ class Dialect:
             self.dropped.add(name)
             self.lessons.add(f"refuses {name}, so it is left out")
 
-    def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
+    def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
         if self.merged:
             return [{"role": "user", "content": f"{prompt.system}\n\n{prompt.user}"}]
+        if self.caches is not None:
+            system, user = build_blocks(prompt, self.caches)
+            if any(CACHE_MARK in block for block in system + user):
+                return [{"role": "system", "content": system}, {"role": "user", "content": user}]
         return [
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ]
+
+    def _unmark(self, body: dict[str, Any], said: str) -> bool:
+        """Learn that blocks may not be marked; return whether those of the request were."""
+        marked = any(isinstance(message["content"], list) for message in body["messages"])
+        if marked and any(word in said for word in (CACHE_MARK, "content must be a string")):
+            self.caches = None
+            self.lessons.add("refuses marks for its prompt cache, so nothing is marked")
+        return marked and self.caches is None
 
     def _shorten(self, body: dict[str, Any], message: str) -> bool:
         """Learn the longest reply; return whether the refused request was for a longer one."""
