@@ -27,6 +27,7 @@ from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import KNOBS
 from tests.graphs import papers
+from tests.serving import events, served
 from tests.small_model import NAME, Exchange, Relay, missing, relaying, small_model
 
 pytestmark = [
@@ -168,6 +169,28 @@ async def test_a_streamed_answer_is_the_text_that_was_shown(
     report("ask, streamed", relay, began, said)
     if answer is not None and answer.text:
         assert answer.text.split() == streamed.split()
+
+
+async def test_a_stream_of_the_page_ends_with_what_it_showed(
+    pgs: PGS, db: Database, relay: Relay
+) -> None:
+    began, body = perf_counter(), {"question": QUESTION, "graph": "papers", "full_sweep": True}
+    async with served(pgs) as server, server.owner() as owner:
+        asked = (await owner.post("/api/runs", json=body)).json()
+        told = await events(owner, asked["events"])
+        last = told[-1]
+        read = await check_coverage(db, relay, None)
+        if last.name == "answered":
+            shown = (await owner.get(f"/api/runs/{asked['run']}/answer.json")).json()
+            streamed = "".join(one.data["text"] for one in told if one.name == "text_streamed")
+            assert shown["text"].split() == streamed.split()
+            assert shown["coverage"]["nodes_read"] == read
+        else:
+            assert last.name == "failed"
+            assert last.data["error"].strip()
+            assert "\n" not in last.data["error"]
+    said = last.data.get("error", "")
+    report("page", relay, began, f"{read} read; {last.name}: {said}")
 
 
 async def test_a_search_answers_from_what_it_showed(pgs: PGS, relay: Relay) -> None:
