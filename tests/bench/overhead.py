@@ -259,7 +259,12 @@ def _driver(server: Server) -> AsyncDriver:
 
 async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, members: str) -> int:
     links = queries.get("sweeping/read_relationships").text
-    fields = {"text": list(mapping.text), "title": mapping.title or "", "key": mapping.key or ""}
+    fields = {
+        "text": list(mapping.text),
+        "facts": mapping.facts,
+        "title": mapping.title or "",
+        "key": mapping.key or "",
+    }
     count = 0
     async with driver.session(default_access_mode=READ_ACCESS) as session:
         for first in range(0, part.size, CHUNK):
