@@ -129,11 +129,15 @@ def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...
 
 def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
     """Return half-open ranges of ranks that accepted passes contain completely."""
+    whole: set[int] = set()
     shares: defaultdict[int, Fraction] = defaultdict(Fraction)
     for item in accepted:
         for piece in item.pieces:
-            shares[piece.rank] += piece.share
-    return _ranges(sorted(rank for rank, share in shares.items() if share == 1))
+            if piece.share == 1:  # nearly all of them; fractions take long to add up
+                whole.add(piece.rank)
+            else:
+                shares[piece.rank] += piece.share
+    return _ranges(sorted(whole | {rank for rank, share in shares.items() if share == 1}))
 
 
 def _ranges(ranks: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -428,7 +428,8 @@ class PassReader:
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
         passes = len(outcomes) + len(self._out)
         read = read_ranges(outcome.item for outcome in accepted if outcome.proven)
-        shown = read_ranges(outcome.item for outcome in accepted)
+        proven = all(outcome.proven for outcome in accepted)
+        shown = read if proven else read_ranges(outcome.item for outcome in accepted)
         partition_id = self._order.partition.id
         return Sweep(
             partition=partition_id,

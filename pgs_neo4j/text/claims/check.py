@@ -17,7 +17,7 @@ from itertools import pairwise
 from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
 from pgs_neo4j.text.claims.names import Name, find_names
-from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, clauses, denies
+from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, denies, split_clauses
 from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, ordinals, sums
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
@@ -28,7 +28,7 @@ NEAR = 12  # characters between two counts of the same things
 SMALL = 12  # a count in words up to this one may be of what the sentence itself lists
 MOST_NUMBERS = 12  # of one kind among the cited texts of which sums are tried
 MOST_REASONS = 3
-PREFIX = 4  # letters at the beginning of a word that hardly any ending changes
+PREFIX = 3  # letters at the beginning of a word that no ending changes
 LONGEST_REASON = 80  # characters of what is quoted in a reason
 
 _SUM = re.compile(
@@ -90,46 +90,74 @@ class Material:
         return ordinals(self.text)
 
     @cached_property
+    def plain(self) -> str:
+        """The text in normal form."""
+        return normal_form(self.text)
+
+    @cached_property
+    def folded(self) -> str:
+        """The text in normal form, lower case."""
+        return fold_case(self.plain)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the text in order, lower case."""
+        return find_words(self.folded)
+
+    @cached_property
     def roots(self) -> frozenset[str]:
         """The roots of all words of the text, those of identifiers included."""
-        plain = normal_form(self.text)
-        words = {*find_words(fold_case(plain)), *find_words(fold_case(_HUMP.sub(" ", plain)))}
+        words = {*self.words, *find_words(fold_case(_HUMP.sub(" ", self.plain)))}
         return frozenset(root(word) for word in words) | {stem(word) for word in words}
 
     @cached_property
     def flat(self) -> str:
         """The words of the text between blanks, with and without its hyphens."""
-        return _flat(self.text) + _flat(join(self.text))
+        joined = join(self.text)
+        flat = f" {' '.join(self.words)} "
+        return flat if joined == self.text else flat + _flat(joined)
 
     @cached_property
     def letters(self) -> str:
         """The text in normal form, lower case, without anything but letters and digits."""
-        return "".join(find_words(fold_case(normal_form(self.text))))
+        return "".join(self.words)
 
     @cached_property
     def initials(self) -> str:
         """The first letters of all words."""
-        return "".join(word[0] for word in find_words(fold_case(normal_form(self.text))))
+        return "".join(word[0] for word in self.words)
 
     @cached_property
-    def folded(self) -> str:
-        """The text in normal form, lower case."""
-        return fold_case(normal_form(self.text))
+    def _clauses(self) -> dict[str, Words | None]:
+        """The sentences of the text, and the words of those that were looked at."""
+        return dict.fromkeys(split_clauses(self.folded))
 
-    @cached_property
-    def clauses(self) -> tuple[Words, ...]:
-        """The words of each sentence."""
-        return tuple(clauses(self.text))
+    def find_near(self, claim: Words) -> list[Words]:
+        """Return the sentences that may hold most words of a claim.
 
-    def may_say(self, claim: Words) -> bool:
-        """Return whether the text can hold most words of a claim; it may still not say it.
-
-        Dividing a long text into sentences takes much longer than this.
+        Few do, and dividing the others into words takes much longer than to find that out.
         """
-        if len(claim.roots) < LEAST_WORDS:
-            return False
-        held = sum(one[:PREFIX] in self.folded for one in claim.roots)
-        return held >= SHARE * len(claim.roots)
+        starts = [one[:PREFIX] for one in {*claim.roots}]
+        if len(claim.roots) < LEAST_WORDS or not _holds(self.folded, starts):
+            return []
+        near: list[Words] = []
+        for clause in self._clauses:
+            if _holds(clause, starts):
+                words = self._clauses[clause] or Words.of(clause)
+                self._clauses[clause] = words
+                near.append(words)
+        return near
+
+
+def _holds(text: str, starts: Sequence[str]) -> bool:
+    """Return whether a text has enough of some beginnings of words."""
+    missing = len(starts) - SHARE * len(starts)
+    for start in starts:
+        if start not in text:
+            missing -= 1
+            if missing < 0:
+                return False
+    return True
 
 
 _HUMP = re.compile(
@@ -195,9 +223,10 @@ def find_doubts(
 
 def _is_denied(text: str, sources: Sequence[Material]) -> bool:
     """Return whether a source says the contrary of one of the sentences of a text."""
+    claims = map(Words.of, split_clauses(fold_case(normal_form(text))))
     return any(
-        denies(clause, [other for one in sources if one.may_say(clause) for other in one.clauses])
-        for clause in clauses(text)
+        denies(claim, [near for source in sources for near in source.find_near(claim)])
+        for claim in claims
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.text.matching import root
-from pgs_neo4j.text.normal_form import fold_case, normal_form, word_pattern
+from pgs_neo4j.text.normal_form import find_words
 
 LEAST_WORDS = 3  # content words of a sentence that is compared
 SHARE = 0.8  # of a sentence's content words that a text must have in the same order
@@ -28,7 +28,6 @@ could may might must shall should will would not any all yet
 """
 _SMALL = frozenset(_SMALL_WORDS.split())
 _CONTRACTED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
-_CANNOT = re.compile(r"\bcannot\b", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"\A\W*(?:According to|As \w+ed)\b[^,]{0,40},\s", re.IGNORECASE)
 _END = re.compile(r"[.;:!?\n]+(?=\s|\Z)")
 
@@ -45,10 +44,10 @@ class Words:
     places: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str) -> Words:
-        """Return the words of a sentence."""
-        plain = _CANNOT.sub("can not", _CONTRACTED.sub(" not", text.replace("can't", "can not")))
-        every = tuple(word_pattern().findall(fold_case(normal_form(plain)).replace("_", " ")))
+    def of(cls, sentence: str) -> Words:
+        """Return the words of a sentence in normal form, lower case."""
+        plain = sentence.replace("can't", "can not").replace("cannot", "can not")
+        every = tuple(find_words(_CONTRACTED.sub(" not", plain)))
         places = tuple(
             place
             for place, word in enumerate(every)
@@ -61,13 +60,13 @@ class Words:
         return sum(word in _NEGATORS for word in self.words[max(0, first) : last])
 
 
-def clauses(text: str) -> list[Words]:
-    """Return the sentences of a text; a semicolon or a colon ends one as well.
+def split_clauses(text: str) -> list[str]:
+    """Return the sentences of a text in normal form; a semicolon or a colon ends one as well.
 
     An introduction, such as "According to n3,", is left out.
     """
     parts = (_INTRODUCTION.sub("", part) for part in _END.split(text))
-    return [Words.of(part) for part in parts if part.strip()]
+    return [part for part in parts if part.strip()]
 
 
 def denies(claim: Words, known: Sequence[Words]) -> bool:

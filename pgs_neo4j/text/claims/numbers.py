@@ -122,6 +122,7 @@ _LISTED = re.compile(
 _NOUN = re.compile(r"\W{1,3}([^\W\d_]{3,})")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
 _RAISED_RUN = re.compile("[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
@@ -158,16 +159,14 @@ class Number:
 
 def plain_digits(text: str) -> str:
     """Return a text of the same length with ASCII digits and signs."""
-    if text.isascii():
-        return text
-    return "".join(
-        str(decimal(sign))
-        if sign.isdecimal()
-        else normalize("NFKC", sign)
-        if "\uff00" < sign < "\uff5f"
-        else sign
-        for sign in text
-    )
+    return text if text.isascii() else _FOREIGN.sub(_plain_sign, text)
+
+
+def _plain_sign(match: re.Match[str]) -> str:
+    sign = match.group()
+    if sign.isdecimal():
+        return str(decimal(sign))
+    return normalize("NFKC", sign) if "\uff00" < sign < "\uff5f" else sign
 
 
 def find_numbers(text: str) -> list[Number]:
