@@ -28,6 +28,7 @@ from pgs_neo4j.llm.openai.endpoint import (
     CONNECT_TIMEOUT_S,
     TRIES_CONNECTION,
     Endpoint,
+    load_certificates,
     timeout_error,
 )
 from pgs_neo4j.llm.openai.refusals import Refusal, refusal_error
@@ -101,7 +102,10 @@ def open_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
         open_telemetry=False,  # its spans may carry the prompt
         # A redirect would hand the prompt to a host that nobody has chosen.
         http_client=anthropic.DefaultAsyncHttpxClient(
-            follow_redirects=False, timeout=timeout, event_hooks={"response": [limit_body]}
+            follow_redirects=False,
+            timeout=timeout,
+            verify=load_certificates(),
+            event_hooks={"response": [limit_body]},
         ),
         default_headers=_without_ambient_headers(anthropic.Omit()),
     )

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
 
 if TYPE_CHECKING:
+    import ssl
+
     import openai
 
 PLACEHOLDER_KEY = "no-key"
@@ -162,7 +165,10 @@ class Endpoint:
             timeout=timeout,
             # A redirect would hand the prompt to a host that nobody has chosen.
             http_client=openai.DefaultAsyncHttpxClient(
-                follow_redirects=False, timeout=timeout, event_hooks={"response": [limit_body]}
+                follow_redirects=False,
+                timeout=timeout,
+                verify=load_certificates(),
+                event_hooks={"response": [limit_body]},
             ),
             default_headers={
                 **_without_ambient_headers(openai.Omit()),
@@ -172,6 +178,17 @@ class Endpoint:
         )
         client.organization = client.project = client.webhook_secret = None
         return client
+
+
+@cache
+def load_certificates() -> ssl.SSLContext:
+    """Return the certificates that this machine trusts, for the clients of all endpoints.
+
+    Reading them takes longer than opening all else of a client, and an engine opens several.
+    """
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _without_ambient_headers(omit: Any) -> dict[str, Any]:
