@@ -45,8 +45,9 @@ PLAUSIBLE = 128
 # Codes stand at every quarter of a prompt or closer. A reader who repeats all of them was
 # given more than this share, so a smaller count is that of a part: the rest was cached.
 COUNTED_PART = 0.5
-# A prompt that was cut has the tokens of the context, or of half of it, as Ollama shifts it.
-PLATEAUS = (1.0, 0.5)
+# A prompt that was cut has the tokens of the context, or of half of it, as Ollama shifts it. Once a
+# cut was seen, what it left is all that matters: no server cuts to half of that.
+SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
 # A count that shrinks with the prompt is no limit: the endpoint counts in a way of its own.
 SHRUNK = 0.7
@@ -105,7 +106,9 @@ class Proofs:
                 return "cut"
             self._miscounting.add(model)
             return _BY_RECEIPTS[receipts]
-        if receipts == "some" or (not whole and _is_plateau(counted, context)):
+        # What was cut to half of a context would have half of the tokens that are usual.
+        usual = self._least(model, size) is not None
+        if receipts == "some" or (not whole and _is_plateau(counted, context, usual=usual)):
             return "cut"
         return "read" if whole or context is not None else "unproven"
 
@@ -187,13 +190,14 @@ def returned_receipts(prompt: Prompt, reply: str) -> Receipts:
     return "some" if found else "none"
 
 
-def _is_plateau(counted: int, context: ModelContext | None) -> bool:
-    """Return whether a count is that of a context, where nothing else proves the prompt whole."""
+def _is_plateau(counted: int, context: ModelContext | None, *, usual: bool) -> bool:
+    """Return whether a count is that of a context, where nothing else proves the prompt whole.
+
+    ``usual``: such a text is known to have about as many tokens.
+    """
     if context is None:
         return False
-    most = (context.tokens, context.prompt or context.tokens)
-    return any(
-        abs(counted - share * limit) <= PLATEAU_SLACK * share * limit
-        for limit in most
-        for share in PLATEAUS
-    )
+    limits = [context.tokens, context.prompt or context.tokens]
+    if context.prompt is None and not usual:
+        limits.append(int(SHIFTED * context.tokens))
+    return any(abs(counted - limit) <= PLATEAU_SLACK * limit for limit in limits)

@@ -21,7 +21,7 @@ from tests.fakes.openai_server import (
     streamed,
 )
 
-Cut = Literal["refuse", "head", "tail", "middle", "system"]
+Cut = Literal["refuse", "head", "tail", "middle", "system", "shift"]
 BYTES_PER_TOKEN = 4
 
 
@@ -30,7 +30,7 @@ class Window:
     """A model with ``context`` tokens of ``bytes_per_token``, its reply excluded.
 
     What is longer is refused, or cut: ``head`` and ``tail`` say what stays, ``middle`` what goes;
-    with ``system``, the system message and the tail stay.
+    with ``system``, the system message and the tail stay; ``shift`` leaves the tail, half as long.
     ``count`` turns the tokens that were read into those that are reported. ``repeats``: the reader
     repeats codes. ``reply`` writes what is not a report from the part of a prompt that was read;
     without it, streams are left to the server's default. ``given`` are the whole lines of text that
@@ -81,7 +81,8 @@ class Window:
         if tokens <= self.context:
             return "\n".join(prompt), tokens
         self.cuts += 1
-        return self._shorten(prompt), self.context
+        kept = self.context // 2 if self.cut == "shift" else self.context
+        return self._shorten(prompt, int(kept * self.bytes_per_token)), kept
 
     def give(self, seen: str) -> None:
         """Note the texts of nodes that a model has read, and accepted to report on."""
@@ -91,15 +92,15 @@ class Window:
         """Whether the model has read all of a text."""
         return was_given(self.given, text)
 
-    def _shorten(self, messages: list[str]) -> str:
-        prompt, room = "\n".join(messages), int(self.context * self.bytes_per_token)
+    def _shorten(self, messages: list[str], room: int) -> str:
+        prompt = "\n".join(messages)
         match self.cut:
             case "system":
                 kept = messages[0][:room]
                 return f"{kept}\n{prompt[len(prompt) - max(0, room - len(kept)) :]}"
             case "head":
                 return prompt[:room]
-            case "tail":
+            case "tail" | "shift":
                 return prompt[-room:]
         return f"{prompt[: room // 2]}{prompt[-room // 2 :]}"
 
@@ -109,7 +110,7 @@ class Window:
         cited = f" [{nodes[0]}]" if nodes else ""
         return (
             f"{receipts_in(seen) if self.repeats else ''}"
-            f"## Domain State\nRead.\n\n## Findings\n- {len(nodes)} nodes{cited}.\n\n"
+            f"## Domain State\nRead.\n\n## Findings\n- All has been read{cited}.\n\n"
             "## Outbound Flags\nNone.\n\n## Absences\nNone.\n"
         )
 

@@ -74,7 +74,7 @@ def noisy(tokens: int) -> int:
     return round(tokens * (1.03 if tokens % 2 else 0.97))
 
 
-@pytest.mark.parametrize("cut", ["head", "tail", "middle"])
+@pytest.mark.parametrize("cut", ["head", "tail", "middle", "shift"])
 @pytest.mark.parametrize(
     ("repeats", "count"),
     [
