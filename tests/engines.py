@@ -42,13 +42,20 @@ def with_model(
     endpoint: Endpoint, fake: FakeOpenAI, **settings: Any
 ) -> AbstractAsyncContextManager[PGS]:
     """An engine whose model is the real client on a fake endpoint."""
+    return with_address(endpoint, fake.base_url, **settings)
+
+
+def with_address(
+    endpoint: Endpoint, base_url: str, **settings: Any
+) -> AbstractAsyncContextManager[PGS]:
+    """An engine whose model is a real client on the fake of any interface."""
+    models = {"llm_provider": "openai", "sweep_model": "reader", "synthesis_model": "writer"}
     return PGS.connect(
         neo4j_uri=endpoint.uri,
         neo4j_user=endpoint.user,
         neo4j_password=endpoint.password,
-        llm_base_url=fake.base_url,
-        llm_provider="openai",
-        **KNOBS | {"sweep_model": "reader", "synthesis_model": "writer"} | settings,
+        llm_base_url=base_url,
+        **KNOBS | models | settings,
     )
 
 

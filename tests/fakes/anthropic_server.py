@@ -135,6 +135,7 @@ class FakeAnthropic:
         self.refuse: Callable[[Recorded], Scripted | None] = lambda _: None
         self.requests: list[Recorded] = []
         self.ledger = Billed()
+        self.bytes_per_token: float = BYTES_PER_TOKEN
         self.arrived, self.gone = asyncio.Event(), asyncio.Event()
         self._script: deque[Scripted] = deque()
         self._cached: set[str] = set()
@@ -238,8 +239,11 @@ class FakeAnthropic:
         if not all(block["text"].strip() for block in _blocks(body)):
             return _invalid("messages: text content blocks must be non-empty")
         model = (self.models or {}).get(body["model"])
-        why = model.refuse(body, _tokens(prompt_of(body))) if model else None
+        why = model.refuse(body, self._tokens(prompt_of(body))) if model else None
         return _invalid(why) if why else None
+
+    def _tokens(self, text: str) -> int:
+        return int(len(text.encode()) / self.bytes_per_token)
 
     def _listed(self, path: str) -> Body:
         models = self.models or {}
@@ -253,15 +257,15 @@ class FakeAnthropic:
         prefix, marked, reads = "", 0, 0
         for block in _blocks(body):
             prefix += block["text"]
-            if "cache_control" in block and _tokens(prefix) >= LEAST_CACHED:
-                marked = _tokens(prefix)
+            if "cache_control" in block and self._tokens(prefix) >= LEAST_CACHED:
+                marked = self._tokens(prefix)
                 if prefix in self._cached:
                     reads = marked
                 self._cached.add(prefix)
         writes = marked - reads
-        output = _tokens(text + reply.thinking) + 1
+        output = self._tokens(text + reply.thinking) + 1
         counts = {
-            "input_tokens": max(1, _tokens(prefix) - marked),
+            "input_tokens": max(1, self._tokens(prefix) - marked),
             "cache_creation_input_tokens": writes,
             "cache_read_input_tokens": reads,
             "output_tokens": output,
@@ -339,10 +343,6 @@ def _blocks(body: Body) -> Iterator[Body]:
     yield from body.get("system", ())
     for message in body["messages"]:
         yield from message["content"]
-
-
-def _tokens(text: str) -> int:
-    return len(text.encode()) // BYTES_PER_TOKEN
 
 
 def _cut(text: str, pieces: int) -> list[str]:

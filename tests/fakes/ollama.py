@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import ceil
 
 from tests.fakes.openai_server import Body, FakeOpenAI, Raw, Recorded, Scripted, contract_answer
 from tests.fakes.windows import BYTES_PER_TOKEN, was_given
@@ -20,7 +21,8 @@ class FakeOllama:
     ``limit`` is what the model was trained for, ``memory`` the largest context that can be loaded,
     and ``loaded`` what is. An ``old`` release cuts a long prompt although it must not. ``answer``
     writes from what the model was given, in the shape of a request to chat completions. ``given``
-    are the lines of text that it has read, ``pages`` what GET requests are answered with.
+    are the lines of text that it has read, ``pages`` what GET requests are answered with. ``paid``
+    counts the replies.
     """
 
     model: str = "llama3.1:8b"
@@ -38,6 +40,8 @@ class FakeOllama:
     contexts: list[int] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
     cuts: int = 0
+    paid: int = 0
+    bytes_per_token: float = BYTES_PER_TOKEN
     pages: dict[str, object] = field(default_factory=dict)
 
     def put_before(self, fake: FakeOpenAI) -> FakeOllama:
@@ -92,18 +96,19 @@ class FakeOllama:
         self._load(context)
         self.contexts.append(context)
         prompt = "\n".join(message["content"] for message in body["messages"])
-        tokens = -(-len(prompt.encode()) // BYTES_PER_TOKEN)
+        tokens = self._tokens(prompt)
         if tokens > context:
             if not self.old and body.get("truncate") is False:
                 return _json({"error": "the input length exceeds the context length"}, 400)
             self.cuts += 1
-            prompt, tokens = prompt[-context * BYTES_PER_TOKEN // 2 :], context // 2
+            prompt, tokens = prompt[-int(context * self.bytes_per_token) // 2 :], context // 2
         self.given.update(line for line in prompt.split("\n") if line.startswith("| "))
         return self._reply(body, prompt, tokens)
 
     def _reply(self, body: Body, prompt: str, tokens: int) -> Raw:
+        self.paid += 1
         text = self.answer({"messages": [{"content": prompt}]})
-        counts = {"prompt_eval_count": tokens, "eval_count": len(text) // BYTES_PER_TOKEN}
+        counts = {"prompt_eval_count": tokens, "eval_count": self._tokens(text)}
         end = {"model": self.model, "done": True, "done_reason": self.done_reason}
         end |= counts if self.counts else {}
         if not body["stream"]:
@@ -114,8 +119,11 @@ class FakeOllama:
         content = "".join(f"{json.dumps({'done': False} | line)}\n" for line in lines)
         return Raw(content.encode(), "application/x-ndjson")
 
+    def _tokens(self, text: str) -> int:
+        return ceil(len(text.encode()) / self.bytes_per_token)
+
     def _embed(self, body: Body) -> Raw:
-        tokens = [-(-len(text.encode()) // BYTES_PER_TOKEN) for text in body["input"]]
+        tokens = [self._tokens(text) for text in body["input"]]
         if max(tokens) > self.limit:
             if body.get("truncate") is False:
                 return _json({"error": "the input length exceeds the context length"}, 400)

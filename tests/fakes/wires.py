@@ -1,26 +1,37 @@
 """The wires of model vendors: what each cuts, how it ends, refuses, limits, and streams.
 
 One table, ``WIRES``, and one server that plays its rows. Messages keep a vendor's own words where a
-client has to recognize them. Servers of other interfaces than OpenAI's answer on other paths of the
-same port, so more of them are more entries in ``NATIVE``.
+client has to recognize them. Interfaces other than OpenAI's have servers of their own: ``NATIVE``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.fakes.anthropic_server import (
+    KEY,
+    FakeAnthropic,
+    Said,
+    Served,
+    as_chat,
+    prompt_of,
+)
+from tests.fakes.anthropic_server import ErrorEvent as BrokenStream
+from tests.fakes.ollama import FakeOllama
 from tests.fakes.openai_server import (
     Body,
     FakeOpenAI,
     Raw,
     Recorded,
     Scripted,
+    Status,
     contract_answer,
 )
-from tests.fakes.windows import Cut, Window
+from tests.fakes.windows import BYTES_PER_TOKEN, Cut, Window
 
 SSE = "text/event-stream"
 Refusal = tuple[int, object]
@@ -386,3 +397,107 @@ class WireServer:
 
 def _chunk(delta: Body, end: str | None = None) -> dict[str, Any]:
     return {"id": "x", "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """A wire that is being played.
+
+    ``settings`` are those of an engine that asks it, beside the address. ``gave`` says whether its
+    model has read all of a text, ``count_paid`` how many calls its vendor would bill.
+    """
+
+    base_url: str
+    settings: dict[str, Any]
+    gave: Callable[[str], bool]
+    count_paid: Callable[[], int]
+
+
+def play(
+    vendor: str, context: int, *, hidden: bool = False
+) -> AbstractAsyncContextManager[Playing]:
+    """Play a vendor's wire in front of a model with ``context`` tokens.
+
+    From 100,000 tokens on, each byte counts as a token. ``hidden``: the server does not say what
+    the model can take. One that cannot hide it is of a release that cuts all the same.
+    """
+    bytes_per_token = 1.0 if context > 100_000 else 4.0
+    if vendor in NATIVE:
+        return NATIVE[vendor](context, bytes_per_token, hidden)
+    return _play_row(WIRES[vendor], context, bytes_per_token, hidden)
+
+
+@asynccontextmanager
+async def _play_row(
+    wire: Wire, context: int, bytes_per_token: float, hidden: bool
+) -> AsyncGenerator[Playing]:
+    window = Window(context, wire.cut, bytes_per_token=bytes_per_token)
+    server = WireServer(wire, window, hidden=hidden)
+    with FakeOpenAI() as fake:
+        server.install(fake)
+        yield Playing(fake.base_url, {}, window.gave, lambda: len(server.paid))
+
+
+@asynccontextmanager
+async def _play_ollama(
+    context: int, bytes_per_token: float, hidden: bool
+) -> AsyncGenerator[Playing]:
+    """Ollama refuses a longer prompt, ends with a reason in its last line, and names no efforts.
+
+    Its Modelfile lets it load all of the context.
+    """
+    served = FakeOllama(
+        limit=context,
+        modelfile=f"num_ctx {context}",
+        old=hidden or bytes_per_token < BYTES_PER_TOKEN,
+        thinks=True,
+        bytes_per_token=bytes_per_token,
+    )
+    with FakeOpenAI() as fake:
+        served.put_before(fake)
+        settings = {
+            "llm_provider": "ollama",
+            "sweep_model": served.model,
+            "synthesis_model": served.model,
+        }
+        yield Playing(fake.base_url, settings, served.gave, lambda: served.paid)
+
+
+@asynccontextmanager
+async def _play_anthropic(
+    context: int, bytes_per_token: float, hidden: bool
+) -> AsyncGenerator[Playing]:
+    """Anthropic's reader takes a budget of thinking and no effort, its writer the reverse.
+
+    The first call is overloaded, and the first stream breaks off before its text.
+    """
+    window = Window(context)
+    broken: list[bool] = []
+
+    def reply(body: Body) -> str:
+        window.give(prompt_of(body))
+        return contract_answer(as_chat(body))
+
+    def fail_first(request: Recorded) -> Status | BrokenStream | None:
+        if request.method == "GET" or request.body.get("stream", False) in broken:
+            return None
+        broken.append(request.body.get("stream", False))
+        if request.body.get("stream"):
+            return BrokenStream()
+        return Status(529, error_code="overloaded_error", message="Overloaded")
+
+    fake = FakeAnthropic(Said(reply, thinking="A draft [n1].", pieces=7))
+    fake.bytes_per_token = bytes_per_token
+    fake.refuse = fail_first
+    served = Served(context, thinking=("enabled",), effort=False, described=not hidden)
+    fake.models = {"reader": served, "writer": replace(served, thinking=("adaptive",), effort=True)}
+    async with fake:
+        settings = {"llm_provider": "anthropic", "llm_api_key": KEY}
+        yield Playing(fake.base_url, settings, window.gave, lambda: fake.ledger.calls)
+
+
+NATIVE: dict[str, Callable[[int, float, bool], AbstractAsyncContextManager[Playing]]] = {
+    "ollama natively": _play_ollama,
+    "anthropic": _play_anthropic,
+}
+VENDORS = (*WIRES, *NATIVE)

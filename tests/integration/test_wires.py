@@ -1,88 +1,46 @@
 """A whole graph is read over every vendor's wire, in any context, and nothing else counts as read.
 
-The papers have 36,000 tokens at four bytes a token, so contexts of 4,096, 8,192, and 32,768 tokens
-divide them. For 131,072 tokens, the server counts each byte as a token instead of making the texts
-four times as long. Estimates are then off by a factor of 3.5, as for scripts that few vocabularies
-hold.
+``tests.bench.reading`` tries every wire in every context.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
-from tests.database import alter, empty
-from tests.engines import model_on_papers, with_model
+from tests.database import empty
+from tests.engines import model_on_papers
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.windows import Window
-from tests.fakes.wires import WIRES, WireServer
-from tests.graphs import papers
-from tests.integration.test_windows import READ
-from tests.thorough import tries
+from tests.fakes.wires import VENDORS, WIRES, WireServer
+from tests.reading import HIDDEN_CONTEXT, WIRE_CLAUSES, add_papers, try_wire
 
-CONTEXTS = (4_096, 8_192, 32_768, 131_072)
-SIZE = 16
-LENGTHEN = (
-    "MATCH (p:Paper) SET p.abstract = p.abstract + "
-    "reduce(t = '', i IN range(1, 230) | t + ' clay ' + p.doi + ' and slip ' + i + ' met at dawn') "
-    "+ ' end'"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What one run over one wire has shown."""
-
-    name: str
-    wrong: int
-    read: int
-    whole: bool
-    calls: int
-
-    @property
-    def right(self) -> bool:
-        """Whether nothing counts as read that was not given, and all could be read."""
-        return not self.wrong and self.read == SIZE and self.whole
-
-
-async def try_cell(
-    endpoint: Endpoint, db: Database, vendor: str, context: int, *, hidden: bool = False
-) -> Cell:
-    window = Window(context, WIRES[vendor].cut, bytes_per_token=1.0 if context > 100_000 else 4.0)
-    server = WireServer(WIRES[vendor], window, hidden=hidden)
-    name = f"{vendor} {context}{' hidden' if hidden else ''}"
-    with FakeOpenAI() as fake:
-        server.install(fake)
-        async with with_model(endpoint, fake) as pgs:
-            answer = await pgs.execute("Why?", graph="papers", full_sweep=True, cache=False)
-    _, rows = await db.call(READ_OF, {"run": answer.run}, "read")
-    assert len(rows) == answer.own_coverage.nodes_read
-    wrong = [row["text"] for row in rows if not window.gave(row["text"])]
-    whole = answer.synthesis.complete and not answer.partial
-    return Cell(name, len(wrong), len(rows), whole, len(server.paid))
-
-
-READ_OF = READ.replace("MATCH (w", "MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w")
+pytestmark = pytest.mark.usefixtures("no_waits")
+FURTHER = [
+    ("openrouter", 4_096),
+    ("anthropic", 4_096),
+    ("vllm", 32_768),
+    ("tgi", 32_768),
+    ("lmstudio", 131_072),
+    ("ollama natively", 131_072),
+]
 
 
 async def test_a_graph_is_read_over_every_wire_and_nothing_else_counts(
     endpoint: Endpoint, db: Database
 ) -> None:
-    mapping = await papers(db, 1, SIZE)
-    await alter(db, LENGTHEN)
-    with FakeOpenAI() as fake:
-        async with with_model(endpoint, fake) as pgs:
-            await pgs.add_graph("papers", mapping)
-    every = [(vendor, context) for vendor in WIRES for context in CONTEXTS]
-    diagonal = [(vendor, CONTEXTS[i % 4]) for i, vendor in enumerate(WIRES)]
-    chosen = every if tries(0, 1) else diagonal
-    cells = [await try_cell(endpoint, db, *one) for one in chosen]
-    if tries(0, 1):  # what a server does not say is learned from what it refuses or cuts
-        cells += [await try_cell(endpoint, db, vendor, 8_192, hidden=True) for vendor in WIRES]
+    assert len(VENDORS) == 14
+    await add_papers(endpoint, db, WIRE_CLAUSES)
+    # What every second server does not say is learned from what it refuses or cuts.
+    cells = [
+        await try_wire(endpoint, db, vendor, HIDDEN_CONTEXT, hidden=bool(place % 2))
+        for place, vendor in enumerate(VENDORS)
+    ]
+    cells += [await try_wire(endpoint, db, *one) for one in FURTHER]
     assert [cell for cell in cells if not cell.right] == []
 
 

@@ -1,0 +1,141 @@
+"""Full sweeps of one graph over fake endpoints, compared with what their models were given.
+
+Tests try a few of them, and ``tests.bench.reading`` all. The texts for wires have 36,000 tokens at
+four bytes a token, so contexts of 4,096, 8,192, and 32,768 tokens divide them. For 131,072 tokens,
+the server counts each byte as a token instead of making the texts four times as long. Estimates are
+then off by a factor of 3.5, as for scripts that few vocabularies hold.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.events import Event, RunStarted
+from pgs_neo4j.model import Answer
+from tests.conftest import Endpoint
+from tests.database import alter
+from tests.engines import with_address, with_model
+from tests.fakes.histories import History
+from tests.fakes.openai_server import Answer as Reply
+from tests.fakes.openai_server import FakeOpenAI, contract_answer
+from tests.fakes.wires import play
+from tests.graphs import papers
+
+CONTEXTS = (4_096, 8_192, 32_768, 131_072)
+HIDDEN_CONTEXT = 8_192
+SIZE = 16
+WIRE_CLAUSES, HISTORY_CLAUSES = 230, 55
+LENGTHEN = (
+    "MATCH (p:Paper) SET p.abstract = p.abstract + reduce(t = '', i IN range(1, $clauses) | "
+    "t + ' clay ' + p.doi + ' and slip ' + i + ' met at dawn') + ' end'"
+)
+READ_BY_RUN = """
+MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w)-[:PGS_READ]->(p:PgsPartition)<-[m:PGS_IN]-(n:Paper)
+WHERE any(i IN range(0, size(w.read_first) - 1) WHERE w.read_first[i] <= m.rank < w.read_last[i])
+RETURN DISTINCT n.abstract AS text
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one run over one wire has shown.
+
+    ``wrong`` nodes of those ``read`` were not in what the model was given.
+    """
+
+    name: str
+    wrong: int
+    read: int
+    whole: bool
+    calls: int
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing counts as read that was not given, and all could be read."""
+        return not self.wrong and self.read == SIZE and self.whole
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """What one run through a history has shown.
+
+    ``told`` are the nodes that its answer counts as read, None without an answer; ``true`` prompts
+    were given as a whole, and ``refused`` of them asked for again. ``mute``: the model repeats no
+    codes.
+    """
+
+    seed: int
+    mute: bool
+    told: int | None
+    wrong: int
+    read: int
+    true: int
+    refused: int
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing counts as read that was not given, and the answer says the same."""
+        return not self.wrong and self.told in (None, self.read)
+
+
+async def add_papers(endpoint: Endpoint, db: Database, clauses: int) -> None:
+    """Make the graph of all sweeps, and partition it once."""
+    mapping = await papers(db, 1, SIZE)
+    await alter(db, LENGTHEN, clauses=clauses)
+    with FakeOpenAI() as fake:
+        async with with_model(endpoint, fake) as pgs:
+            await pgs.add_graph("papers", mapping)
+
+
+async def try_wire(
+    endpoint: Endpoint, db: Database, vendor: str, context: int, *, hidden: bool = False
+) -> Cell:
+    """Sweep the graph over a vendor's wire."""
+    async with (
+        play(vendor, context, hidden=hidden) as wire,
+        with_address(endpoint, wire.base_url, **wire.settings) as pgs,
+    ):
+        answer, texts = await _sweep(pgs, db)
+    assert answer is not None
+    assert len(texts) == answer.own_coverage.nodes_read
+    wrong = sum(not wire.gave(text) for text in texts)
+    whole = answer.synthesis.complete and not answer.partial
+    name = f"{vendor} {context}{' hidden' if hidden else ''}"
+    return Cell(name, wrong, len(texts), whole, wire.count_paid())
+
+
+async def try_history(endpoint: Endpoint, db: Database, fake: FakeOpenAI, seed: int) -> Lived:
+    """Sweep the graph through the history of a seed.
+
+    What an engine has learned of a model stays with it, so each history has one.
+    """
+    fake.default = Reply(contract_answer)
+    fake.refuse = history = History(seed)
+    passes = {"max_pass_tokens": 3_000} if seed % 2 else {}
+    async with with_model(endpoint, fake, **passes) as pgs:
+        answer, texts = await _sweep(pgs, db)
+    told = answer.own_coverage.nodes_read if answer else None
+    wrong = sum(not history.gave(text) for text in texts)
+    return Lived(seed, history.mute, told, wrong, len(texts), history.true, history.again)
+
+
+async def _sweep(pgs: PGS, db: Database) -> tuple[Answer | None, list[str]]:
+    """Return the answer of a run, None if it failed, and the texts that it counts as read."""
+    runs: list[str] = []
+    answer: Answer | None = None
+
+    def hear(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            runs.append(event.run)
+
+    with suppress(PGSError):
+        answer = await pgs.execute(
+            "Why?", graph="papers", full_sweep=True, cache=False, on_event=hear
+        )
+    (run,) = runs
+    _, rows = await db.call(READ_BY_RUN, {"run": run}, "read")
+    return answer, [row["text"] for row in rows]
