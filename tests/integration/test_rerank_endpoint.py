@@ -18,6 +18,7 @@ from pgs_neo4j.errors import (
     ModelRateLimitError,
     ModelTimeoutError,
     ModelUnavailableError,
+    PromptTooLongError,
 )
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.openai.reranking import TEXT_BYTES, HTTPReranker
@@ -143,6 +144,34 @@ async def test_a_failure_says_which_setting_to_correct(
         assert hidden not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("said", "error", "advice"),
+    [
+        ({"message": "No auth credentials found", "code": 401}, ModelAuthError, "RERANK_API_KEY"),
+        ({"message": "no such model", "code": "404"}, ModelUnavailableError, "PGS_RERANK_MODEL"),
+        ({"message": "Provider returned error", "code": 502}, ModelUnavailableError, "failing"),
+        ({"message": "slow down", "type": "rate_limit_error"}, ModelRateLimitError, "the rate"),
+        (
+            {"message": "input is too long", "type": "invalid_request_error"},
+            PromptTooLongError,
+            "use a rerank_model with a larger context",
+        ),
+        ("the model crashed", ModelUnavailableError, "kept failing"),
+    ],
+)
+async def test_an_error_with_status_200_is_the_error_that_it_names(
+    fake: FakeOpenAI, said: object, error: type[Exception], advice: str
+) -> None:
+    fake.refuse = lambda _: Raw(json.dumps({"error": said, "results": []}).encode())
+    endpoint = ModelEndpoint(fake.base_url, SecretStr(SECRET), 20.0, RERANKER_WORDS)
+    model = HTTPReranker(endpoint, "ranks")
+    with pytest.raises(error, match=advice) as caught:
+        await model.rank("secretquestion", ["secrettext"])
+    await model.close()
+    assert "secret" not in str(caught.value)
+    assert "max_pass_tokens" not in str(caught.value)
+
+
 @pytest.mark.parametrize("url", ["https://u:hidden@host/v1", "ftp://host"])
 def test_an_address_is_refused_by_the_name_of_its_setting(url: str) -> None:
     with pytest.raises(ConfigError, match=r"rerank_base_url \(PGS_RERANK_BASE_URL\)") as caught:
@@ -177,12 +206,13 @@ async def test_a_search_takes_the_order_of_the_endpoint_unless_it_fails(
     shown = [f"{item.title}\n{item.text}" for item in found.items]
     assert shown == request.body["documents"][::-1][: len(shown)]
     assert "sk-" not in request.headers["authorization"]
-    fake.refuse = lambda _: Status(503)
-    found = await pgs.search("fact101 orbital", graph="papers", rerank="http", top_k=200)
-    assert found.items == plain.items
-    assert found.warnings[-1].startswith(
-        "the order was kept, because the reranker http failed: the model endpoint 127.0.0.1:"
-    )
+    for failure in (Raw(b'{"error": {"message": "busy", "code": 503}}'), Status(503)):
+        fake.refuse = lambda _, failure=failure: failure
+        found = await pgs.search("fact101 orbital", graph="papers", rerank="http", top_k=200)
+        assert found.items == plain.items
+        assert found.warnings[-1].startswith(
+            "the order was kept, because the reranker http failed: the model endpoint 127.0.0.1:"
+        )
 
 
 async def test_without_an_address_the_order_stays(endpoint: Endpoint, db: Database) -> None:

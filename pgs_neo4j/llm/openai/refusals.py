@@ -92,8 +92,8 @@ def refusal_error(
         context = refusal.length.context
         limit = f" of {context:,} tokens" if context else ""
         return PromptTooLongError(
-            f"the prompt is longer than {where} accepts{limit} (HTTP {status}{code}); lower "
-            "max_pass_tokens or use a model with a larger context",
+            f"{words.sent} is longer than {where} accepts{limit} (HTTP {status}{code}); "
+            f"{words.shorter}",
             context=context,
             prompt=refusal.length.prompt,
         )
@@ -116,8 +116,7 @@ def refusal_error(
             usage=None if charged else Usage(),
         )
     return ModelUnavailableError(
-        f"the model endpoint {where} refused the request (HTTP {status}{code}); check the model's "
-        "name and the effort and token settings",
+        f"the model endpoint {where} refused the request (HTTP {status}{code}); {words.refused}",
         usage=Usage(),
     )
 

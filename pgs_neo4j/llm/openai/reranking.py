@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import ModelOutputError, ModelRateLimitError
+from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.retry import with_retries
@@ -96,9 +97,11 @@ class HTTPReranker:
         try:
             with limited_body(size, f"{self._endpoint.host} (model {self.name})"):
                 raw = await self._client.post("/rerank", cast_to=httpx2.Response, body=body)
+            if error := parse_error(raw.content):
+                raise status_error(error, raw)
             return _Results.model_validate_json(raw.content)
-        except (openai.OpenAIError, ValueError) as error:
-            raise translate(error, self._endpoint, self.name) from None
+        except (openai.OpenAIError, ValueError) as failed:
+            raise translate(failed, self._endpoint, self.name) from None
 
     def _in_order(self, reply: _Results, count: int) -> list[int]:
         """Return the indexes of a reply by descending score; ties keep the order of texts."""
