@@ -19,6 +19,10 @@ from pgs_neo4j.text.tokens import estimate
 TOLD = Prompt(task="embedding", system="", user="", question="")
 """Stands for a call that has no prompt, where waits are told."""
 
+FRAME_TOKENS = 16  # that a model puts around a text, such as its beginning and end
+MISCOUNT = 0.04
+LEAST_COUNT = 128  # tokens; some endpoints always report 0 or 1
+
 Take = Callable[[NDArray[np.float32]], Awaitable[None]]
 
 
@@ -45,6 +49,40 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
     if is_free(embedder):
         await then(await embed_traced(embedder, texts))
         return
+
+    async def take(embedded: EmbeddedTexts) -> None:
+        await then(embedded.vectors)
+
+    await _call(calls, embedder, texts, take)
+
+
+async def reads_whole(calls: Calls, embedder: Embedder, text: str) -> bool:
+    """Return whether an embedder reads all of a text, by the tokens that its endpoint counts.
+
+    The halves of a text have as many tokens as the whole, unless the whole was cut. That takes two
+    calls, whose errors are those of ``embed_texts``. Where nothing is counted, nothing shows a cut.
+    """
+    middle = text.find(" ", len(text) // 2) + 1 or len(text) // 2
+    counts: list[int] = []
+
+    async def take(embedded: EmbeddedTexts) -> None:
+        counts.append(0 if embedded.usage.estimated else embedded.usage.input_tokens)
+
+    await _call(calls, embedder, [text], take)
+    if counts[0] < LEAST_COUNT:
+        return True
+    await _call(calls, embedder, [text[:middle], text[middle:]], take)
+    whole, halves = counts
+    return halves - whole <= max(FRAME_TOKENS, MISCOUNT * halves)
+
+
+async def _call(
+    calls: Calls,
+    embedder: Embedder,
+    texts: Sequence[str],
+    take: Callable[[EmbeddedTexts], Awaitable[None]],
+) -> None:
+    """Embed some texts in one call of the queue, and pass what it made to ``take``."""
     model, estimated = priced_model(embedder), sum(map(estimate, texts))
 
     async def once() -> EmbeddedTexts:
@@ -52,9 +90,6 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
             embedded = await _embed(embedder, texts, estimated)
             paid.usage = embedded.usage
             return embedded
-
-    async def take(embedded: EmbeddedTexts) -> None:
-        await then(embedded.vectors)
 
     with stopping(calls.budget, calls.scheduler.timeout_s):
         await calls.scheduler.call(

@@ -11,7 +11,13 @@ import re
 from dataclasses import dataclass
 
 CODES = frozenset(
-    ("context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "1261")
+    (
+        "context_length_exceeded",
+        "exceed_context_size_error",
+        "string_above_max_length",
+        "array_above_max_length",
+        "1261",
+    )
 )
 STATUSES = frozenset((400, 413, 422, 500))
 LOOKED_AT = 4_000  # characters of an error; its reason stands at the beginning
@@ -23,6 +29,7 @@ LONGEST_CONTEXT = 100_000_000  # tokens; a larger number cannot be one
 # Gemini: "input token count exceeds". xAI: "maximum prompt length". TGI: "`inputs` tokens +
 # `max_new_tokens` must be <= N". Bedrock: "Input is too long". Gateways: "Payload Too Large".
 # Groq: "Request too large". DeepInfra: "exceeds maximum input length". Cohere: "too many tokens".
+# TEI, of embeddings: "`inputs` must have less than N tokens".
 # Zhipu: "prompt exceeds max length". llama.cpp for embeddings: "too large to process".
 _TOO_LONG = re.compile(
     r"context[ _-](?:length|limit|size|window|overflow)|number of tokens to keep|"
@@ -31,8 +38,9 @@ _TOO_LONG = re.compile(
     r"(?:long|large)|too many (?:input )?tokens|too large to process|"
     r"maximum (?:prompt|input|sequence) length|exceeds? (?:the )?max(?:imum)? length|"
     r"token count .{0,40}exceeds|(?:input|prompt) tokens? exceeds?|range of input length|"
-    # DashScope, TEI, Cohere, and OpenAI: too many texts in one call for embeddings.
-    r"batch size|too many inputs|at most \d+ (?:inputs|texts)|number of (?:inputs|texts)|"
+    r"must have (?:less|fewer) than \d+ tokens|"
+    # DashScope, TEI, Cohere, OpenAI, and Gemini: too many texts in one call for embeddings.
+    r"batch size|too many inputs|at most \d+ (?:inputs|texts|requests)|number of (?:inputs|texts)|"
     r"reduce the length of (?:the|your)|larger than the model's (?:context|maximum)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -52,6 +60,7 @@ _LIMITS = tuple(
         r"context limit: \d+ \+ \d+ > ",
         r"must be <=\s*",
         r"cannot exceed\s*",
+        r"must have (?:less|fewer) than\s+",
         r"tokens > ",
         r"(?:configured )?limit(?: of)?\W{1,3}",
         r"model with\s+",

@@ -186,6 +186,16 @@ class Metered(Protocol):
 
 
 @runtime_checkable
+class Shortening(Protocol):
+    """An embedder whose server may embed the beginning of a long text and say nothing."""
+
+    @property
+    def may_cut(self) -> bool:
+        """Whether its server is not known to refuse such a text."""
+        ...
+
+
+@runtime_checkable
 class RelevanceModel(Protocol):
     """Orders texts by their relevance to a question.
 

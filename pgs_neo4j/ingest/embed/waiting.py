@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.calls.embedding import embed_texts
+from pgs_neo4j.calls.embedding import embed_texts, reads_whole
 from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
@@ -17,6 +17,7 @@ from pgs_neo4j.errors import (
     EmbeddingError,
     ModelError,
     ModelOutputError,
+    PromptCutError,
     PromptTooLongError,
 )
 from pgs_neo4j.events import Progressed, StepStarted
@@ -32,12 +33,15 @@ from pgs_neo4j.ingest.embed.texts import (
 )
 from pgs_neo4j.ingest.order import Embedding, IngestTools
 from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.llm.protocol import Shortening
 from pgs_neo4j.text.tokens import estimate
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
 """Most texts of a call, and their tokens."""
 MOST_REFUSED = 10
 """Texts that fail alone before an embedder is given up."""
+SURELY_READ = 200
+"""Tokens that every embedding model reads of a text; the smallest ones read 256."""
 CAREFUL_TOKENS = 4_000
 """Most tokens of a call under a limit, so that it leaves little of it unused."""
 
@@ -109,6 +113,7 @@ class _Work:
         self._tools, self._embedding, self._writer = tools, embedding, writer
         self._model = embedding.embedder.name
         self._begun = False
+        self._whole = SURELY_READ  # tokens of the longest text that is known to be read as a whole
         bounds = tools.calls.budget.bounds
         limited = (bounds.tokens, bounds.cost) != (None, None)
         self._tokens = CAREFUL_TOKENS if limited else BATCH_TOKENS
@@ -122,8 +127,37 @@ class _Work:
                 by_text: dict[str, list[WaitingText]] = {}
                 for one in page:
                     by_text.setdefault(one.text, []).append(one)
+                await self._leave_out_cut(by_text)
                 for group in self._groups([*by_text]):
                     await together(*(self._embed(batch, by_text) for batch in group))
+
+    async def _leave_out_cut(self, by_text: dict[str, list[WaitingText]]) -> None:
+        """Take out the texts of which the server would embed the beginning alone.
+
+        Its limit is one of tokens in a text, so no text is cut that is shorter than a whole one.
+        """
+        embedder = self._embedding.embedder
+        if not isinstance(embedder, Shortening) or not embedder.may_cut:
+            return
+        for text in sorted(by_text, key=estimate, reverse=True):
+            if estimate(text) <= self._whole or self.done.ended:
+                return
+            with noting_end(self.done):
+                try:
+                    if await reads_whole(self._tools.calls, embedder, text):
+                        self._whole = estimate(text)
+                        return
+                except PromptCutError as cut:
+                    del by_text[text]
+                    self._refuse(str(cut))
+                    continue
+                except (EmbeddingError, ModelOutputError, PromptTooLongError):
+                    return  # it is refused, or fails, where it is embedded
+                del by_text[text]
+                self._refuse(
+                    f"the embedding model {embedder.name} cuts texts of {estimate(text):,} tokens "
+                    "and says nothing; use a model with a larger context, or lower chunk_tokens"
+                )
 
     def _groups(self, texts: Sequence[str]) -> Iterator[list[list[str]]]:
         """Yield the calls that are made together: the first one alone.
@@ -165,10 +199,13 @@ class _Work:
             await self._embed(batch[:middle], by_text)
             await self._embed(batch[middle:], by_text)
             return
+        self._refuse(str(error))
+
+    def _refuse(self, why: str) -> None:
         self.done.refused += 1
-        self.done.refusal = str(error)
+        self.done.refusal = why
         if self.done.refused == MOST_REFUSED:
-            self.done.error = str(error)
+            self.done.error = why
 
     async def _begin(self) -> None:
         """Make room for the vectors of this embedder, if the graph has those of another one."""

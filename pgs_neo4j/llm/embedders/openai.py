@@ -6,6 +6,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
-from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
+from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate
 from pgs_neo4j.llm.openai.recognizing import is_ollama
 from pgs_neo4j.llm.openai.served import root_of
 from pgs_neo4j.llm.openai.usage import count_read
@@ -39,6 +40,7 @@ BATCH_TOKENS = 100_000
 INPUT_BYTES = 16_000
 CONCURRENT_BATCHES = 4
 LEAST_CHARACTERS = 100  # of a text that is shortened until the endpoint accepts it
+ENCODING_REFUSED = (400, 422, 500, 501)
 LEAST_COUNT = 128  # tokens; some endpoints always report 0 or 1
 
 
@@ -89,15 +91,16 @@ class OpenAIEmbedder:
         self.dimensions = dimensions
         self.model = model
         self._served_as = served_as or model
-        self._endpoint = endpoint
+        self._endpoint = replace(endpoint, words=endpoint.words.for_embedding)
         preset = endpoint.preset
         # None: the server has to be asked.
         self._natively = None if preset is None else preset.wire == "ollama"
         self._asked = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
-        # A quarter of the bytes, and plain lists are accepted. Some servers refuse it.
-        self._encoding: Literal["base64", "float"] = "base64"
+        # Base64 has a quarter of the bytes, and plain lists are accepted. Some servers refuse it,
+        # and some the parameter. None: it is left out.
+        self._encoding: Literal["base64", "float"] | None = "base64"
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32; zero for blank texts.
@@ -123,6 +126,11 @@ class OpenAIEmbedder:
     def pace(self) -> Pace:
         """The pace that all models of one endpoint and key share."""
         return self._endpoint.pace
+
+    @property
+    def may_cut(self) -> bool:
+        """Whether the endpoint is not known to refuse a text that is too long."""
+        return not self._endpoint.refuses and not self._natively
 
     async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
         """Embed texts in one call and one try, as ``embed`` does otherwise.
@@ -211,6 +219,7 @@ class OpenAIEmbedder:
                 raise
 
     async def _request(self, texts: list[str]) -> _Vectors:
+        import httpx2
         import openai
 
         if self._client is None:
@@ -221,18 +230,19 @@ class OpenAIEmbedder:
             with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
                 if self._natively:
                     return await self._embed_natively(self._client, texts)
-                raw = await self._client.embeddings.with_raw_response.create(
-                    model=self._served_as,
-                    input=texts,
-                    encoding_format=self._encoding,
-                    dimensions=self._asked if self._asked is not None else openai.omit,
-                )
+                # The client's own method adds an encoding where none is wanted.
+                body: dict[str, object] = {"model": self._served_as, "input": texts}
+                if self._encoding is not None:
+                    body["encoding_format"] = self._encoding
+                if self._asked is not None:
+                    body["dimensions"] = self._asked
+                raw = await self._client.post("/embeddings", cast_to=httpx2.Response, body=body)
             if error := parse_error(raw.content):
-                raise status_error(error, raw.http_response)
+                raise status_error(error, raw)
             return _Vectors.model_validate_json(raw.content)
         except (openai.OpenAIError, ValueError) as error:
-            if self._encoding == "base64" and _refuses_encoding(error):
-                self._encoding = "float"
+            if self._encoding is not None and _refuses_encoding(error):
+                self._encoding = "float" if self._encoding == "base64" else None
                 return await self._request(texts)
             raise translate(error, self._endpoint, self.model) from None
 
@@ -290,8 +300,10 @@ class OpenAIEmbedder:
 def _refuses_encoding(error: Exception) -> bool:
     import openai
 
-    refused = isinstance(error, openai.APIStatusError) and error.status_code in (400, 422)
-    return refused and ("encoding_format" in str(error) or "base64" in str(error))
+    if not isinstance(error, openai.APIStatusError) or error.status_code not in ENCODING_REFUSED:
+        return False
+    said = error_text(error)
+    return "encoding_format" in said or "base64" in said
 
 
 def _decoded(embedding: str | list[float]) -> NDArray[np.float32]:
