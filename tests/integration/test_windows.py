@@ -13,12 +13,15 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import Answer
 from tests.conftest import Endpoint
 from tests.database import alter
-from tests.engines import model_on_papers
+from tests.engines import model_on_papers, with_model
+from tests.fakes.length_refusals import LENGTH_REFUSALS
 from tests.fakes.ollama import FakeOllama
 from tests.fakes.openai_server import Answer as Reply
 from tests.fakes.openai_server import FakeOpenAI, contract_answer
 from tests.fakes.windows import Window
 from tests.graphs import count as count_nodes
+from tests.reading import HISTORY_CLAUSES, READ_BY_RUN, SIZE, add_papers
+from tests.thorough import tries
 
 LENGTHEN = (
     "MATCH (p:Paper) SET p.abstract = p.abstract + "
@@ -58,8 +61,30 @@ async def ask(pgs: PGS, **options: object) -> Answer:
     return await pgs.execute("Why?", full_sweep=True, **options)
 
 
+# The others' words are those of a wire, over which test_wires sweeps.
+OF_NO_WIRE = ("Cohere", "DeepInfra", "Bedrock", "Zhipu", "DashScope", "SGLang", "a gateway")
+
+
+@pytest.mark.usefixtures("no_waits")
+async def test_whoever_refuses_a_prompt_that_is_too_long_gets_shorter_ones(endpoint, db, fake):
+    assert len(LENGTH_REFUSALS) >= 14
+    chosen = LENGTH_REFUSALS if tries(0, 1) else OF_NO_WIRE
+    await add_papers(endpoint, db, HISTORY_CLAUSES)
+    wrong = {}
+    for vendor in chosen:
+        fake.refuse = window = Window(4_096, refusal=LENGTH_REFUSALS[vendor])
+        async with with_model(endpoint, fake) as pgs:
+            answer = await pgs.execute("Why?", graph="papers", full_sweep=True, cache=False)
+        (swept,) = answer.sweeps
+        _, rows = await db.call(READ_BY_RUN, {"run": answer.run}, "read")
+        given = sum(window.gave(row["text"]) for row in rows)
+        if answer.partial or swept.passes < 2 or (given, len(rows)) != (SIZE, SIZE):
+            wrong[vendor] = (given, len(rows), swept.errors)
+    assert wrong == {}
+
+
 @pytest.mark.parametrize("context", [4_096, 8_192])
-@pytest.mark.parametrize("cut", ["refuse", "head", "tail", "middle"])
+@pytest.mark.parametrize("cut", ["refuse", "head", "tail", "middle", "system", "shift"])
 async def test_all_is_read_in_passes_that_fit(endpoint, db, fake, cut, context):
     window = Window(context, cut)
     async with on_window(endpoint, db, fake, window) as pgs:
