@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -188,6 +189,10 @@ async def pgs(endpoint: Endpoint, db: Database, fake: FakeOpenAI) -> AsyncIterat
         yield opened
 
 
+def _fail(failure: Raw | Status, _: Recorded) -> Raw | Status:
+    return failure
+
+
 def last_first(request: Recorded) -> Raw:
     return results(*((place, place) for place in range(len(request.body["documents"]))))
 
@@ -206,8 +211,12 @@ async def test_a_search_takes_the_order_of_the_endpoint_unless_it_fails(
     shown = [f"{item.title}\n{item.text}" for item in found.items]
     assert shown == request.body["documents"][::-1][: len(shown)]
     assert "sk-" not in request.headers["authorization"]
-    for failure in (Raw(b'{"error": {"message": "busy", "code": 503}}'), Status(503)):
-        fake.refuse = lambda _, failure=failure: failure
+    failures: list[Raw | Status] = [
+        Raw(b'{"error": {"message": "busy", "code": 503}}'),
+        Status(503),
+    ]
+    for failure in failures:
+        fake.refuse = partial(_fail, failure)
         found = await pgs.search("fact101 orbital", graph="papers", rerank="http", top_k=200)
         assert found.items == plain.items
         assert found.warnings[-1].startswith(
