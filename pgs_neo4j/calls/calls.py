@@ -392,14 +392,13 @@ class Calls:
         size = await asyncio.to_thread(measure, prompt.system + prompt.user)
         return OpenProof(size, reply.counted, returned_receipts(prompt, reply.text))
 
-    def settle_proof(self, llm: LLM, proof: OpenProof) -> bool:
-        """Return whether what is known of the model by now proves a prompt read.
+    def settle_proof(self, llm: LLM, proof: OpenProof) -> Verdict:
+        """Return whether what is known of the model by now shows that a prompt was read, or cut.
 
         The first replies of a run arrive before a longer prompt shows what its server cuts.
         """
         context = self.contexts.of(llm.name)
-        judged = self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
-        return judged == "read"
+        return self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
 
     def fits(self, llm: LLM, prompt: Prompt) -> bool:
         """Return whether a prompt fits what is known of the model's context, with a reply."""
@@ -550,6 +549,11 @@ class Calls:
         return pace
 
 
+def explain_late_cut(model: str) -> str:
+    """Return what later replies have shown a server to have done to a prompt, and what helps."""
+    return _cut_sentence(model, "it counted no more tokens than its context holds")
+
+
 def _explain_cut(model: str, prompt: Prompt, counted: int | None, floor: int) -> str:
     """Return what a server did to a prompt, and what helps."""
     how = "its reply does not repeat the codes of the prompt"
@@ -557,6 +561,10 @@ def _explain_cut(model: str, prompt: Prompt, counted: int | None, floor: int) ->
         how = f"it counted {counted:,} tokens, fewer than others like it have"
     if counted is not None and counted < floor:
         how = f"it counted {counted:,} tokens where the prompt has at least {floor:,}"
+    return _cut_sentence(model, how)
+
+
+def _cut_sentence(model: str, how: str) -> str:
     return (
         f"the server of {model} cut the prompt and answered ({how}); let the server give the model "
         f"a larger context, or write the one it has as context under [models.{model!r}] in pgs.toml"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
+from pgs_neo4j.calls.calls import explain_late_cut
 from pgs_neo4j.calls.ledger import CallCost, Spent
 from pgs_neo4j.calls.proofs import OpenProof
 from pgs_neo4j.calls.purchases import free_purchases, wait_for_purchase
@@ -209,19 +210,38 @@ class PassReader:
         return SweepResult(result, settle=settle)
 
     async def _settle(self) -> Sweep:
-        """Return the sweep with what later calls have proven read. Raises DatabaseError."""
-        calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
-        for place, outcome in enumerate(self._outcomes):
-            proof, reply = outcome.proof, outcome.reply
-            if proof is None or reply is None or not calls.settle_proof(llm, proof):
-                continue
-            self._outcomes[place] = replace(outcome, proven=True, proof=None, reply=None)
-            self._recorded = 0  # the record says otherwise
-            if replies is not None and outcome.key:
-                self._rows.append(replies.row(outcome.key, replace(reply, proven=True)))
-        if not self._recorded:
+        """Return the sweep with what later calls have proven read; what was cut is read again.
+
+        Raises DatabaseError.
+        """
+        room, llm = self._order.config.sweep_max_tokens, self._tools.llm
+        while cut := self._settle_proofs():
+            error = explain_late_cut(llm.name)
+            await together(*(self._halve(item, room, REASKS, error) for item in cut))
+        if self._recorded < self._changes:
             await self._record()
         return self._sweep()
+
+    def _settle_proofs(self) -> list[Pass]:
+        """Judge again what nothing has proven, and return the passes that were cut after all."""
+        calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
+        kept: list[_Outcome] = []
+        cut: list[Pass] = []
+        for outcome in self._outcomes:
+            proof, reply = outcome.proof, outcome.reply
+            verdict = "unproven" if proof is None else calls.settle_proof(llm, proof)
+            if proof is None or reply is None or verdict == "unproven":
+                kept.append(outcome)
+                continue
+            self._changes += 1
+            if verdict == "cut":
+                cut.append(outcome.item)
+                continue
+            kept.append(replace(outcome, proven=True, proof=None, reply=None))
+            if replies is not None and outcome.key:
+                self._rows.append(replies.row(outcome.key, replace(reply, proven=True)))
+        self._outcomes = kept
+        return cut
 
     def _is_divisible(self, item: Pass, reasks: int) -> bool:
         """Return whether to divide a pass that is too large for the budget.

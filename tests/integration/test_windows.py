@@ -27,6 +27,7 @@ LENGTHEN = (
     "MATCH (p:Paper) SET p.abstract = p.abstract + "
     "reduce(t = '', i IN range(1, $words) | t + ' clay and slip met the kiln at dawn') + ' end'"
 )
+LENGTHEN_ONE = LENGTHEN.replace("(p:Paper)", "(p:Paper {topic: $topic})")
 READ = """
 MATCH (w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)<-[m:PGS_IN]-(n:Paper)
 WHERE any(i IN range(0, size(w.read_first) - 1) WHERE w.read_first[i] <= m.rank < w.read_last[i])
@@ -110,11 +111,26 @@ def noisy(tokens: int) -> int:
     ids=["mute", "mute, noisy", "noisy"],
 )
 async def test_a_cut_shows_in_the_tokens(endpoint, db, fake, cut, repeats, count):
-    window = Window(4_096, cut, repeats=repeats, count=count)
+    # Partitions are of different sizes on each database. One prompt is twice as long in any case,
+    # which even the fewest tokens that a text can have show.
+    context = 4_096 if cut == "shift" else 2_048
+    window = Window(context, cut, repeats=repeats, count=count)
     async with on_window(endpoint, db, fake, window) as pgs:
         answer = await ask(pgs)
         assert await wrongly_read(db, window, answer) == []
         assert answer.coverage.nodes_read == 80
+
+
+async def test_a_cut_that_shows_only_later_is_asked_again_in_parts(endpoint, db, fake):
+    """A few percent are missing from a prompt before a longer one shows what the server cuts."""
+    fake.refuse = window = Window(4_096, "head", repeats=False)
+    async with model_on_papers(endpoint, db, fake, topics=2, max_concurrent_calls=1) as pgs:
+        for topic, words in enumerate((18, 40)):
+            await alter(db, LENGTHEN_ONE, topic=topic, words=words)
+        # A limit on calls lets them be made in the order of the question.
+        answer = await pgs.execute("Is ammonia made by catalysis?", full_sweep=True, max_calls=40)
+        assert await wrongly_read(db, window, answer) == []
+        assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
 
 
 # Without tokens, what vanishes between two codes cannot be noticed, so no cut is in the middle.
