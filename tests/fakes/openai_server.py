@@ -198,7 +198,7 @@ class FakeOpenAI:
             if refused is not None:
                 return refused
             if settles(request.body):
-                usual = self.default
+                usual = Answer() if isinstance(self.default, Hang) else self.default
                 return replace(usual, text="Yes.") if isinstance(usual, Answer) else usual
             return self._script.popleft() if self._script else self.default
 
