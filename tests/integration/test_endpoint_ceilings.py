@@ -58,7 +58,8 @@ def test_no_reply_fills_the_memory_or_outlasts_the_deadline(case: str, fake: Fak
     assert measured.megabytes < GROWTH_MB
     assert measured.seconds < PATIENCE_S
     assert measured.how.startswith("Model"), measured.how
-    assert len(fake.chats) == 1
+    # A refusal that names no cause may be about the reply's length, so shorter ones are asked for.
+    assert len(fake.chats) == (4 if case == "endless error" else 1)
 
 
 async def test_a_reply_within_its_room_is_read_packed_or_not(fake: FakeOpenAI) -> None:
