@@ -319,6 +319,20 @@ async def test_a_reply_that_is_too_long_for_an_unknown_reason_is_halved(
     assert "reasoning_effort" in fake.chats[-1].body
 
 
+async def test_a_single_refusal_takes_nothing_away_that_was_accepted_before(
+    fake: FakeOpenAI, llm: Asked
+) -> None:
+    def refuse(request: Recorded) -> Scripted | None:
+        return Status(400) if len(fake.chats) in {2, 5, 6} else None
+
+    fake.refuse = refuse
+    for _ in range(4):
+        assert (await llm.complete(PROMPT, max_tokens=8_000, effort="high")).text == "pong"
+    sent = [(chat.body["max_tokens"], "reasoning_effort" in chat.body) for chat in fake.chats]
+    whole, bare, half = (8_000, True), (8_000, False), (4_000, True)
+    assert sent == [whole, whole, bare, whole, whole, bare, half]
+
+
 async def test_thinking_that_takes_all_room_is_a_reply_without_text(
     fake: FakeOpenAI, llm: Asked
 ) -> None:

@@ -251,7 +251,9 @@ class OpenAILLM:
                 stream=stream,
             )
             try:
-                return await send(body)
+                sent = await send(body)
+                self._dialect.accept(body)
+                return sent
             except (openai.OpenAIError, ValueError) as error:
                 if isinstance(error, openai.APIStatusError):
                     if self._dialect.learn(body, error):
@@ -287,9 +289,10 @@ class OpenAILLM:
                 if isinstance(error, openai.APIStatusError) and may_be_a_parameter(error):
                     continue
                 break
+            # What was accepted before is not what was refused.
             if tried[limit] == body[limit]:
-                self._dialect.drop(optional)
-            else:
+                self._dialect.drop(name for name in optional if name not in self._dialect.accepted)
+            elif body[limit] > self._dialect.longest_accepted:
                 self._dialect.shorten(tried[limit])
             return sent
         raise translate(refused, self._endpoint, self.name) from None

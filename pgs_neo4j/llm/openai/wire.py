@@ -187,9 +187,11 @@ class Dialect:
     ``limit`` is the name of the token limit. Servers that know only the other name may refuse it,
     which is learned. Or they ignore it, so the first guess matters. ``merged``: there is no system
     role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
-    tokens, that may be asked for. ``extra`` goes with every request. ``lessons`` say in words what
-    was learned. ``caches`` is what the provider's prompt cache is asked to hold, by marks on the
-    blocks of messages; None: nothing has to be marked, or the endpoint refuses the marks.
+    tokens, that may be asked for; ``longest_accepted``: the longest that was, without a refusal.
+    ``accepted`` are the names of parameters that were. ``extra`` goes with every request.
+    ``lessons`` say in words what was learned. ``caches`` is what the provider's prompt cache is
+    asked to hold, by marks on the blocks of messages; None: nothing has to be marked, or the
+    endpoint refuses the marks.
     """
 
     limit: str
@@ -199,6 +201,8 @@ class Dialect:
     dropped: set[str] = field(default_factory=set)
     extra: Mapping[str, Any] = field(default_factory=dict)
     lessons: Lessons = field(default_factory=Lessons)
+    longest_accepted: int = 0
+    accepted: set[str] = field(default_factory=set)
     caches: PromptCache | None = None
 
     def body(
@@ -251,6 +255,12 @@ class Dialect:
             or self._swap(body, message)
             or self._merge(body, message)
         )
+
+    def accept(self, body: dict[str, Any]) -> None:
+        """Learn from a request that was not refused."""
+        asked = next(body[name] for name in LIMITS if name in body)
+        self.longest_accepted = max(self.longest_accepted, asked)
+        self.accepted.update(body)
 
     def drop(self, names: Iterable[str]) -> None:
         """Leave parameters out of all later requests."""
