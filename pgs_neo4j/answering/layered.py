@@ -40,7 +40,7 @@ from pgs_neo4j.sweeping.claims import Claims
 from pgs_neo4j.sweeping.pieces import render_node
 from pgs_neo4j.sweeping.quotes import Wording
 from pgs_neo4j.sweeping.strict import ask_again
-from pgs_neo4j.synthesis.echoes import find_echoes
+from pgs_neo4j.synthesis.echoes import find_echoes_of
 from pgs_neo4j.synthesis.statements import NOTHING_LEFT, StatementFilter, doubted_sentences
 from pgs_neo4j.synthesis.write import TRIES, UNPROVEN
 from pgs_neo4j.text.citations import resolve
@@ -221,7 +221,7 @@ async def _ask(
     if reply.truncated:
         tools.log.warn(f"the search answer was cut off at {room} tokens")
     text = without_receipts(strip_thinking(reply.text), prompt.receipts)
-    repeats = None if tools.synthesis_llm.name == EXTRACTIVE else find_echoes(prompt)
+    repeats = find_echoes_of(tools.synthesis_llm, prompt)
     statements = StatementFilter(doubting, "", {}, repeats)
     return statements.pass_on(text) + statements.end(), reply.usage
 

@@ -42,7 +42,7 @@ from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.sweeping.strict import ask_again
 from pgs_neo4j.synthesis import reserve
-from pgs_neo4j.synthesis.echoes import Repeats, find_echoes
+from pgs_neo4j.synthesis.echoes import Repeats, find_echoes, find_echoes_of
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.statements import StatementFilter, doubted_sentences
@@ -158,7 +158,7 @@ async def reply_to(
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
         doubting = doubt_reply(order.run.question, context)
-    repeats = None if tools.synthesis_llm.name == EXTRACTIVE else find_echoes(prompt)
+    repeats = find_echoes_of(tools.synthesis_llm, prompt)
     strict = doubting is not None and order.run.config.strict
     completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=not strict)
     read = read_reply_text(completion.text, context, doubting, repeats)

@@ -45,6 +45,7 @@ SECTIONS = {
     "domain state": ("domain state", "domain", "state", "overview", "summary"),
     "findings": ("findings", "key findings", "condensed findings", "main findings", "finding"),
 }
+ECHOES = Echoes(SYSTEM)
 
 
 def reduction_prompt(question: str, group: Sequence[Section]) -> Prompt:
@@ -67,7 +68,6 @@ def parse_condensed(text: str, group: Sequence[Section]) -> Section:
 
     Raises ModelOutputError when the reply has no section Findings.
     """
-    echoes = Echoes(SYSTEM)
     parts = sections(strip_thinking(text), SECTIONS)
     if "findings" not in parts:
         raise ModelOutputError("the reply is not a condensed report: it has no section Findings")
@@ -75,10 +75,10 @@ def parse_condensed(text: str, group: Sequence[Section]) -> Section:
     findings = tuple(
         Finding(text=item, citations=resolve_qualified(item, citable))
         for item in bullets(parts["findings"])
-        if not echoes.is_echo(item)
+        if not ECHOES.is_echo(item)
     )
     state = paragraph(parts.get("domain state", ""))
-    return join_sections("" if echoes.is_echo(state) else state, findings, group)
+    return join_sections("" if ECHOES.is_echo(state) else state, findings, group)
 
 
 def join_sections(state: str, findings: tuple[Finding, ...], group: Sequence[Section]) -> Section:

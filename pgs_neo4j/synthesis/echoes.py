@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import cache
 
 from pgs_neo4j.calls.receipts import REQUEST
+from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.llm.protocol import Named
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.sweeping.short_report import Echoes
 from pgs_neo4j.sweeping.strict import AGAIN
@@ -23,6 +25,11 @@ Repeats = Callable[[str], bool]
 ECHOED = "The model only repeated its instructions here, so nothing is said."
 LEAST_WORDS = 3  # of a short instruction that is recognized by all of its words
 _END = re.compile(r"[.:;\n]+")
+
+
+def find_echoes_of(reader: Named, prompt: Prompt) -> Repeats | None:
+    """Return what recognizes the instructions in a reader's reply; None if it follows none."""
+    return None if reader.name == EXTRACTIVE else find_echoes(prompt)
 
 
 def find_echoes(prompt: Prompt) -> Repeats:

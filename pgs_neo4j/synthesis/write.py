@@ -23,7 +23,7 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Sweep, Synthesis, Usage
 from pgs_neo4j.sweeping.strict import ask_again, failed_sentences, strike_report
 from pgs_neo4j.synthesis import reserve
-from pgs_neo4j.synthesis.echoes import Repeats, find_echoes
+from pgs_neo4j.synthesis.echoes import Repeats, find_echoes_of
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.synthesis.prompt import SECTIONS, FittedPrompt, parse_synthesis, synthesis_prompt
 from pgs_neo4j.synthesis.reduce import Reduction, reduce_sections
@@ -166,8 +166,9 @@ async def _write(
 ) -> _Written:
     """Ask for the synthesis, and mark what is in doubt; ``aloud``: it is streamed as events."""
     room = reserve.reply_tokens(tools.calls, tools.llm, order.config, prompt)
-    reply = await _read_reply(order, tools, prompt, room, doubting, aloud=aloud)
-    statements = StatementFilter(doubting, repeats=_repeats(tools.llm, prompt))
+    repeats = find_echoes_of(tools.llm, prompt)
+    reply = await _read_reply(order, tools, prompt, room, doubting, repeats, aloud=aloud)
+    statements = StatementFilter(doubting, repeats=repeats)
     text = statements.pass_on(strip_thinking(reply.text)) + statements.end()
     return _Written(text, reply.usage, reply.truncated, room, reply.proven)
 
@@ -248,23 +249,19 @@ def _doubting(order: SynthesisOrder, tools: SynthesisTools) -> Doubting | None:
     return doubt_statements(known, order.sweeps, order.partitions, order.texts)
 
 
-def _repeats(llm: LLM, prompt: Prompt) -> Repeats | None:
-    """Return what recognizes the instructions in a reply; None for a reader that has none."""
-    return None if llm.name == EXTRACTIVE else find_echoes(prompt)
-
-
 async def _read_reply(
     order: SynthesisOrder,
     tools: SynthesisTools,
     prompt: Prompt,
     room: int,
     doubting: Doubting | None,
+    repeats: Repeats | None,
     *,
     aloud: bool,
 ) -> Completion:
     """Return the reply, from the cache or the model; ``aloud``: it is streamed as events."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
-    statements = StatementFilter(doubting, repeats=_repeats(tools.llm, prompt))
+    statements = StatementFilter(doubting, repeats=repeats)
     told = False
 
     def tell(text: str) -> None:
