@@ -55,8 +55,7 @@ class Claims:
 
         Without any, the sentence may rest on ``others``.
         """
-        aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
-        sources = [self._material(alias) for alias in aliases if alias in self.wording.shown]
+        sources = self._cited(cites, cite)
         counts = (0, len(sources))
         return find_doubts(
             sentence, sources or others, self.known, cited=counts, quotes=quotes, related=sources
@@ -71,17 +70,21 @@ class Claims:
 
         Without any, it may rest on whatever the prompt showed.
         """
-        aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
-        cited = [alias for alias in aliases if alias in self.wording.shown]
-        every = cited or [*self.wording.shown]
+        cited = self._cited(cites, cite)
+        every = cited or [*map(self._material, self.wording.shown)]
         return find_doubts(
             sentence,
-            [self.around, *map(self._material, every)],
+            [self.around, *every],
             self.known,
             cited=(0, len(every)),
             where="cited node" if cited else "node of its partition",
-            related=[*map(self._material, cited)],
+            related=cited,
         )
+
+    def _cited(self, cites: str, cite: Cite) -> list[Material]:
+        """Return the texts of the shown nodes that a text cites, in its order."""
+        aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
+        return [self._material(alias) for alias in aliases if alias in self.wording.shown]
 
     def _material(self, alias: str) -> Material:
         if alias not in self._materials:
