@@ -288,10 +288,7 @@ class Calls:
         async with aclosing(
             stream_traced(llm, PROMPT, ROOM, effort, text=self.traced_text)
         ) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Completion):
-                    return piece
-        raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end")
+            return await self._hear_all(llm, await anext(pieces, None), pieces, lambda _: None)
 
     def _note(self, llm: LLM, reply: Completion) -> None:
         """Warn of what a reply has shown of its endpoint."""
