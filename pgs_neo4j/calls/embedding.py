@@ -14,6 +14,7 @@ from pgs_neo4j.calls.waits import stopping
 from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered, is_free
 from pgs_neo4j.model import Prompt, Usage
+from pgs_neo4j.text.token_floor import LEAST_COUNT
 from pgs_neo4j.text.tokens import estimate
 
 TOLD = Prompt(task="embedding", system="", user="", question="")
@@ -21,7 +22,6 @@ TOLD = Prompt(task="embedding", system="", user="", question="")
 
 FRAME_TOKENS = 16  # that a model puts around a text, such as its beginning and end
 MISCOUNT = 0.04
-LEAST_COUNT = 128  # tokens; some endpoints always report 0 or 1
 
 Take = Callable[[NDArray[np.float32]], Awaitable[None]]
 

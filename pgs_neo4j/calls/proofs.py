@@ -22,7 +22,7 @@ from typing import Literal
 
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.text.token_floor import TextSize
+from pgs_neo4j.text.token_floor import LEAST_COUNT, TextSize
 
 Verdict = Literal["read", "cut", "unproven"]
 """``read``: given as a whole. ``cut``: not. ``unproven``: nothing can show it."""
@@ -39,9 +39,6 @@ _BY_RECEIPTS: dict[Receipts, Verdict] = {
 # than this share is not noticed by its tokens alone.
 SLACK = 0.05
 FRAME_TOKENS = 40  # a chat template around two messages may add as many
-# Fewer tokens than these are not a count of a prompt, whole or cut. Some endpoints always report 0
-# or 1, and no context of any use is smaller.
-PLAUSIBLE = 128
 # Codes stand at every quarter of a prompt or closer. A reader who repeats all of them was
 # given more than this share, so a smaller count is that of a part: the rest was cached.
 COUNTED_PART = 0.5
@@ -137,7 +134,7 @@ class Proofs:
 
     def is_count(self, model: str, counted: int | None) -> bool:
         """Return whether reported tokens can be those of a prompt, whole or cut."""
-        return counted is not None and counted >= PLAUSIBLE and model not in self._miscounting
+        return counted is not None and counted >= LEAST_COUNT and model not in self._miscounting
 
     def counts(self, model: str) -> bool:
         """Return whether this model's endpoint has counted the tokens of a whole prompt."""

@@ -18,6 +18,9 @@ MARKS_SHARE = 0.8  # of the runs of marks; some are merged with a line's end, or
 # servers count by bytes, and the largest vocabularies reach more than five bytes a token on prose.
 BYTES_PER_TOKEN = 6.0
 WORDS_SHARE = 0.97  # of the runs of letters; some vocabularies hold "don't" as one token
+# Fewer tokens than these are not a count of a text, whole or cut. Some endpoints always report 0 or
+# 1, and no context of any use is smaller.
+LEAST_COUNT = 128
 
 # Counting matches takes a tenth of the time of looking at each.
 _WORD = re.compile(r"[^\W\d_]+")

@@ -25,7 +25,7 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
-from pgs_neo4j.text.token_floor import measure
+from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ INPUT_BYTES = 16_000
 CONCURRENT_BATCHES = 4
 LEAST_CHARACTERS = 100  # of a text that is shortened until the endpoint accepts it
 ENCODING_REFUSED = (400, 422, 500, 501)
-LEAST_COUNT = 128  # tokens; some endpoints always report 0 or 1
 
 
 class _Vector(BaseModel):
