@@ -44,8 +44,9 @@ from pgs_neo4j.synthesis.echoes import find_echoes_of
 from pgs_neo4j.synthesis.statements import NOTHING_LEFT, StatementFilter, doubted_sentences
 from pgs_neo4j.synthesis.write import TRIES, UNPROVEN
 from pgs_neo4j.text.citations import resolve
-from pgs_neo4j.text.claims.check import Known, Material
+from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.claims.marking import Doubting, strike
+from pgs_neo4j.text.claims.sources import Material, Sources
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate
@@ -229,7 +230,7 @@ async def _ask(
 def _doubting(question: str, nodes: tuple[Node, ...]) -> Doubting:
     """Return what looks the sentences of the answer up in the nodes."""
     shown = {node.alias: node for node in nodes}
-    everything = [Material("\n".join(f"{node.title}\n{node.text}" for node in nodes))]
+    everything = Sources.of("\n".join(f"{node.title}\n{node.text}" for node in nodes))
     known = Known(question=Material(question), nodes=frozenset((len(nodes),)))
     claims = Claims(Wording(shown), known)
 

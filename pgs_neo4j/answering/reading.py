@@ -21,8 +21,9 @@ from pgs_neo4j.synthesis.statements import (
 )
 from pgs_neo4j.synthesis.verdicts import may_open
 from pgs_neo4j.text.citations import resolve
-from pgs_neo4j.text.claims.check import Known, Material
+from pgs_neo4j.text.claims.check import Known
 from pgs_neo4j.text.claims.marking import Doubting, doubts_of
+from pgs_neo4j.text.claims.sources import Material, Sources
 from pgs_neo4j.text.markdown import bullets, opened_section, passage, sections
 from pgs_neo4j.text.thinking import strip_thinking
 
@@ -102,7 +103,7 @@ def doubt_reply(question: str, context: Context) -> Doubting:
         names=Material(context.text),
         nodes=frozenset((len(context.nodes), len(context.facts))),
     )
-    claims, everything = Claims(shown.wording, known), [Material(context.text)]
+    claims, everything = Claims(shown.wording, known), Sources.of(context.text)
 
     def doubt(sentence: str, cites: str) -> tuple[str, ...]:
         return claims.doubt(sentence, cites, shown.cited, others=everything)

@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pgs_neo4j.model import Citation, Node, Relationship
 from pgs_neo4j.sweeping.analogies import render_analogies
 from pgs_neo4j.sweeping.digests import render_digest
 from pgs_neo4j.sweeping.order import SweepOrder
 from pgs_neo4j.sweeping.quotes import Wording
-from pgs_neo4j.text.claims.check import Known, Material, find_doubts
+from pgs_neo4j.text.claims.check import Known, find_doubts
 from pgs_neo4j.text.claims.marking import doubts_of, strike
+from pgs_neo4j.text.claims.sources import Material, Sources
 
 Cite = Callable[[str], Iterable[Citation]]
 """Resolves the citations of a text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claims:
     """The texts of what a prompt showed, each prepared once, and what else may be said.
 
@@ -49,16 +51,20 @@ class Claims:
         cite: Cite,
         *,
         quotes: bool = True,
-        others: Sequence[Material] = (),
+        others: Sources = Sources(),  # noqa: B008 — frozen
     ) -> tuple[str, ...]:
         """Return why a sentence is in doubt; the citations of ``cites`` count.
 
         Without any, the sentence may rest on ``others``.
         """
-        sources = self._cited(cites, cite)
-        counts = (0, len(sources))
+        cited = self._cited(cites, cite)
         return find_doubts(
-            sentence, sources or others, self.known, cited=counts, quotes=quotes, related=sources
+            sentence,
+            Sources(cited) if cited else others,
+            self.known,
+            cited=(0, len(cited)),
+            quotes=quotes,
+            related=Sources(cited),
         )
 
     def doubt_state(self, sentence: str, cite: Cite) -> tuple[str, ...]:
@@ -71,20 +77,24 @@ class Claims:
         Without any, it may rest on whatever the prompt showed.
         """
         cited = self._cited(cites, cite)
-        every = cited or [*map(self._material, self.wording.shown)]
         return find_doubts(
             sentence,
-            [self.around, *every],
+            Sources((self.around, *cited)) if cited else self._everything,
             self.known,
-            cited=(0, len(every)),
+            cited=(0, len(cited) or len(self.wording.shown)),
             where="cited node" if cited else "node of its partition",
-            related=cited,
+            related=Sources(cited),
         )
 
-    def _cited(self, cites: str, cite: Cite) -> list[Material]:
+    @cached_property
+    def _everything(self) -> Sources:
+        """All that the prompt showed."""
+        return Sources((self.around, *map(self._material, self.wording.shown)))
+
+    def _cited(self, cites: str, cite: Cite) -> tuple[Material, ...]:
         """Return the texts of the shown nodes that a text cites, in its order."""
         aliases = dict.fromkeys(one.alias for one in cite(cites) if one.valid)
-        return [self._material(alias) for alias in aliases if alias in self.wording.shown]
+        return tuple(self._material(alias) for alias in aliases if alias in self.wording.shown)
 
     def _material(self, alias: str) -> Material:
         if alias not in self._materials:

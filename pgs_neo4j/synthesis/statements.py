@@ -9,12 +9,13 @@ says, and have their own checks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from pgs_neo4j.model import Citation, DoubtedSentence, Partition, Sweep
 from pgs_neo4j.synthesis.echoes import ECHOED, Repeats
 from pgs_neo4j.synthesis.prompt import SECTIONS
 from pgs_neo4j.text.citations import resolve_qualified
-from pgs_neo4j.text.claims.check import Known, Material, find_doubts
+from pgs_neo4j.text.claims.check import Known, find_doubts
 from pgs_neo4j.text.claims.marking import (
     Doubting,
     begins_block,
@@ -24,6 +25,7 @@ from pgs_neo4j.text.claims.marking import (
     mark_heading,
     strike,
 )
+from pgs_neo4j.text.claims.sources import Material, Sources
 from pgs_neo4j.text.markdown import is_heading, opened_section, sections
 
 UNCHECKED = "absences"
@@ -180,10 +182,14 @@ def doubt_statements(
             materials[key] = Material("\n".join((own.title or "", text, *said.get(key, ()))))
         return materials[key]
 
+    @cache
+    def everything() -> Sources:
+        return Sources(tuple(map(material, citable)))
+
     def doubt(sentence: str, cites: str) -> tuple[str, ...]:
         cited = [one for one in resolve_qualified(cites, citable) if one.valid]
-        own = [material((one.partition, one.alias)) for one in cited]
-        sources = own or [*map(material, citable)]
+        own = Sources(tuple(material((one.partition, one.alias)) for one in cited))
+        sources = own if cited else everything()
         counts = (len({one.partition for one in cited}), len(cited))
         return find_doubts(sentence, sources, known, cited=counts, related=own)
 

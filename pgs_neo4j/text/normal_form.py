@@ -147,12 +147,16 @@ def _normalized(text: str) -> str:
     while True:
         # What is taken out may part letters that belong together, so that one step is not enough.
         composed = unicodedata.normalize("NFKC", plain)
-        if _changing().search(composed):
-            composed = composed.translate(_changes())
-        composed = _lone_marks().sub("", composed.replace(_DOTTED_I, "i"))
-        if composed == plain:
-            return composed
-        plain = composed
+        # Few signs of a text change, and translating all of it takes ten times longer.
+        changed = _changing().sub(_change, composed).replace(_DOTTED_I, "i")
+        changed = _lone_marks().sub("", changed)
+        if changed in (composed, plain):
+            return changed
+        plain = changed
+
+
+def _change(match: re.Match[str]) -> str:
+    return _changes()[ord(match.group())]
 
 
 @cache

@@ -8,27 +8,25 @@ from the numbers beside them. A paraphrase that states none of these is never in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from pgs_neo4j.text.aliases import GROUP
 from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
 from pgs_neo4j.text.claims.names import Name, find_names
-from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, denies, split_clauses
-from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, ordinals, sums
+from pgs_neo4j.text.claims.negations import Words, denies, split_clauses
+from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, sums
+from pgs_neo4j.text.claims.sources import Material, Sources, flatten
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
-from pgs_neo4j.text.words import stem
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
 NEAR = 12  # characters between two counts of the same things
 SMALL = 12  # a count in words up to this one may be of what the sentence itself lists
 MOST_NUMBERS = 12  # of one kind among the cited texts of which sums are tried
 MOST_REASONS = 3
-PREFIX = 3  # letters at the beginning of a word that no ending changes
 LONGEST_REASON = 80  # characters of what is quoted in a reason
 
 _SUM = re.compile(
@@ -69,103 +67,6 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 
 @dataclass(frozen=True)
-class Material:
-    """A text in which claims are looked up; its parts are prepared when they are needed."""
-
-    text: str
-
-    @cached_property
-    def numbers(self) -> tuple[Number, ...]:
-        """The numbers of the text, those of its dates included."""
-        return tuple(find_numbers(self.text))
-
-    @cached_property
-    def dates(self) -> tuple[Date, ...]:
-        """The dates of the text."""
-        return tuple(find_dates(self.text))
-
-    @cached_property
-    def ordinals(self) -> frozenset[int]:
-        """The ordinals of the text in words."""
-        return ordinals(self.text)
-
-    @cached_property
-    def plain(self) -> str:
-        """The text in normal form."""
-        return normal_form(self.text)
-
-    @cached_property
-    def folded(self) -> str:
-        """The text in normal form, lower case."""
-        return fold_case(self.plain)
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The words of the text in order, lower case."""
-        return find_words(self.folded)
-
-    @cached_property
-    def roots(self) -> frozenset[str]:
-        """The roots of all words of the text, those of identifiers included."""
-        words = {*self.words, *find_words(fold_case(_HUMP.sub(" ", self.plain)))}
-        return frozenset(root(word) for word in words) | {stem(word) for word in words}
-
-    @cached_property
-    def flat(self) -> str:
-        """The words of the text between blanks, with and without its hyphens."""
-        joined = join(self.text)
-        flat = f" {' '.join(self.words)} "
-        return flat if joined == self.text else flat + _flat(joined)
-
-    @cached_property
-    def letters(self) -> str:
-        """The text in normal form, lower case, without anything but letters and digits."""
-        return "".join(self.words)
-
-    @cached_property
-    def initials(self) -> str:
-        """The first letters of all words."""
-        return "".join(word[0] for word in self.words)
-
-    @cached_property
-    def _clauses(self) -> dict[str, Words | None]:
-        """The sentences of the text, and the words of those that were looked at."""
-        return dict.fromkeys(split_clauses(self.folded))
-
-    def find_near(self, claim: Words) -> list[Words]:
-        """Return the sentences that may hold most words of a claim.
-
-        Few do, and dividing the others into words takes much longer than to find that out.
-        """
-        starts = [one[:PREFIX] for one in {*claim.roots}]
-        if len(claim.roots) < LEAST_WORDS or not _holds(self.folded, starts):
-            return []
-        near: list[Words] = []
-        for clause in self._clauses:
-            if _holds(clause, starts):
-                words = self._clauses[clause] or Words.of(clause)
-                self._clauses[clause] = words
-                near.append(words)
-        return near
-
-
-def _holds(text: str, starts: Sequence[str]) -> bool:
-    """Return whether a text has enough of some beginnings of words."""
-    missing = len(starts) - SHARE * len(starts)
-    for start in starts:
-        if start not in text:
-            missing -= 1
-            if missing < 0:
-                return False
-    return True
-
-
-_HUMP = re.compile(
-    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
-)
-
-
-@dataclass(frozen=True)
 class Known:
     """What a sentence may state without a citation: the question, and what the run counted.
 
@@ -180,20 +81,20 @@ class Known:
 
 def find_doubts(
     sentence: str,
-    sources: Sequence[Material],
+    sources: Sources,
     known: Known,
     *,
     cited: tuple[int, int] = (0, 0),
     quotes: bool = True,
     where: str = "cited node",
-    related: Sequence[Material] | None = None,
+    related: Sources | None = None,
 ) -> tuple[str, ...]:
     """Return why a sentence is in doubt, at most ``MOST_REASONS``; empty if it is not.
 
-    ``sources`` are the texts that it cites; ``cited`` counts the
-    partitions and the nodes. Without ``quotes``, quotations were looked up elsewhere. The reasons
-    call each source ``where``. Differences and shares may be of numbers that stand together in one
-    of the ``related`` texts, by default the sources: among enough texts, each share is somewhere.
+    ``sources`` are the texts that it cites; ``cited`` counts the partitions and the nodes. Without
+    ``quotes``, quotations were looked up elsewhere. The reasons call each source ``where``.
+    Differences and shares may be of numbers that stand together in one of the ``related`` texts, by
+    default the sources: among enough texts, each share is somewhere.
     """
     plain = _ALIAS.sub(" ", _PARTITION.sub(" ", GROUP.sub(" ", sentence)))
     if not any(sign.isalnum() for sign in plain):
@@ -204,7 +105,8 @@ def find_doubts(
             f"“{_short(quote)}”" for quote in _find_quotes(plain) if not _quoted(quote, sources)
         ]
     for date in find_dates(rest):
-        if not any(_dated(date, one) for one in (*sources, known.question)):
+        near = chain((known.question,), sources.likely_first(date.text))
+        if not any(_dated(date, one) for one in near):
             missing.append(_short(date.text))
         rest = rest[: date.start] + " " * (date.end - date.start) + rest[date.end :]
     known = replace(known, partitions=known.partitions | {cited[0]}, nodes=known.nodes | {cited[1]})
@@ -215,28 +117,24 @@ def find_doubts(
     if _is_denied(_LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
         reasons.append(f"a {where} says the contrary")
     # What a text says word for word is in no doubt, however its numbers and names are read.
-    said = _flat(plain)
-    if reasons and said.strip() and any(said in source.flat for source in sources):
+    said = flatten(plain)
+    likely = sources.likely_first(plain.strip())
+    if reasons and said.strip() and any(said in source.flat for source in likely):
         return ()
     return tuple(reasons)
 
 
-def _is_denied(text: str, sources: Sequence[Material]) -> bool:
+def _is_denied(text: str, sources: Sources) -> bool:
     """Return whether a source says the contrary of one of the sentences of a text."""
     claims = map(Words.of, split_clauses(fold_case(normal_form(text))))
-    return any(
-        denies(claim, [near for source in sources for near in source.find_near(claim)])
-        for claim in claims
-    )
+    return any(denies(claim, sources.find_near(claim)) for claim in claims)
 
 
 def _dated(date: Date, source: Material) -> bool:
     return any(same_date(date, other) for other in source.dates)
 
 
-def _missing_numbers(
-    text: str, sources: Sequence[Material], known: Known, related: Sequence[Material]
-) -> list[str]:
+def _missing_numbers(text: str, sources: Sources, known: Known, related: Sources) -> list[str]:
     claims = find_numbers(text)
     if not claims:
         return []
@@ -251,21 +149,29 @@ def _missing_numbers(
 
 
 def _is_known(
-    claim: Number,
-    claims: Sequence[Number],
-    text: str,
-    sources: Sequence[Material],
-    known: Known,
+    claim: Number, claims: Sequence[Number], text: str, sources: Sources, known: Known
 ) -> bool:
-    if any(agree(claim, other) for one in (*sources, known.question) for other in one.numbers):
-        return True
     whole = int(claim.value) if claim.value == int(claim.value) else None
+    # What needs no source comes first: to find the numbers of hundreds of texts takes long.
+    if whole is not None and _needs_no_source(claim, whole, claims, text, known):
+        return True
+    small = claim.spelled and not claim.kind and whole is not None and whole <= SMALL
+    if small and not _same_noun(claim, sources):
+        return True
+    near = chain((known.question,), sources.likely_first(claim.text))
+    if any(agree(claim, other) for one in near for other in one.numbers):
+        return True
     if whole is None:
         return False
     if claim.ordinal and any(whole in source.ordinals for source in sources):
         return True
-    if not claim.kind and _decade(claim, text, sources):
-        return True
+    return not claim.kind and _decade(claim, text, sources)
+
+
+def _needs_no_source(
+    claim: Number, whole: int, claims: Sequence[Number], text: str, known: Known
+) -> bool:
+    """Whether a number is a count of the run, or of what its own sentence lists."""
     if claim.spelled and whole <= 1:
         return True
     if claim.kind:
@@ -274,9 +180,7 @@ def _is_known(
     counts = known.partitions if noun in _PARTITION_NOUNS else known.partitions | known.nodes
     if noun in _OWN_NOUNS and (whole in counts or whole <= min(SMALL, max(counts, default=0))):
         return True
-    if claim.spelled and whole <= SMALL:
-        return _lists(text[claim.end :], whole) or not _same_noun(claim, sources)
-    return False
+    return claim.spelled and whole <= SMALL and _lists(text[claim.end :], whole)
 
 
 def _next_noun(claim: Number, claims: Sequence[Number]) -> str:
@@ -285,18 +189,20 @@ def _next_noun(claim: Number, claims: Sequence[Number]) -> str:
     return next((other.noun for other in behind), "")
 
 
-def _decade(claim: Number, text: str, sources: Sequence[Material]) -> bool:
+def _decade(claim: Number, text: str, sources: Sources) -> bool:
     """Whether a number is a decade or a century of a year that a text has."""
     after = text[claim.end : claim.end + 14].casefold()
-    years = [
-        int(n.value) for one in sources for n in one.numbers if not n.kind and 999 < n.value < 3000
-    ]
     value = int(claim.value)
     if after.startswith("s") and not value % 10:
-        return any(year - year % 10 == value for year in years)
+        return any(year - year % 10 == value for year in _years(sources))
     if claim.ordinal and after.lstrip(" -").startswith("centur"):
-        return any((year - 1) // 100 + 1 == value for year in years)
+        return any((year - 1) // 100 + 1 == value for year in _years(sources))
     return False
+
+
+def _years(sources: Sources) -> Iterator[int]:
+    numbers = (number for one in sources for number in one.numbers)
+    return (int(one.value) for one in numbers if not one.kind and 999 < one.value < 3000)
 
 
 def _lists(after: str, count: int) -> bool:
@@ -305,14 +211,14 @@ def _lists(after: str, count: int) -> bool:
     return count - 1 <= parts <= 2 * count
 
 
-def _same_noun(claim: Number, sources: Sequence[Material]) -> bool:
-    """Whether a text counts the same things otherwise."""
+def _same_noun(claim: Number, sources: Sources) -> bool:
+    """Whether a text counts the same things."""
     if not claim.noun:
         return False
     wanted = root(fold_case(normal_form(claim.noun)))
     return any(
         root(fold_case(normal_form(other.noun))) == wanted and not other.kind
-        for source in sources
+        for source in sources.holding(wanted.removesuffix("i"))
         for other in source.numbers
         if other.noun
     )
@@ -322,8 +228,8 @@ def _is_derived(
     claim: Number,
     found: Sequence[Number],
     text: str,
-    sources: Sequence[Material],
-    related: Sequence[Material],
+    sources: Sources,
+    related: Sources,
 ) -> bool:
     """Whether a number follows from others by a sum, a difference, a share, or a mean."""
     beside = [one for one in found if one.kind == claim.kind or claim.kind == PERCENT]
@@ -361,7 +267,7 @@ def _word_count(text: str) -> int | None:
     return {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}[match[1].casefold()]
 
 
-def _same_kind(claim: Number, sources: Sequence[Material]) -> list[list[Decimal]]:
+def _same_kind(claim: Number, sources: Sources) -> list[list[Decimal]]:
     """Return the numbers of a claim's kind: all if few, and the first of each text."""
     own = [
         [one.value for one in source.numbers if one.kind == claim.kind and not one.spelled]
@@ -381,8 +287,8 @@ def _is_one_of(claim: Number, made: Iterable[Decimal]) -> bool:
     )
 
 
-def _missing_names(text: str, sources: Sequence[Material], known: Known) -> list[str]:
-    every = (*sources, known.question, known.names)
+def _missing_names(text: str, sources: Sources, known: Known) -> list[str]:
+    every = Sources((known.question, known.names, *sources))
     label = _LABEL.match(text)
     begins = label.end() if label else 0
     code = [match.span(1) for match in _CODE.finditer(text)]
@@ -395,7 +301,7 @@ def _missing_names(text: str, sources: Sequence[Material], known: Known) -> list
     ] + [
         _short(text[first:last])
         for first, last in code
-        if not any(_is_said(text[first:last], one) for one in every)
+        if not any(_is_said(text[first:last], one) for one in every.likely_first(text[first:last]))
     ]
 
 
@@ -406,18 +312,18 @@ def _is_said(words: str, source: Material) -> bool:
     )
 
 
-def _named(name: Name, sources: Sequence[Material]) -> bool:
+def _named(name: Name, sources: Sources) -> bool:
     """Whether the words of a name stand in some texts, or it is short for words that do."""
     words = [fold_case(normal_form(word)) for word in name.words]
-    missing = [word for word in words if not any(_has(word, one) for one in sources)]
-    if not missing:
+    if all(
+        any(_has(word, one) for one in sources.likely_first(written))
+        for word, written in zip(words, name.words, strict=True)
+    ):
         return True
     whole = "".join("".join(find_words(word)) for word in words)
     if len(name.words) > 1:
         short = "".join(word[0] for word in words)
-        if len(short) > 1 and any(
-            short in one.roots or root(short) in one.roots for one in sources
-        ):
+        if len(short) > 1 and any(one.has_word(short) for one in sources):
             return True
     letters = "".join(sign for sign in name.words[0] if sign.isalpha())
     if (
@@ -432,11 +338,7 @@ def _named(name: Name, sources: Sequence[Material]) -> bool:
 
 
 def _has(word: str, source: Material) -> bool:
-    parts = find_words(word)
-    # Most texts hold not even the beginning of a name, and finding all of their words takes long.
-    return all(part[:PREFIX] in source.folded for part in parts) and all(
-        part in source.roots or root(part) in source.roots for part in parts
-    )
+    return all(map(source.has_word, find_words(word)))
 
 
 def _find_quotes(text: str) -> list[str]:
@@ -449,18 +351,14 @@ def _find_quotes(text: str) -> list[str]:
     ]
 
 
-def _quoted(quote: str, sources: Sequence[Material]) -> bool:
+def _quoted(quote: str, sources: Sources) -> bool:
     parts = [part for part in _GAP.split(quote) if part.strip()]
-    spellings = ([_flat(part) for part in parts], [_flat(join(part)) for part in parts])
+    spellings = ([flatten(part) for part in parts], [flatten(join(part)) for part in parts])
     return any(
         all(part.strip() and part in source.flat for part in spelling)
-        for source in sources
+        for source in sources.likely_first(max(parts, key=len, default="").strip())
         for spelling in spellings
     )
-
-
-def _flat(text: str) -> str:
-    return f" {' '.join(find_words(fold_case(normal_form(text))))} "
 
 
 def _short(text: str) -> str:

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.text.claims.check import Known, Material, find_doubts
+from pgs_neo4j.text.claims.check import Known, find_doubts
 from pgs_neo4j.text.claims.dates import find_dates, same_date
 from pgs_neo4j.text.claims.marking import doubts_of, find_marked, mark, spans, strike
 from pgs_neo4j.text.claims.numbers import find_numbers
+from pgs_neo4j.text.claims.sources import Material, Sources
 from tests.claims import KINDS, MADE, Claim, make_claims
 from tests.standins import Brain
 
@@ -29,7 +30,7 @@ KNOWN = Known(Material("What does NASA say of 77 ovens?"), partitions=frozenset(
 
 
 def doubts(sentence: str, cited: tuple[int, int] = (0, 0)) -> tuple[str, ...]:
-    return find_doubts(sentence, [KILN, SALES], KNOWN, cited=cited)
+    return find_doubts(sentence, Sources((KILN, SALES)), KNOWN, cited=cited)
 
 
 @pytest.mark.parametrize(
@@ -144,13 +145,13 @@ def test_numbers_are_read_in_any_form(text: str, values: list[str]) -> None:
 @given(st.text() | st.text("0123456789.,-\u2212%$ kmbn°C[]()n“”eE^x\u00b2"))
 def test_any_text_is_taken(text: str) -> None:
     assert all(text[first:last] for first, last in spans(text))
-    find_doubts(text, [Material(text)], KNOWN)
-    assert find_doubts(text, [KILN], KNOWN) is not None
+    find_doubts(text, Sources.of(text), KNOWN)
+    assert find_doubts(text, Sources((KILN,)), KNOWN) is not None
 
 
 def doubting(sentence: str, cites: str) -> tuple[str, ...]:
-    sources = [text for alias, text in (("n1", KILN), ("n2", SALES)) if alias in cites]
-    return find_doubts(sentence, sources, KNOWN)
+    sources = tuple(text for alias, text in (("n1", KILN), ("n2", SALES)) if alias in cites)
+    return find_doubts(sentence, Sources(sources), KNOWN)
 
 
 def test_each_sentence_is_marked_where_it_stands_and_may_be_struck() -> None:
@@ -182,7 +183,7 @@ def shares(claims: list[Claim]) -> tuple[float, float]:
     """The share of corrupted sentences that are caught, and of true ones that are flagged."""
     found = {True: 0, False: 0}
     for claim in claims:
-        sources = [Material(claim.text)]
+        sources = Sources.of(claim.text)
         if doubts_of(claim.sentence, lambda one, _, own=sources: find_doubts(one, own, Known())):  # type: ignore[misc]
             found[claim.true] += 1
     half = len(claims) / 2

@@ -1,0 +1,223 @@
+"""The texts in which the claims of a sentence are looked up.
+
+There may be hundreds. To prepare one takes a hundred times longer than to see that it lacks what is
+looked for, so a text is prepared only if it may hold it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pgs_neo4j.text.claims.dates import Date, find_dates
+from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, split_clauses
+from pgs_neo4j.text.claims.numbers import Number, find_numbers, ordinals
+from pgs_neo4j.text.matching import root
+from pgs_neo4j.text.normal_form import find_words, fold_case, is_mark, join, normal_form
+from pgs_neo4j.text.words import stem
+
+PREFIX = 3  # letters at the beginning of a word that no ending changes
+SAMPLE = 16  # texts that show which beginnings of words are rare
+# Signs that a normal form drops from the middle of words.
+_DIVIDING = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff")
+_HUMP = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """A text in which claims are looked up; its parts are prepared when they are needed."""
+
+    text: str
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """The numbers of the text, those of its dates included."""
+        return tuple(find_numbers(self.text))
+
+    @cached_property
+    def dates(self) -> tuple[Date, ...]:
+        """The dates of the text."""
+        return tuple(find_dates(self.text))
+
+    @cached_property
+    def ordinals(self) -> frozenset[int]:
+        """The ordinals of the text in words."""
+        return ordinals(self.text)
+
+    @cached_property
+    def plain(self) -> str:
+        """The text in normal form."""
+        return normal_form(self.text)
+
+    @cached_property
+    def folded(self) -> str:
+        """The text in normal form, lower case."""
+        return fold_case(self.plain)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the text in order, lower case."""
+        return find_words(self.folded)
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of all words of the text, those of identifiers included."""
+        words = {*self.words, *find_words(fold_case(_HUMP.sub(" ", self.plain)))}
+        return frozenset(root(word) for word in words) | {stem(word) for word in words}
+
+    @cached_property
+    def flat(self) -> str:
+        """The words of the text between blanks, with and without its hyphens."""
+        joined = join(self.text)
+        flat = f" {' '.join(self.words)} "
+        return flat if joined == self.text else flat + flatten(joined)
+
+    @cached_property
+    def letters(self) -> str:
+        """The text in normal form, lower case, without anything but letters and digits."""
+        return "".join(self.words)
+
+    @cached_property
+    def initials(self) -> str:
+        """The first letters of all words."""
+        return "".join(word[0] for word in self.words)
+
+    @cached_property
+    def _clauses(self) -> dict[str, Words | None]:
+        """The sentences of the text, and the words of those that were looked at."""
+        return dict.fromkeys(split_clauses(self.folded))
+
+    def has_word(self, word: str) -> bool:
+        """Return whether a word in normal form, lower case, stands in the text, in any form."""
+        # Most texts hold not even the beginning of a word, and some hold it as it stands. To find
+        # all words takes long.
+        if word[:PREFIX] not in self.folded:
+            return False
+        return self._has_whole(word) or word in self.roots or root(word) in self.roots
+
+    def _has_whole(self, word: str) -> bool:
+        text = self.folded
+        start = text.find(word)
+        while start >= 0:
+            end = start + len(word)
+            if not (_in_word(text[max(0, start - 1) : start]) or _in_word(text[end : end + 1])):
+                return True
+            start = text.find(word, start + 1)
+        return False
+
+    def find_near(self, claim: Words) -> list[Words]:
+        """Return the sentences that may hold most words of a claim.
+
+        Few do, and dividing the others into words takes much longer than to find that out.
+        """
+        starts = _starts(claim)
+        if not _holds(self.folded, starts):
+            return []
+        near: list[Words] = []
+        for clause in self._clauses:
+            if _holds(clause, starts):
+                words = self._clauses[clause] or Words.of(clause)
+                self._clauses[clause] = words
+                near.append(words)
+        return near
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The texts that a sentence may rest on."""
+
+    texts: tuple[Material, ...] = ()
+
+    @classmethod
+    def of(cls, *texts: str) -> Sources:
+        """Return some texts."""
+        return cls(tuple(map(Material, texts)))
+
+    def __iter__(self) -> Iterator[Material]:
+        return iter(self.texts)
+
+    def likely_first(self, words: str) -> Iterator[Material]:
+        """Yield all texts; those that hold ``words`` as they stand come first."""
+        others: list[Material] = []
+        for one in self.texts:
+            if words in one.text:
+                yield one
+            else:
+                others.append(one)
+        yield from others
+
+    def holding(self, part: str) -> Iterator[Material]:
+        """Yield the texts that may hold a part of a word, lower case."""
+        return (
+            one for one, sketch in zip(self.texts, self._sketches, strict=True) if part in sketch
+        )
+
+    def find_near(self, claim: Words) -> list[Words]:
+        """Return the sentences that may hold most words of a claim, those of all texts."""
+        if len(claim.roots) < LEAST_WORDS:
+            return []
+        starts = _starts(claim)
+        if len(self.texts) > SAMPLE:
+            sample = " ".join(self._sketches[:SAMPLE])
+            starts.sort(key=sample.count)
+        # A text that lacks all of these lacks too many.
+        needed = starts[: _most_missing(starts) + 1]
+        return [
+            near
+            for one, sketch in zip(self.texts, self._sketches, strict=True)
+            if any(start in sketch for start in needed)
+            for near in one.find_near(claim)
+        ]
+
+    @cached_property
+    def _sketches(self) -> tuple[str, ...]:
+        return tuple(_sketch(one.text) for one in self.texts)
+
+
+def flatten(text: str) -> str:
+    """Return the words of a text, lower case, between blanks."""
+    return f" {' '.join(find_words(fold_case(normal_form(text))))} "
+
+
+def _in_word(sign: str) -> bool:
+    """Return whether a character, or none, is part of a word."""
+    return sign.isalnum() or (not sign.isascii() and is_mark(sign))
+
+
+def _sketch(text: str) -> str:
+    """Return a text, lower case, nearly in normal form.
+
+    It holds each part of a word that its normal form holds, and takes a tenth of the time. Only
+    vowel points of Arabic and Hebrew may still divide a word.
+    """
+    if text.isascii():
+        return text.lower()
+    if any(sign in text for sign in _DIVIDING):
+        return fold_case(normal_form(text))
+    return fold_case(unicodedata.normalize("NFKC", text))
+
+
+def _starts(claim: Words) -> list[str]:
+    """Return how the content words of a claim begin."""
+    return [one[:PREFIX] for one in {*claim.roots}]
+
+
+def _most_missing(starts: Sequence[str]) -> int:
+    """Return how many beginnings of words a text may lack that has nearly the same words."""
+    return int(len(starts) - SHARE * len(starts))
+
+
+def _holds(text: str, starts: Sequence[str]) -> bool:
+    """Return whether a text has enough of some beginnings of words."""
+    missing = _most_missing(starts)
+    for start in starts:
+        if start not in text:
+            missing -= 1
+            if missing < 0:
+                return False
+    return True
