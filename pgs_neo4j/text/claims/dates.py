@@ -49,6 +49,8 @@ _FORMS = tuple(
     )
 )
 
+_DIGIT = re.compile("[0-9]")
+
 Reading = tuple[int | None, int | None, int | None]
 """A year, a month, and a day; None if the text does not say it."""
 
@@ -66,6 +68,8 @@ class Date:
 def find_dates(text: str) -> list[Date]:
     """Return the dates of a text in order. A year alone is a number."""
     plain = plain_digits(text)
+    if _DIGIT.search(plain) is None:
+        return []
     taken = bytearray(len(plain))
     found: list[Date] = []
     for form in _FORMS:

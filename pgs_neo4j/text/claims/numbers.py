@@ -123,6 +123,7 @@ _NOUN = re.compile(r"\W{1,3}([^\W\d_]{3,})")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
+_DIGIT = re.compile("[0-9]")
 _RAISED_RUN = re.compile("[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
@@ -176,6 +177,8 @@ def find_numbers(text: str) -> list[Number]:
     """
     plain = _RAISED_RUN.sub(_raised, plain_digits(text))
     found = [*_in_digits(plain), *_in_words(plain)]
+    if not found:
+        return []
     found.sort(key=lambda number: number.start)
     falls = _FALL.search(plain) is not None
     return [replace(number, falls=falls) for number in _with_shared_units(plain, found)]
@@ -239,6 +242,8 @@ def _digits(value: Decimal, step: Decimal) -> int:
 
 
 def _in_digits(text: str) -> Iterator[Number]:
+    if _DIGIT.search(text) is None:
+        return
     for match in _NUMBER.finditer(text):
         if len(match["digits"]) > LONGEST or _inside_name(text, match):
             continue

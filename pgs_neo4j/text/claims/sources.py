@@ -1,13 +1,12 @@
 """The texts in which the claims of a sentence are looked up.
 
-There may be hundreds. To prepare one takes a hundred times longer than to see that it lacks what is
-looked for, so a text is prepared only if it may hold it.
+There may be hundreds. To divide one into numbers or words takes ten times longer than to see that
+it lacks what is looked for, so a text is divided only if it may hold it.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +20,6 @@ from pgs_neo4j.text.words import stem
 
 PREFIX = 3  # letters at the beginning of a word that no ending changes
 SAMPLE = 16  # texts that show which beginnings of words are rare
-# Signs that a normal form drops from the middle of words.
-_DIVIDING = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff")
 _HUMP = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
 )
@@ -153,9 +150,7 @@ class Sources:
 
     def holding(self, part: str) -> Iterator[Material]:
         """Yield the texts that may hold a part of a word, lower case."""
-        return (
-            one for one, sketch in zip(self.texts, self._sketches, strict=True) if part in sketch
-        )
+        return (one for one in self.texts if part in one.folded)
 
     def find_near(self, claim: Words) -> list[Words]:
         """Return the sentences that may hold most words of a claim, those of all texts."""
@@ -163,20 +158,16 @@ class Sources:
             return []
         starts = _starts(claim)
         if len(self.texts) > SAMPLE:
-            sample = " ".join(self._sketches[:SAMPLE])
+            sample = " ".join(one.folded for one in self.texts[:SAMPLE])
             starts.sort(key=sample.count)
         # A text that lacks all of these lacks too many.
         needed = starts[: _most_missing(starts) + 1]
         return [
             near
-            for one, sketch in zip(self.texts, self._sketches, strict=True)
-            if any(start in sketch for start in needed)
+            for one in self.texts
+            if any(start in one.folded for start in needed)
             for near in one.find_near(claim)
         ]
-
-    @cached_property
-    def _sketches(self) -> tuple[str, ...]:
-        return tuple(_sketch(one.text) for one in self.texts)
 
 
 def flatten(text: str) -> str:
@@ -187,19 +178,6 @@ def flatten(text: str) -> str:
 def _in_word(sign: str) -> bool:
     """Return whether a character, or none, is part of a word."""
     return sign.isalnum() or (not sign.isascii() and is_mark(sign))
-
-
-def _sketch(text: str) -> str:
-    """Return a text, lower case, nearly in normal form.
-
-    It holds each part of a word that its normal form holds, and takes a tenth of the time. Only
-    vowel points of Arabic and Hebrew may still divide a word.
-    """
-    if text.isascii():
-        return text.lower()
-    if any(sign in text for sign in _DIVIDING):
-        return fold_case(normal_form(text))
-    return fold_case(unicodedata.normalize("NFKC", text))
 
 
 def _starts(claim: Words) -> list[str]:

@@ -149,6 +149,20 @@ def test_any_text_is_taken(text: str) -> None:
     assert find_doubts(text, Sources((KILN,)), KNOWN) is not None
 
 
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("The Weiß seal holds water of Preßburg.", "The Weiss seal holds no water of Pressburg."),
+        ("The W\u00aderra seal holds Kri\u200bmml.", "The Werra seal does not hold Krimml."),
+        ("12,500,000 liters in 1\u202f200 crates", "Not 12500000 liters in 1200 crates"),
+    ],
+)
+def test_among_many_texts_the_contrary_is_found_in_any_spelling(said: str, claim: str) -> None:
+    others = [f"The oil valve {number} holds liters under pressure." for number in range(40)]
+    reasons = find_doubts(claim, Sources.of(*others, said), Known())
+    assert reasons == ("a cited node says the contrary",)
+
+
 def doubting(sentence: str, cites: str) -> tuple[str, ...]:
     sources = tuple(text for alias, text in (("n1", KILN), ("n2", SALES)) if alias in cites)
     return find_doubts(sentence, Sources(sources), KNOWN)
