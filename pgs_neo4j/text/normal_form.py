@@ -34,6 +34,9 @@ _RAISED = r"[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
 _FOOTNOTE = re.compile(rf"{_RAISED}(?<=[^\W\d_]{{4}}{_RAISED}){_RAISED}*")
 _GROUP_BLANK = re.compile(r"[\u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _GROUP_COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?=\d{3}(?!\d))")
+# Categories of signs of which each stays what it is, whatever stands beside it, if NFKC keeps it.
+_SETTLED = frozenset(("Lu", "Ll", "Nd", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "So"))
+_NEAR = 64  # settled signs between two others that are not worth a cut
 _LETTERS = 0x20000  # code points that may be letters with a case, or marks
 _TAGS = range(0xE0000, 0xE1000)
 # The two letters i of Turkish are one, as their capitals are in most texts; a sigma at the end of a
@@ -63,7 +66,7 @@ def normal_form(text: str) -> str:
     comes back as it is, and to find that out takes little time.
     """
     if not text.isascii():
-        text = _normalized(text)
+        text = "".join(_parts(text))
     return _GROUP_COMMA.sub("", text)
 
 
@@ -122,7 +125,7 @@ def mark_class() -> str:
     Those beyond the basic plane are of historic scripts, and would make a search ten times slower.
     """
     marks = [code for code in range(0x10000) if is_mark(chr(code))]
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in _ranges(marks))
+    return _character_class(marks)
 
 
 @cache
@@ -139,6 +142,22 @@ def find_words(text: str) -> list[str]:
 
 
 _ASCII_WORD = re.compile(r"[^\W_]+", re.ASCII)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield a text in normal form, but for its commas.
+
+    Few signs of most texts are not in it yet. What stands around them up to the next blanks is all
+    that matters to them, and the rest would take most of the time.
+    """
+    done = 0
+    while run := _unsettled().search(text, done):
+        start = max(done, text.rfind(" ", done, run.start()))
+        end = text.find(" ", run.end())
+        yield text[done:start]
+        done = end if end >= 0 else len(text)
+        yield _normalized(text[start:done])
+    yield text[done:]
 
 
 def _normalized(text: str) -> str:
@@ -184,8 +203,32 @@ def _changes() -> dict[int, str]:
 
 @cache
 def _changing() -> re.Pattern[str]:
-    ranges = _ranges(sorted(_changes()))
-    return re.compile("[" + "".join(f"{chr(one)}-{chr(last)}" for one, last in ranges) + "]")
+    return re.compile(f"[{_character_class(sorted(_changes()))}]")
+
+
+@cache
+def _unsettled() -> re.Pattern[str]:
+    """Return a pattern of stretches of signs that may have another form, with what parts them.
+
+    Marks may have one, and letters without a case: parts of Korean syllables are among them. So may
+    all signs beyond the basic plane, which are rare.
+    """
+    changing = _changes()
+    plane = map(chr, range(0x80, 0x10000))
+    signs = _character_class(
+        ord(sign)
+        for sign in plane
+        if unicodedata.category(sign) not in _SETTLED
+        or not unicodedata.is_normalized("NFKC", sign)
+        or ord(sign) in changing
+    )
+    signs += "\U00010000-\U0010ffff"
+    return re.compile(f"[{signs}]+(?:[^{signs}]{{1,{_NEAR}}}[{signs}]+)*+")
+
+
+def _character_class(codes: Iterable[int]) -> str:
+    """Return the ranges of some ascending code points as they stand in a character class."""
+    return "".join(f"{chr(one)}-{chr(last)}" for one, last in _ranges(codes))
 
 
 def _ranges(codes: Iterable[int]) -> list[tuple[int, int]]:

@@ -28,6 +28,13 @@ def test_the_form_of_a_form_is_itself_and_lowering_keeps_its_length(text: str) -
     assert normal_form(lowered) == lowered
 
 
+@given(ODD | st.text(), ODD | st.text())
+def test_only_what_stands_around_a_sign_matters_to_it(before: str, after: str) -> None:
+    plain = " a caf\u00e9 of plain words" * 9 + " "
+    parts = normal_form(before) + plain + normal_form(after)
+    assert normal_form(before + plain + after) == parts
+
+
 @pytest.mark.parametrize(
     ("text", "form"),
     [
