@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pgs_neo4j.model import Citation, Node, Quote, Relationship
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.invisible import is_plainly_visible
-from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
+from pgs_neo4j.text.normal_form import flatten, join
 
 # Shorter ones are names or words in scare quotes, not quotations.
 LEAST_CHARACTERS = 12
@@ -52,7 +52,7 @@ class Wording:
             if not all(map(is_plainly_visible, texts)):
                 # A reply may repair the words that invisible signs divide, or leave them divided.
                 shown = "\n".join((shown, *texts))
-            self._words[alias] = "".join(dict.fromkeys((_words(shown), _words(join(shown)))))
+            self._words[alias] = "".join(dict.fromkeys((flatten(shown), flatten(join(shown)))))
         return self._words[alias]
 
 
@@ -126,8 +126,8 @@ def _parts(quote: str) -> list[list[str]]:
 
     They are there twice: a hyphen divides two words, or it joins them.
     """
-    parts = [part for part in _GAP.split(quote) if _words(part).strip()]
-    return [[_words(part) for part in parts], [_words(join(part)) for part in parts]]
+    parts = [part for part in _GAP.split(quote) if flatten(part).strip()]
+    return [[flatten(part) for part in parts], [flatten(join(part)) for part in parts]]
 
 
 def _says(words: str, spellings: Iterable[list[str]]) -> bool:
@@ -143,8 +143,3 @@ def _in_sequence(words: str, parts: list[str]) -> bool:
             return False
         start = at + len(part) - 1
     return True
-
-
-def _words(text: str) -> str:
-    """Return the words of a text between blanks, for whole-word search."""
-    return f" {' '.join(find_words(fold_case(normal_form(text))))} "

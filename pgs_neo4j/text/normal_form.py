@@ -144,6 +144,14 @@ def find_words(text: str) -> list[str]:
 _ASCII_WORD = re.compile(r"[^\W_]+", re.ASCII)
 
 
+def flatten(text: str) -> str:
+    """Return the words of a text in normal form, lower case, between blanks.
+
+    One of them stands in another where its words do, each whole and one behind the other.
+    """
+    return f" {' '.join(find_words(fold_case(normal_form(text))))} "
+
+
 def _parts(text: str) -> Iterator[str]:
     """Yield a text in normal form, but for its commas.
 

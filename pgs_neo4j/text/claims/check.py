@@ -18,9 +18,9 @@ from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
 from pgs_neo4j.text.claims.names import Name, find_names
 from pgs_neo4j.text.claims.negations import Words, denies, split_clauses
 from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, sums
-from pgs_neo4j.text.claims.sources import Material, Sources, flatten
+from pgs_neo4j.text.claims.sources import Material, Sources
 from pgs_neo4j.text.matching import root
-from pgs_neo4j.text.normal_form import find_words, fold_case, join, normal_form
+from pgs_neo4j.text.normal_form import find_words, flatten, fold_case, join, normal_form
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
 NEAR = 12  # characters between two counts of the same things

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pgs_neo4j.text.claims.numbers import plain_digits
+from pgs_neo4j.text.claims.numbers import has_digits, plain_digits
 
 _MONTHS = {
     name: number
@@ -49,8 +49,6 @@ _FORMS = tuple(
     )
 )
 
-_DIGIT = re.compile("[0-9]")
-
 Reading = tuple[int | None, int | None, int | None]
 """A year, a month, and a day; None if the text does not say it."""
 
@@ -68,7 +66,7 @@ class Date:
 def find_dates(text: str) -> list[Date]:
     """Return the dates of a text in order. A year alone is a number."""
     plain = plain_digits(text)
-    if _DIGIT.search(plain) is None:
+    if not has_digits(plain):
         return []
     taken = bytearray(len(plain))
     found: list[Date] = []

@@ -170,6 +170,11 @@ def _plain_sign(match: re.Match[str]) -> str:
     return normalize("NFKC", sign) if "\uff00" < sign < "\uff5f" else sign
 
 
+def has_digits(plain: str) -> bool:
+    """Return whether a text of :func:`plain_digits` has any."""
+    return _DIGIT.search(plain) is not None
+
+
 def find_numbers(text: str) -> list[Number]:
     """Return the numbers of a text in order, in digits and in words.
 
@@ -242,7 +247,7 @@ def _digits(value: Decimal, step: Decimal) -> int:
 
 
 def _in_digits(text: str) -> Iterator[Number]:
-    if _DIGIT.search(text) is None:
+    if not has_digits(text):
         return
     for match in _NUMBER.finditer(text):
         if len(match["digits"]) > LONGEST or _inside_name(text, match):

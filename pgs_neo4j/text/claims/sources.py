@@ -15,7 +15,14 @@ from pgs_neo4j.text.claims.dates import Date, find_dates
 from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, split_clauses
 from pgs_neo4j.text.claims.numbers import Number, find_numbers, ordinals
 from pgs_neo4j.text.matching import root
-from pgs_neo4j.text.normal_form import find_words, fold_case, is_mark, join, normal_form
+from pgs_neo4j.text.normal_form import (
+    find_words,
+    flatten,
+    fold_case,
+    is_mark,
+    join,
+    normal_form,
+)
 from pgs_neo4j.text.words import stem
 
 PREFIX = 3  # letters at the beginning of a word that no ending changes
@@ -107,12 +114,11 @@ class Material:
             start = text.find(word, start + 1)
         return False
 
-    def find_near(self, claim: Words) -> list[Words]:
-        """Return the sentences that may hold most words of a claim.
+    def find_near(self, starts: Sequence[str]) -> list[Words]:
+        """Return the sentences that may hold most words of a claim that begin like these.
 
         Few do, and dividing the others into words takes much longer than to find that out.
         """
-        starts = _starts(claim)
         if not _holds(self.folded, starts):
             return []
         near: list[Words] = []
@@ -156,23 +162,12 @@ class Sources:
         """Return the sentences that may hold most words of a claim, those of all texts."""
         if len(claim.roots) < LEAST_WORDS:
             return []
-        starts = _starts(claim)
+        starts = [one[:PREFIX] for one in {*claim.roots}]
+        # Most texts lack the rare ones, which shows at once if these come first.
         if len(self.texts) > SAMPLE:
             sample = " ".join(one.folded for one in self.texts[:SAMPLE])
             starts.sort(key=sample.count)
-        # A text that lacks all of these lacks too many.
-        needed = starts[: _most_missing(starts) + 1]
-        return [
-            near
-            for one in self.texts
-            if any(start in one.folded for start in needed)
-            for near in one.find_near(claim)
-        ]
-
-
-def flatten(text: str) -> str:
-    """Return the words of a text, lower case, between blanks."""
-    return f" {' '.join(find_words(fold_case(normal_form(text))))} "
+        return [near for one in self.texts for near in one.find_near(starts)]
 
 
 def _in_word(sign: str) -> bool:
@@ -180,19 +175,9 @@ def _in_word(sign: str) -> bool:
     return sign.isalnum() or (not sign.isascii() and is_mark(sign))
 
 
-def _starts(claim: Words) -> list[str]:
-    """Return how the content words of a claim begin."""
-    return [one[:PREFIX] for one in {*claim.roots}]
-
-
-def _most_missing(starts: Sequence[str]) -> int:
-    """Return how many beginnings of words a text may lack that has nearly the same words."""
-    return int(len(starts) - SHARE * len(starts))
-
-
 def _holds(text: str, starts: Sequence[str]) -> bool:
     """Return whether a text has enough of some beginnings of words."""
-    missing = _most_missing(starts)
+    missing = len(starts) - SHARE * len(starts)
     for start in starts:
         if start not in text:
             missing -= 1
