@@ -2,23 +2,25 @@
 
 Only a reader that was given a code can repeat it, because it follows from the whole prompt and
 stands nowhere else. One stands before the first text, one behind the last, and the others at most
-2,000 tokens apart, so whatever a server cuts off takes one of them along.
+2,000 tokens apart, inside of long texts also, so whatever a server cuts off takes one along.
 """
 
 from __future__ import annotations
 
 from base64 import b32encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.cut import chunks
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 APART_TOKENS = 2000
 LEAST_APART_TOKENS = 250
 FEWEST = 4  # in a short prompt, so that a cut in its middle takes one along
 LENGTH = 5  # characters of a code: one in 33 million
+MARGIN = "| "  # stands before each line of a node
 REQUEST = (
     "Codes such as ~{example}~ stand among the {among}. Before anything else, write one line that "
     "repeats all of them in their order: Codes: ..."
@@ -31,21 +33,42 @@ CODE_CHARACTERS = LENGTH + 3
 def place_receipts(texts: Sequence[str], tokens: Sequence[int]) -> tuple[str, tuple[str, ...]]:
     """Return the texts of nodes as one with codes between them, and the codes in their order.
 
-    ``tokens`` are those of each text.
+    ``tokens`` are those of each text. No two codes are more than ``APART_TOKENS`` apart: a longer
+    text is divided at a line, or behind a word of a line that is longer itself.
     """
     apart = max(LEAST_APART_TOKENS, min(APART_TOKENS, sum(tokens) // FEWEST))
-    seed = blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    codes = [_code(seed, 0, texts)]
+    joined = "\n".join(texts)
+    seed = blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    said = joined.lower()
+    codes = [_code(seed, 0, said)]
     lines = [f"~{codes[0]}~"]
     since = 0
-    for place, (text, count) in enumerate(zip(texts, tokens, strict=True), start=1):
-        lines.append(text)
-        since += count
-        if since >= apart or place == len(texts):
-            codes.append(_code(seed, len(codes), texts))
-            lines.append(f"~{codes[-1]}~")
-            since = 0
+    for text, count in zip(texts, tokens, strict=True):
+        parts = [(text, count)] if count <= APART_TOKENS else _divided(text)
+        for part, length in parts:
+            if since and since + length > apart:
+                codes.append(_code(seed, len(codes), said))
+                lines.append(f"~{codes[-1]}~")
+                since = 0
+            lines.append(part)
+            since += length
+    codes.append(_code(seed, len(codes), said))
+    lines.append(f"~{codes[-1]}~")
     return "\n".join(lines), tuple(codes)
+
+
+def _divided(text: str) -> Iterator[tuple[str, int]]:
+    """Yield parts of a long text with their tokens.
+
+    A part that begins inside of a line behind a margin has the margin as well.
+    """
+    room = int((APART_TOKENS - 1) * BYTES_PER_TOKEN) - len(MARGIN)
+    inside = behind_margin = False
+    for part in chunks(text, (room, room)):
+        shown = MARGIN + part if inside and behind_margin else part
+        inside = not part.endswith("\n")
+        behind_margin = shown.rsplit("\n", 1)[-1].startswith(MARGIN) if inside else False
+        yield shown.removesuffix("\n"), estimate(shown)
 
 
 def request_receipts(codes: Sequence[str], among: str = "nodes") -> str:
@@ -62,8 +85,12 @@ def with_receipts(prompt: Prompt, among: str) -> Prompt:
 
 
 def receipt_characters(tokens: int) -> int:
-    """Return the most characters that codes in a text of these tokens add, with their request."""
-    return FRAME_CHARACTERS + CODE_CHARACTERS * (FEWEST + 2 + tokens // APART_TOKENS)
+    """Return the most characters that codes in a text of these tokens add, with their request.
+
+    Of two stretches between codes that follow each other, one is longer than half the distance.
+    """
+    stretches = 2 * max(FEWEST, tokens // APART_TOKENS + 1)
+    return FRAME_CHARACTERS + (CODE_CHARACTERS + len(MARGIN)) * stretches
 
 
 class ReceiptFilter:
@@ -114,11 +141,11 @@ def _may_repeat(line: str) -> bool:
     return OPENING.startswith(start) or start.startswith("~")
 
 
-def _code(seed: bytes, number: int, texts: Sequence[str]) -> str:
-    """Return a code that no text holds."""
+def _code(seed: bytes, number: int, said: str) -> str:
+    """Return a code that stands nowhere in what is said, in lower case."""
     while True:
         digest = blake2b(number.to_bytes(4), key=seed, digest_size=8).digest()
         code = b32encode(digest).decode()[:LENGTH].lower()
-        if not any(code in text.lower() for text in texts):
+        if code not in said:
             return code
         seed = blake2b(seed, digest_size=16).digest()

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pgs_neo4j.calls.receipts import CODE_CHARACTERS, FEWEST, FRAME_CHARACTERS
+from pgs_neo4j.calls.receipts import receipt_characters
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Node, Relationship
 from pgs_neo4j.sweeping import members
@@ -15,7 +15,7 @@ from pgs_neo4j.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.sweeping.pack import Pass, pack
 from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.sweeping.strict import AGAIN_CHARACTERS
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
 FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
 MATCH_SLACK = 120  # characters for the list of nodes that match the question
@@ -80,7 +80,8 @@ async def pack_partition(
     alike = render_analogies(order.analogies)
     slack = FRAME_SLACK + matches + len(alike)
     if tools.calls.asks_receipts(tools.llm):
-        slack += FRAME_CHARACTERS + FEWEST * CODE_CHARACTERS
+        characters = order.config.max_pass_characters
+        slack += receipt_characters(_most_tokens(order, tools) or estimate_bytes(characters))
     if order.config.strict:
         slack += AGAIN_CHARACTERS
     packing = partial(

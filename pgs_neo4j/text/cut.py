@@ -29,8 +29,7 @@ def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
     """Split the text into chunks of at most ``room`` characters and bytes.
 
     Margins count. Joined, the chunks are the text. A line is cut after a word that ends in its
-    second half, if any. The text must hold no lone surrogate, and ``room`` must fit at least one
-    character.
+    second half, if any. ``room`` must fit at least one character.
     """
     chunk: list[str] = []
     characters = size = 0
@@ -39,7 +38,7 @@ def chunks(text: str, room: tuple[int, int]) -> Iterator[str]:
         *cut_off, last = _segments(line.removesuffix(end), (room[0] - MARGIN, room[1] - MARGIN))
         for segment in (*cut_off, last + end):
             bare = segment.removesuffix("\n")
-            cost = (len(bare) + MARGIN, len(bare.encode()) + MARGIN)
+            cost = (len(bare) + MARGIN, len(bare.encode("utf-8", "surrogatepass")) + MARGIN)
             if chunk and (characters + cost[0] > room[0] or size + cost[1] > room[1]):
                 yield "".join(chunk)
                 chunk, characters, size = [], 0, 0

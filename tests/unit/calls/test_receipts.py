@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.calls.receipts import ReceiptFilter, with_receipts, without_receipts
+from pgs_neo4j.calls.receipts import (
+    APART_TOKENS,
+    LENGTH,
+    ReceiptFilter,
+    place_receipts,
+    receipt_characters,
+    request_receipts,
+    with_receipts,
+    without_receipts,
+)
 from pgs_neo4j.model import DoubtedSentence, Prompt
 from pgs_neo4j.sweeping.strict import AGAIN_CHARACTERS, ask_again
+from pgs_neo4j.text.tokens import estimate
 
 CODES = ("ab3de", "fgh2j")
 PROMPT = Prompt(task="rerank", system="Order.", user="1. a\n2. b\n\nQuestion: ?", question="?")
@@ -59,3 +70,41 @@ def test_a_request_to_write_again_is_short(count: int) -> None:
     assert 0 < len(again.user) - len(PROMPT.user) <= AGAIN_CHARACTERS + 2
     assert again.user.startswith(PROMPT.user)
     assert "no cited node has 7" in again.user
+
+
+@st.composite
+def texts_of_nodes(draw: st.DrawFn) -> list[str]:
+    """Texts behind a margin and without one, of few or many lines, words, and scripts."""
+    words = ["a ", "clay ", "incomprehensibilities ", "窯の温度", "kiln" * 9]
+    times = st.sampled_from([1, 9, 200, 1_500])
+    line = st.tuples(st.sampled_from(words), times).map(lambda one: one[0] * one[1])
+    text = st.lists(line, min_size=1, max_size=4)
+    joins = draw(st.lists(st.sampled_from(["\n", "\n| "]), max_size=6))
+    return [f"[n1] A title{join}{join.join(draw(text))}" for join in joins]
+
+
+@settings(max_examples=30, deadline=None)
+@given(texts_of_nodes())
+def test_codes_are_at_most_two_thousand_tokens_apart_and_change_no_text(texts: list[str]) -> None:
+    tokens = [estimate(text) for text in texts]
+    coded, codes = place_receipts(texts, tokens)
+    first, *between, last = re.split("|".join(f"~{code}~" for code in codes), coded)
+    assert (first, last) == ("", "")
+    assert len(between) == len(codes) - 1
+    assert all(estimate(part.strip("\n")) <= APART_TOKENS for part in between)
+    bare = re.sub(r"~\w{5}~|\n\| |\s", "", coded)
+    # Compared as one truth, since a difference of texts as long as these takes minutes to show.
+    assert (bare == re.sub(r"\n\| |\s", "", "\n".join(texts))) is True
+    added = len(coded) + len(request_receipts(codes)) - len("\n".join(texts))
+    assert added <= receipt_characters(sum(tokens))
+
+
+@pytest.mark.parametrize(("tokens", "share"), [(8_000, 0.015), (16_000, 0.01), (100_000, 0.008)])
+def test_codes_add_little_to_a_prompt(tokens: int, share: float) -> None:
+    text = "[n1] A title\n| " + "The kiln was fired at dawn by potters of the third guild. " * 12
+    texts = [text] * (tokens // estimate(text))
+    coded, codes = place_receipts(texts, [estimate(text)] * len(texts))
+    added = len(f"{coded}{request_receipts(codes)}") - len("\n".join(texts))
+    # A code has about two characters a token, and the reply repeats it.
+    spent = estimate("x" * added) + len(codes) * 2 * LENGTH / 2
+    assert spent <= share * tokens
