@@ -13,7 +13,9 @@ from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.analogies.skeletons import TEXTS_PER_CALL, parse_skeletons, skeleton_prompt
 from pgs_neo4j.analogies.store import adopt_skeletons, keep_skeletons
 from pgs_neo4j.analogies.texts import GraphText
+from pgs_neo4j.calls.coded import complete_coded
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.calls.receipts import receipt_characters
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.database.portions import portions
 from pgs_neo4j.database.tasks import together
@@ -23,7 +25,7 @@ from pgs_neo4j.model import Completion
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.sweeping.order import new_gate
 from pgs_neo4j.sweeping.pieces import render_node
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
 UNIT = 1_000_000  # the room of a call, of which each text takes a share
 FRAME = 8  # tokens around a text in a prompt
@@ -73,9 +75,11 @@ class SkeletonBuyer:
             await together(*(self._buy([text], priority, tries) for text in asked))
             return
         try:
-            await self.tools.calls.complete(
+            await complete_coded(
+                self.tools.calls,
                 self.tools.llm,
                 skeleton_prompt([text.shown for text in asked]),
+                "texts",
                 room=self.order.config.sweep_max_tokens,
                 effort=self.order.config.sweep_effort,
                 priority=priority,
@@ -118,8 +122,11 @@ def group_texts(
     config = order.config
     frame = skeleton_prompt([])
     most = tools.calls.pass_tokens(tools.llm, config.max_pass_tokens, config.sweep_max_tokens)
-    characters = max(config.max_pass_characters - len(frame.system) - len(frame.user), 1)
-    tokens = max(most - estimated_tokens(frame), 1) if most is not None else None
+    room = config.max_pass_characters
+    coded = tools.calls.asks_receipts(tools.llm)
+    codes = receipt_characters(most or estimate_bytes(room)) if coded else 0
+    characters = max(room - len(frame.system) - len(frame.user) - codes, 1)
+    tokens = max(most - estimated_tokens(frame) - codes // 2, 1) if most is not None else None
     shares = np.zeros(len(texts), np.int64)
     for place, text in enumerate(texts):
         shown = render_node(text.shown)

@@ -75,7 +75,7 @@ async def make_analogies(order: AnalogyOrder, tools: AnalogyTools) -> Analogies:
         cost=spent.cost,
         seconds=seconds,
         stopped=_say_stop(buyer.stop) if buyer.stop else "",
-        warnings=tuple(_warnings(texts, missing, buyer.stop)),
+        warnings=tuple(_warnings(texts, missing, buyer.stop, tools.calls.uncounted)),
     )
 
 
@@ -165,7 +165,9 @@ def _best(compared: _Compared) -> tuple[Analogy, ...]:
     )
 
 
-def _warnings(texts: Sequence[GraphText], missing: int, stop: Stop | None) -> Iterator[str]:
+def _warnings(
+    texts: Sequence[GraphText], missing: int, stop: Stop | None, uncounted: int
+) -> Iterator[str]:
     if not texts:
         yield "no node of the graph has text"
     elif missing and stop is None:
@@ -175,6 +177,11 @@ def _warnings(texts: Sequence[GraphText], missing: int, stop: Stop | None) -> It
         )
     if shortened := sum(text.shortened for text in texts):
         yield f"the model saw only the beginning of {counted(shortened, 'text')}"
+    if uncounted:
+        yield (
+            f"nothing proves that the model was given all of {counted(uncounted, 'prompt')}, "
+            "because its endpoint counts no tokens; use one that reports its usage"
+        )
 
 
 def _say_stop(stop: Stop) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pgs_neo4j.calls.coded import complete_coded
+from pgs_neo4j.calls.receipts import receipt_characters
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import BudgetError, ModelError
+from pgs_neo4j.errors import BudgetError, ModelError, PromptTooLongError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Finding, Partition, Prompt, Unit
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
@@ -14,9 +16,11 @@ from pgs_neo4j.sweeping.report import render_report
 from pgs_neo4j.synthesis.condense import SYSTEM, join_sections, parse_condensed, reduction_prompt
 from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools, find_or_claim
 from pgs_neo4j.synthesis.sections import Section
+from pgs_neo4j.text.tokens import estimate_bytes
 
 MOST_LEVELS = 8
 LEAST_GAIN = 0.95  # of the size before; sections that shrink less are not condensed once more
+LEAST_DIVIDED = 3  # more reports whose prompt is too long are condensed in two groups
 FRAME = 400  # characters of a prompt that are neither instructions nor reports
 FINDINGS = 3  # of each report, where no model could condense them
 
@@ -27,11 +31,13 @@ Path = tuple[int, ...]
 class Reduction:
     """Fewer sections, and how they came about.
 
-    ``calls`` counts model calls, ``failed`` the groups that no model could condense.
+    ``calls`` counts model calls, ``unproven`` those of them for which nothing proves that the model
+    was given all of the prompt, and ``failed`` the groups that no model could condense.
     """
 
     sections: tuple[Section, ...]
     calls: int = 0
+    unproven: int = 0
     failed: int = 0
 
 
@@ -48,21 +54,21 @@ async def reduce_sections(
         sections, key=lambda section: (paths.get(section.partitions[0], ()), section.partitions)
     )
     room = _room(order, tools, llm)
-    calls = failed = 0
+    calls = unproven = failed = 0
     for _ in range(MOST_LEVELS):
         if fits(current):
             break
         groups = group_sections(current, paths, room)
         reductions = await together(*(_condense(order, tools, llm, group) for group in groups))
-        calls += sum(reduction.calls for reduction in reductions)
-        failed += sum(reduction.failed for reduction in reductions)
-        fewer = [section for reduction in reductions for section in reduction.sections]
-        before, after = _size(current), _size(fewer)
+        joined = _joined(reductions)
+        calls, failed = calls + joined.calls, failed + joined.failed
+        unproven += joined.unproven
+        before, after = _size(current), _size(joined.sections)
         if after < before:
-            current = fewer
+            current = [*joined.sections]
         if after > LEAST_GAIN * before:
             break
-    return Reduction(tuple(current), calls, failed)
+    return Reduction(tuple(current), calls, unproven, failed)
 
 
 def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
@@ -72,22 +78,40 @@ def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
     most = tools.calls.pass_tokens(llm, config.max_pass_tokens, config.sweep_max_tokens)
     if most is not None:
         room = min(room, int(most * 2))  # cautious: any language
-    return max(1, room - len(SYSTEM) - len(order.question) - FRAME)
+    codes = receipt_characters(estimate_bytes(room)) if tools.calls.asks_receipts(llm) else 0
+    return max(1, room - len(SYSTEM) - len(order.question) - FRAME - codes)
 
 
 async def _condense(
     order: SynthesisOrder, tools: SynthesisTools, llm: LLM, group: Sequence[Section]
 ) -> Reduction:
-    """Condense one group into one section.
+    """Condense one group into one section, or each half of one whose prompt is too long.
 
     If the model fails, the section has the first findings of each report.
     """
     if len(group) == 1:
         return Reduction((group[0],))
-    section = await _ask(order, tools, llm, reduction_prompt(order.question, group), group)
-    if section is None:
+    try:
+        condensed = await _ask(order, tools, llm, reduction_prompt(order.question, group), group)
+    except PromptTooLongError:
+        condensed = None
+        if len(group) > LEAST_DIVIDED:
+            middle = len(group) // 2
+            halves = group[:middle], group[middle:]
+            return _joined(await together(*(_condense(order, tools, llm, half) for half in halves)))
+    if condensed is None:
         return Reduction((join_sections("", _first_findings(group), group),), failed=1)
-    return Reduction((section,), calls=1)
+    section, proven = condensed
+    return Reduction((section,), calls=1, unproven=0 if proven else 1)
+
+
+def _joined(reductions: Sequence[Reduction]) -> Reduction:
+    return Reduction(
+        tuple(section for reduction in reductions for section in reduction.sections),
+        sum(reduction.calls for reduction in reductions),
+        sum(reduction.unproven for reduction in reductions),
+        sum(reduction.failed for reduction in reductions),
+    )
 
 
 async def _ask(
@@ -96,16 +120,26 @@ async def _ask(
     llm: LLM,
     prompt: Prompt,
     group: Sequence[Section],
-) -> Section | None:
-    """Return the condensed section; None when the model fails."""
+) -> tuple[Section, bool] | None:
+    """Return the condensed section, and whether the model is known to have been given all of it.
+
+    None when the model fails. Raises PromptTooLongError.
+    """
     calls, replies = tools.calls, tools.replies
     room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
     key = replies.key(llm, prompt, room, effort) if replies else None
     cached = await find_or_claim(tools, key)
     for _ in range(MALFORMED_TRIES):
         try:
-            reply = cached or await calls.complete(
-                llm, prompt, room=room, effort=effort, last=True, repeat_malformed=False
+            reply = cached or await complete_coded(
+                calls,
+                llm,
+                prompt,
+                "reports",
+                room=room,
+                effort=effort,
+                last=True,
+                repeat_malformed=False,
             )
             if reply.truncated:
                 room *= 2
@@ -113,6 +147,8 @@ async def _ask(
             section = parse_condensed(reply.text, group)
         except BudgetError:
             return None
+        except PromptTooLongError:
+            raise
         except ModelError:
             cached = None
             continue
@@ -120,7 +156,7 @@ async def _ask(
             calls.count_cached(cached)
         elif replies and key:
             await replies.keep([replies.row(key, reply)])
-        return section
+        return section, reply.proven
     return None
 
 

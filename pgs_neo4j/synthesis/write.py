@@ -72,18 +72,19 @@ async def write_synthesis(order: SynthesisOrder, tools: SynthesisTools) -> Synth
     reductions = cuts = 0
     for attempt in range(1, LONG_PROMPTS + 1):
         try:
-            fitted, more = await _fit_prompt(order, tools, most)
+            fitted, reduction = await _fit_prompt(order, tools, most)
         except ConfigError:  # not even a part of a report fits
             if too_long is None:
                 raise
             raise too_long from None
-        reductions += more
+        reductions += reduction.calls
         room = reserve.reply_tokens(tools.calls, tools.llm, order.config, fitted.prompt)
         granted = tools.calls.reply_room(tools.llm, fitted.prompt, room)
         try:
             synthesis = await _synthesize(order, tools, fitted)
             struck = *synthesis.struck, *failed
-            return replace(synthesis, reductions=reductions, struck=struck)
+            proven = synthesis.proven and not reduction.unproven
+            return replace(synthesis, reductions=reductions, struck=struck, proven=proven)
         except PromptCutError as cut:
             too_long, cuts = cut, cuts + 1
             if cuts == TRIES:
@@ -207,8 +208,8 @@ def _learn_refusal(tools: SynthesisTools, prompt: Prompt, room: int, granted: in
 
 async def _fit_prompt(
     order: SynthesisOrder, tools: SynthesisTools, most: int | None
-) -> tuple[FittedPrompt, int]:
-    """Return the prompt of at most ``most`` tokens, and the calls that condensed reports for it."""
+) -> tuple[FittedPrompt, Reduction]:
+    """Return the prompt of at most ``most`` tokens, and how reports were condensed for it."""
     coded = tools.calls.asks_receipts(tools.llm)
 
     def fit(sections: Sequence[Section]) -> FittedPrompt:
@@ -220,13 +221,16 @@ async def _fit_prompt(
     sections = sections_of(order.sweeps, order.partitions)
     fitted = fit(sections)
     if fitted.whole or tools.reducing_llm is None:
-        return fitted, 0
+        return fitted, Reduction(tuple(sections))
     reduction = await reduce_sections(
         order, tools, tools.reducing_llm, sections, lambda some: fit(some).whole
     )
     fitted = fit(reduction.sections)
     tools.warn(_condensed(len(sections), reduction))
-    return fitted, reduction.calls
+    if reduction.unproven:
+        calls = counted(reduction.unproven, "call")
+        tools.warn(UNPROVEN.format(call=f"{calls} that condensed reports"))
+    return fitted, reduction
 
 
 def _condensed(reports: int, reduction: Reduction) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.coded import complete_coded
+from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
@@ -47,10 +49,19 @@ class ModelArbiter:
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
         """Return whether each pair is the same; None where the reply does not say.
 
-        Raises ModelError and StoppedError.
+        Pairs that are too many for the model are judged in two calls. Raises ModelError and
+        StoppedError.
         """
         prompt = judging_prompt(pairs)
-        reply = await self.calls.complete(self.llm, prompt, room=ROOM, effort=self.effort)
+        try:
+            reply = await complete_coded(
+                self.calls, self.llm, prompt, "pairs", room=ROOM, effort=self.effort
+            )
+        except PromptTooLongError:
+            if len(pairs) < 2:
+                raise
+            middle = len(pairs) // 2
+            return [*await self.judge(pairs[:middle]), *await self.judge(pairs[middle:])]
         return parse_judgments(strip_thinking(reply.text), len(pairs))
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.coded import complete_coded
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.errors import ModelOutputError
+from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest, text_hash
 from pgs_neo4j.ingest.extract.model import PAID, KeptReplies, PaidReply
 from pgs_neo4j.ingest.fold.rows import are_long
@@ -59,7 +60,16 @@ class ModelDescriber:
         """Return one description; ``kind`` is the type. Raises ModelError and StoppedError."""
 
         async def summarize(parts: Sequence[str]) -> str:
-            said = await self._ask(description_prompt(name, kind, parts))
+            try:
+                said = await self._ask(description_prompt(name, kind, parts))
+            except PromptTooLongError:
+                if len(parts) < 2:
+                    raise
+                middle = len(parts) // 2
+                halves = [await summarize(some) for some in (parts[:middle], parts[middle:])]
+                if len(parts) == 2 and sum(map(len, halves)) >= sum(map(len, parts)):
+                    raise  # they would be too long again
+                return await summarize(halves)
             kept = grounded_sentences(said, name, parts)
             if not kept:
                 raise ModelOutputError(f"the model {self.llm.name} described nothing it was told")
@@ -104,7 +114,9 @@ class ModelDescriber:
         key = self._key(prompt, room)
         if kept := await self.replies.find(key):
             return PAID.validate_json(kept)
-        reply = await self.calls.complete(self.llm, prompt, room=room, effort=self.effort)
+        reply = await complete_coded(
+            self.calls, self.llm, prompt, "passages", room=room, effort=self.effort
+        )
         bought = PaidReply(reply.text, reply.truncated)
         await self.replies.keep_text(key, PAID.dump_json(bought).decode())
         return bought

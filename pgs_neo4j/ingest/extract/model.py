@@ -10,8 +10,8 @@ from typing import Protocol
 from pydantic import TypeAdapter
 
 from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.coded import complete_coded
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.calls.receipts import with_receipts, without_receipts
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.extract.prompts import (
@@ -238,15 +238,17 @@ class _Asking:
             if self.unkept is not None:
                 await replies.keep_text(*self.unkept)
                 self.unkept = None
-        asked = prompt
-        if await own.calls.lacks_counts(own.llm, prompt):
-            asked = with_receipts(prompt, "sentences")
-        reply = await own.calls.complete(
-            own.llm, asked, room=room, effort=own.effort, repeat_malformed=False
+        reply = await complete_coded(
+            own.calls,
+            own.llm,
+            prompt,
+            "sentences",
+            room=room,
+            effort=own.effort,
+            repeat_malformed=False,
         )
         # JSON can bring half of a character, which cannot be stored.
-        said = without_receipts(reply.text, asked.receipts)
-        text = said.encode("utf-8", "replace").decode("utf-8")
+        text = reply.text.encode("utf-8", "replace").decode("utf-8")
         bought = PaidReply(text, reply.truncated)
         self.unkept = key, PAID.dump_json(bought).decode()
         return bought

@@ -30,7 +30,9 @@ def order(characters: int, tokens: int | None = None) -> AnalogyOrder:
 
 def grouped(limits: AnalogyOrder, texts: list[GraphText]) -> list[Sequence[GraphText]]:
     """The texts of each call of a model without limits of its own."""
-    calls = SimpleNamespace(pass_tokens=lambda llm, most, room: most)
+    calls = SimpleNamespace(
+        pass_tokens=lambda llm, most, room: most, asks_receipts=lambda llm: False
+    )
     return [*group_texts(limits, analogy_tools(calls), texts)]
 
 

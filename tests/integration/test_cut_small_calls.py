@@ -1,0 +1,157 @@
+"""Judgments, descriptions, condensed reports, and skeletons come from prompts read as a whole.
+
+The server cuts them and counts no tokens, so nothing but the codes shows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from pydantic import SecretStr
+
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import PromptTooLongError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.ingest.arbiter.asking import ModelArbiter, ShownName
+from pgs_neo4j.ingest.describe.model import ModelDescriber
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
+from pgs_neo4j.llm.scripted import ScriptedLLM
+from pgs_neo4j.model import Synthesis
+from pgs_neo4j.synthesis.order import SynthesisTools
+from pgs_neo4j.synthesis.write import write_synthesis
+from tests.analogies import SMALL, linked, planted, skeleton_of, true_pairs
+from tests.conftest import Endpoint
+from tests.engines import with_model
+from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.windows import Cut, Window
+from tests.orders import swept, synthesis_order
+from tests.unit.ingest.extract.test_model import Kept
+from tests.unit.synthesis.test_reduce import hierarchy
+
+pytestmark = pytest.mark.usefixtures("no_waits")
+
+CUTS: list[Cut] = ["refuse", "head", "tail", "middle"]
+PAIRS = [
+    (ShownName(f"Bill {n}", "Person", ["x" * 300]), ShownName(f"William {n}", "Person", ["y" * 90]))
+    for n in range(10)
+]
+LETTERS = "abcdefghijkl"
+PASSAGES = [f"Paris has the bridge of word{letter}. {'It stands. ' * 60}" for letter in LETTERS]
+
+
+def judge_seen(seen: str) -> str:
+    """Judge the pairs that were shown as a whole."""
+    numbers = re.findall(r"^(\d+)\.\n<passage>\n[^<]*</passage>", seen, re.MULTILINE)
+    return "\n".join(f"{number}. same" for number in numbers)
+
+
+def describe_seen(seen: str) -> str:
+    """Name each bridge that was shown."""
+    return " ".join(
+        f"Paris has the bridge of {word}." for word in dict.fromkeys(re.findall(r"word[a-l]", seen))
+    )
+
+
+def condense_seen(seen: str) -> str:
+    """Repeat the claim of each report that was shown."""
+    claims = dict.fromkeys(re.findall(r"claim (\d+) .*?(\[P\d+:n1\])", seen))
+    findings = "\n".join(f"- claim {number} {cited}" for number, cited in claims)
+    return f"## Domain State\nRead.\n\n## Findings\n{findings or 'None.'}\n"
+
+
+def restate_seen(seen: str) -> str:
+    """Write the skeleton of each text that was shown."""
+    titles = re.findall(r"^\[(n\d+)\] (\w+ \d+).*\n\| .*\.$", seen, re.MULTILINE)
+    return "\n".join(f"{alias}: {skeleton_of(title)}" for alias, title in titles)
+
+
+@contextmanager
+def serving(
+    context: int, cut: Cut, reply: Callable[[str], str], *, repeats: bool = True
+) -> Iterator[tuple[FakeOpenAI, OpenAILLM]]:
+    """A server that cuts prompts and counts no tokens, and a client of its model."""
+    with FakeOpenAI() as fake:
+        fake.refuse = Window(context, cut, repeats=repeats, count=lambda tokens: None, reply=reply)
+        yield fake, OpenAILLM("reader", ModelEndpoint(fake.base_url, SecretStr("sk-no"), 20.0))
+
+
+@pytest.mark.parametrize("cut", CUTS)
+async def test_each_pair_of_names_is_judged_from_all_that_is_said(cut: Cut) -> None:
+    with serving(700, cut, judge_seen) as (_, llm):
+        calls = Calls.of(PGSConfig(), {})
+        assert await ModelArbiter(llm, calls).judge(PAIRS) == [True] * len(PAIRS)
+        assert calls.uncounted == 0
+        await llm.close()
+
+
+@pytest.mark.parametrize("cut", CUTS)
+async def test_a_description_is_of_all_passages(cut: Cut) -> None:
+    with serving(1_000, cut, describe_seen) as (_, llm):
+        describer = ModelDescriber(llm, Calls.of(PGSConfig(), {}), Kept())
+        said = await describer.describe("Paris", "City", PASSAGES)
+        await llm.close()
+    assert {f"word{letter}" for letter in LETTERS} <= set(re.findall(r"word\w", said))
+
+
+async def test_one_passage_that_is_too_long_is_not_described() -> None:
+    with serving(500, "tail", describe_seen) as (_, llm):
+        describer = ModelDescriber(llm, Calls.of(PGSConfig(), {}), Kept())
+        with pytest.raises(PromptTooLongError):
+            await describer.describe("Paris", "City", [PASSAGES[0] * 8])
+        await llm.close()
+
+
+async def condensed(cut: Cut, *, repeats: bool = True) -> tuple[Synthesis, str, list[str]]:
+    """Return the answer over 40 reports, its prompt, and the warnings."""
+    parts, units = hierarchy(40)
+    sweeps = [
+        swept(n, [(f"claim {n} {'word ' * 60}[n1]", [0])], [], [], state="S.") for n in range(1, 41)
+    ]
+    config, warnings = PGSConfig(max_pass_characters=14_000), list[str]()
+    writer = ScriptedLLM(lambda prompt: "## Thesis\nSo it is.\n")
+    with serving(1_700, cut, condense_seen, repeats=repeats) as (_, llm):
+        tools = SynthesisTools(
+            llm=writer,
+            calls=Calls.of(config, {}),
+            replies=None,
+            on_event=ignore,
+            warn=warnings.append,
+            reducing_llm=llm,
+        )
+        order = synthesis_order("Why?", sweeps, parts, config, units=units)
+        made = await write_synthesis(order, tools)
+        await llm.close()
+    return made, writer.prompts[-1].user, warnings
+
+
+@pytest.mark.parametrize("cut", CUTS)
+async def test_reports_are_condensed_from_all_of_them(cut: Cut) -> None:
+    made, prompt, _ = await condensed(cut)
+    assert made.reductions > 3
+    assert made.proven
+    told = {int(number) for number in re.findall(r"claim (\d+)", prompt)}
+    assert told == {*range(1, 41)}
+
+
+async def test_reports_condensed_without_proof_are_named() -> None:
+    made, _, warnings = await condensed("tail", repeats=False)
+    assert not made.proven
+    assert any("that condensed reports: its reply does not repeat" in said for said in warnings)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+async def test_each_skeleton_is_of_a_whole_text(endpoint: Endpoint, db: Database, cut: Cut) -> None:
+    mapping = await planted(db)
+    with serving(700, cut, restate_seen) as (fake, llm):
+        await llm.close()
+        async with with_model(endpoint, fake, **SMALL) as pgs:
+            await pgs.add_graph("notes", mapping)
+            made = await pgs.analogies("notes")
+    assert (made.missing, made.warnings) == (0, ())
+    assert await linked(db) == true_pairs()
