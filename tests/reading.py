@@ -11,6 +11,9 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
+import pytest
+
+from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PGSError
@@ -19,12 +22,19 @@ from pgs_neo4j.model import Answer
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import with_address, with_model
+from tests.fakes.billing import Billed
 from tests.fakes.histories import History
 from tests.fakes.openai_server import Answer as Reply
 from tests.fakes.openai_server import FakeOpenAI, contract_answer
-from tests.fakes.wires import play
+from tests.fakes.wires import Playing, play
 from tests.graphs import papers
 
+INPUT, OUTPUT, CACHED, STORED = 2.0, 10.0, 0.2, 2.5  # prices of a million tokens
+PRICE = ModelEntry(
+    input_price=INPUT, output_price=OUTPUT, cached_input_price=CACHED, cache_write_price=STORED
+)
+WORST_SETTLING = 0.0006
+PRICED = dict.fromkeys(("reader", "writer", "llama3.1:8b"), PRICE)
 CONTEXTS = (4_096, 8_192, 32_768, 131_072)
 HIDDEN_CONTEXT = 8_192
 SIZE = 16
@@ -44,19 +54,22 @@ RETURN DISTINCT n.abstract AS text
 class Cell:
     """What one run over one wire has shown.
 
-    ``wrong`` nodes of those ``read`` were not in what the model was given.
+    ``wrong`` nodes of those ``read`` were not in what the model was given. ``bill`` is what the
+    vendor would bill, and ``books`` whether the run tells the same tokens and the same cost; None
+    where the vendor does not count each reply.
     """
 
     name: str
     wrong: int
     read: int
     whole: bool
-    calls: int
+    bill: Billed
+    books: bool | None
 
     @property
     def right(self) -> bool:
-        """Whether nothing counts as read that was not given, and all could be read."""
-        return not self.wrong and self.read == SIZE and self.whole
+        """Whether nothing counts as read that was not given, all could be read, and books agree."""
+        return not self.wrong and self.read == SIZE and self.whole and self.books is not False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +110,7 @@ async def try_wire(
     """Sweep the graph over a vendor's wire."""
     async with (
         play(vendor, context, hidden=hidden) as wire,
-        with_address(endpoint, wire.base_url, **wire.settings) as pgs,
+        with_address(endpoint, wire.base_url, models=PRICED, **wire.settings) as pgs,
     ):
         answer, texts = await _sweep(pgs, db)
     assert answer is not None
@@ -105,7 +118,33 @@ async def try_wire(
     wrong = sum(not wire.gave(text) for text in texts)
     whole = answer.synthesis.complete and not answer.partial
     name = f"{vendor} {context}{' hidden' if hidden else ''}"
-    return Cell(name, wrong, len(texts), whole, wire.count_paid())
+    books = _agree(answer, wire) if wire.counts else None
+    return Cell(name, wrong, len(texts), whole, wire.bill(), books)
+
+
+def _agree(answer: Answer, wire: Playing) -> bool:
+    """Whether a run tells the tokens that its vendor bills, and what they cost.
+
+    A settling call that breaks off counts at its worst, because its tokens are unknown.
+    """
+    usage, bill = answer.usage, wire.bill()
+    told = Billed(
+        usage.calls,
+        usage.input_tokens - usage.cache_write_tokens - usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        usage.cache_read_tokens,
+        usage.output_tokens,
+    )
+    cost = (
+        bill.uncached * INPUT
+        + bill.cache_writes * STORED
+        + bill.cache_reads * CACHED
+        + bill.output * OUTPUT
+    ) / 1_000_000
+    assert answer.cost is not None
+    if wire.breaks:
+        return 0 < answer.cost - cost <= WORST_SETTLING
+    return told == bill and answer.cost == pytest.approx(cost, rel=1e-9)
 
 
 async def try_history(endpoint: Endpoint, db: Database, fake: FakeOpenAI, seed: int) -> Lived:

@@ -76,7 +76,13 @@ async def _measure_wires(endpoint: Endpoint, database: Database) -> dict[str, di
 
 
 def _figures(cell: Cell) -> dict[str, Any]:
-    return {"wrong": cell.wrong, "read": cell.read / SIZE, "whole": cell.whole, "calls": cell.calls}
+    return {
+        "wrong": cell.wrong,
+        "read": cell.read / SIZE,
+        "whole": cell.whole,
+        "calls": cell.bill.calls,
+        "books": cell.books,
+    }
 
 
 async def _measure_histories(

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from tests.fakes.billing import Billed
 from tests.fakes.openai_server import Body, Drop, Hang, Raw, Recorded, Stall, Status
 
 KEY = "sk-ant-not-for-logs"
@@ -104,22 +105,6 @@ class Served:
         if tokens > self.context:
             return f"prompt is too long: {tokens} tokens > {self.context} maximum"
         return None
-
-
-@dataclass(slots=True)
-class Billed:
-    """The tokens that were billed, in kinds that do not overlap."""
-
-    calls: int = 0
-    uncached: int = 0
-    cache_writes: int = 0
-    cache_reads: int = 0
-    output: int = 0
-
-    @property
-    def input(self) -> int:
-        """All tokens of the prompts."""
-        return self.uncached + self.cache_writes + self.cache_reads
 
 
 class FakeAnthropic:

@@ -45,6 +45,22 @@ PRICES = ModelEntry(
 
 
 @dataclass(slots=True)
+class Billed:
+    """The tokens that were billed, in kinds that do not overlap."""
+
+    calls: int = 0
+    uncached: int = 0
+    cache_writes: int = 0
+    cache_reads: int = 0
+    output: int = 0
+
+    @property
+    def input(self) -> int:
+        """All tokens of the prompts."""
+        return self.uncached + self.cache_writes + self.cache_reads
+
+
+@dataclass(slots=True)
 class Books:
     """Counts calls in one form, and bills each of them.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
 
+from tests.fakes.billing import Billed
 from tests.fakes.openai_server import Body, FakeOpenAI, Raw, Recorded, Scripted, contract_answer
 from tests.fakes.windows import BYTES_PER_TOKEN, was_given
 
@@ -40,7 +41,7 @@ class FakeOllama:
     contexts: list[int] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
     cuts: int = 0
-    paid: int = 0
+    billed: Billed = field(default_factory=Billed)
     bytes_per_token: float = BYTES_PER_TOKEN
     pages: dict[str, object] = field(default_factory=dict)
 
@@ -106,8 +107,10 @@ class FakeOllama:
         return self._reply(body, prompt, tokens)
 
     def _reply(self, body: Body, prompt: str, tokens: int) -> Raw:
-        self.paid += 1
         text = self.answer({"messages": [{"content": prompt}]})
+        self.billed.calls += 1
+        self.billed.uncached += tokens
+        self.billed.output += self._tokens(text)
         counts = {"prompt_eval_count": tokens, "eval_count": self._tokens(text)}
         end = {"model": self.model, "done": True, "done_reason": self.done_reason}
         end |= counts if self.counts else {}

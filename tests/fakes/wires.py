@@ -21,6 +21,7 @@ from tests.fakes.anthropic_server import (
     prompt_of,
 )
 from tests.fakes.anthropic_server import ErrorEvent as BrokenStream
+from tests.fakes.billing import Billed
 from tests.fakes.ollama import FakeOllama
 from tests.fakes.openai_server import (
     Body,
@@ -361,6 +362,11 @@ class WireServer:
         self.paid.append((str(body["model"]), read, len(text) // 4))
         return self._stream(text, usage) if body.get("stream") else self._whole(text, usage)
 
+    def bill(self) -> Billed:
+        """Return what the vendor bills of all calls; nothing is cached."""
+        read = sum(prompt for _, prompt, _ in self.paid)
+        return Billed(len(self.paid), read, output=sum(reply for _, _, reply in self.paid))
+
     def _refuse(self, name: str, refusal: Refusal) -> Raw:
         self.refused.append(name)
         status, body = refusal
@@ -404,13 +410,16 @@ class Playing:
     """A wire that is being played.
 
     ``settings`` are those of an engine that asks it, beside the address. ``gave`` says whether its
-    model has read all of a text, ``count_paid`` how many calls its vendor would bill.
+    model has read all of a text, ``bill`` what its vendor bills. ``counts``: each reply tells its
+    tokens. ``breaks``: the first one breaks off, so that nobody can know what it has cost.
     """
 
     base_url: str
     settings: dict[str, Any]
     gave: Callable[[str], bool]
-    count_paid: Callable[[], int]
+    bill: Callable[[], Billed]
+    counts: bool = True
+    breaks: bool = False
 
 
 def play(
@@ -435,7 +444,9 @@ async def _play_row(
     server = WireServer(wire, window, hidden=hidden)
     with FakeOpenAI() as fake:
         server.install(fake)
-        yield Playing(fake.base_url, {}, window.gave, lambda: len(server.paid))
+        counts = wire.usage_in != "none"
+        breaks = wire.first is not None and wire.first[0] == 200
+        yield Playing(fake.base_url, {}, window.gave, server.bill, counts, breaks)
 
 
 @asynccontextmanager
@@ -460,7 +471,7 @@ async def _play_ollama(
             "sweep_model": served.model,
             "synthesis_model": served.model,
         }
-        yield Playing(fake.base_url, settings, served.gave, lambda: served.paid)
+        yield Playing(fake.base_url, settings, served.gave, lambda: served.billed)
 
 
 @asynccontextmanager
@@ -493,7 +504,7 @@ async def _play_anthropic(
     fake.models = {"reader": served, "writer": replace(served, thinking=("adaptive",), effort=True)}
     async with fake:
         settings = {"llm_provider": "anthropic", "llm_api_key": KEY}
-        yield Playing(fake.base_url, settings, window.gave, lambda: fake.ledger.calls)
+        yield Playing(fake.base_url, settings, window.gave, lambda: fake.ledger, breaks=True)
 
 
 NATIVE: dict[str, Callable[[int, float, bool], AbstractAsyncContextManager[Playing]]] = {
