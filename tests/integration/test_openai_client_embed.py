@@ -18,6 +18,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.embedders import openai
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import Embedder, Metered
 from pgs_neo4j.model import Usage
@@ -68,11 +69,12 @@ async def test_rows_are_unit_and_in_the_order_of_texts(
 async def test_many_texts_go_in_bounded_batches_and_come_back_in_order(
     fake: FakeOpenAI, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    embedder.fit.refuses = True  # so that nothing is sent to see whether it is cut
     await embedder.embed(["ü" * 400_000] * 30)
     sizes = [[len(text.encode()) for text in r.body["input"]] for r in fake.requests]
-    assert {size for batch in sizes for size in batch} == {openai.INPUT_BYTES}
+    assert max(size for batch in sizes for size in batch) <= 3.5 * openai.INPUT_TOKENS
     assert all(sum(batch) <= 3.5 * openai.BATCH_TOKENS for batch in sizes)
-    assert sum(map(len, sizes)) == 30
+    assert sum(map(sum, sizes)) == 30 * 800_000
     fake.requests.clear()
     monkeypatch.setattr(openai, "BATCH_INPUTS", 3)
     texts = [f"text {i}" for i in range(10)]
@@ -98,7 +100,7 @@ async def test_dimensions_are_asked_for_and_checked(fake: FakeOpenAI) -> None:
         Vectors(missing=1),
         Raw(b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}'),
         Raw(b'{"data": [{"index": 0, "embedding": "no"}, {"index": 1, "embedding": "no"}]}'),
-        Raw(b'{"data": [{"index": 0, "embedding": [1e99]}, {"index": 1, "embedding": [1]}]}'),
+        Raw(b'{"data": [{"index": 0, "embedding": [1e99]}, {"index": 1, "embedding": [0]}]}'),
     ],
 )
 async def test_vectors_that_are_none_are_refused(
@@ -107,6 +109,20 @@ async def test_vectors_that_are_none_are_refused(
     fake.default = reply
     with pytest.raises(EmbeddingError, match="embed-m"):
         await embedder.embed(["one", "two"])
+
+
+@pytest.mark.parametrize("nothing", ["1e99", "0", "null"])
+async def test_one_vector_that_is_none_costs_one_text(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, nothing: str
+) -> None:
+    rows = f'{{"index": 0, "embedding": [{nothing}]}}, {{"index": 1, "embedding": [2]}}'
+    fake.default = Raw(f'{{"data": [{rows}]}}'.encode())
+    assert (await embedder.embed(["one", "two"])).tolist() == [[0.0], [1.0]]
+    assert len(fake.requests) == 1
+    (said,) = embedder.take_lessons()
+    assert "made no vector of 1 text" in said
+    with pytest.raises(EmbeddingError):
+        await embedder.embed_once(["one", "two"])
 
 
 async def test_transient_failures_are_tried_again_and_others_are_not(
@@ -190,12 +206,18 @@ async def test_what_an_endpoint_refuses_is_asked_in_another_way(
     assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
 
 
-async def test_a_text_too_long_counts_by_its_beginning_where_partitions_are_compared(
+async def test_a_text_too_long_counts_by_all_of_its_pieces(
     fake: FakeOpenAI, embedder: OpenAIEmbedder
 ) -> None:
     fake.refuse = limited(tokens=300)
     rows = await embedder.embed(["kiln " * 1_000, "short"])
-    assert np.allclose(rows, [unit("kiln " * 125), unit("short")], atol=1e-5)
+    assert np.allclose(rows[1], unit("short"), atol=1e-5)
+    pieces = divide_text("kiln " * 1_000, embedder.fit.window or 0)
+    assert "".join(pieces) == "kiln " * 1_000
+    sent = [text for request in fake.requests for text in request.body["input"]]
+    assert {*pieces} <= {*sent}
+    mean = join_pieces([unit(piece) for piece in pieces], [*map(weigh, pieces)])
+    assert np.allclose(rows[0], mean, atol=1e-5)
     with pytest.raises(PromptTooLongError):
         await embedder.embed_once(["kiln " * 1_000])
 
