@@ -210,7 +210,8 @@ def create_relevance_model(settings: Settings, config: PGSConfig) -> RelevanceMo
     timeout_s = min(config.model_timeout_s, RERANK_S)
     endpoint = Endpoint(access.base_url, access.key, timeout_s, RERANKER_WORDS)
     endpoint.pace.allow(config.tokens_per_minute)
-    return HTTPReranker(endpoint, settings.rerank_model)
+    context = _configured_context(settings, settings.rerank_model)
+    return HTTPReranker(endpoint, settings.rerank_model, context=context)
 
 
 def _configured_context(settings: Settings, model: str | None) -> int | None:

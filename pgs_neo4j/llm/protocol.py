@@ -84,7 +84,7 @@ class Free(Protocol):
 
 @runtime_checkable
 class Adapting(Protocol):
-    """An LLM that leaves out or moves what its endpoint has refused."""
+    """A model that sends otherwise what its endpoint has refused, or would cut."""
 
     def take_lessons(self) -> tuple[str, ...]:
         """Return in sentences what was learned from refusals since the last time."""
@@ -224,7 +224,7 @@ class Lexical(Protocol):
 class RelevanceModel(Protocol):
     """Orders texts by their relevance to a question.
 
-    Every failure is a ModelError.
+    Every failure is a ModelError. A model may also be ``Adapting``.
     """
 
     @property

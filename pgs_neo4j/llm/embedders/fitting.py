@@ -62,7 +62,7 @@ class TextFit:
     ``proven`` are those of the longest one that is known to be read as a whole. All are estimates.
     ``refuses``: a longer text is known to end in an error. ``unprovable``: nothing shows whether
     the end of a text is read. ``asked``: the server was asked for its limit.
-    ``divides``: a text was longer than the window.
+    ``divides``: a text was longer than the window. ``joined`` says what becomes of its pieces.
     """
 
     window: int | None = None
@@ -71,6 +71,7 @@ class TextFit:
     unprovable: bool = False
     asked: bool = False
     divides: bool = False
+    joined: str = "whose vectors are averaged"
     sizes: CallSizes = field(default_factory=CallSizes)
     lessons: Lessons = field(default_factory=Lessons)
     _told: int | None = None
@@ -94,8 +95,7 @@ class TextFit:
         if self.divides and self.window != self._told:
             self._told = self.window
             self.lessons.add(
-                f"gets texts of more than about {self.window:,} tokens in pieces, whose vectors "
-                "are averaged"
+                f"gets texts of more than about {self.window:,} tokens in pieces, {self.joined}"
             )
         return self.lessons.take(where)
 
