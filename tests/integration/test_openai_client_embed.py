@@ -21,7 +21,9 @@ from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import Embedder, Metered
-from pgs_neo4j.model import Usage
+from pgs_neo4j.model import GraphMapping, Usage
+from pgs_neo4j.retrieval.space import Space, embed_question
+from tests.fakes.database import FakeDatabase
 from tests.fakes.openai_server import (
     Decide,
     FakeOpenAI,
@@ -220,6 +222,18 @@ async def test_a_text_too_long_counts_by_all_of_its_pieces(
     assert np.allclose(rows[0], mean, atol=1e-5)
     with pytest.raises(PromptTooLongError):
         await embedder.embed_once(["kiln " * 1_000])
+
+
+async def test_a_long_question_counts_as_a_whole_and_its_pieces_are_told_once(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    fake.refuse = limited(tokens=300)
+    space, mapping = Space("digests", embedder), GraphMapping(labels=("Paper",), title="name")
+    question = "Which kiln cracked the glaze? " * 100
+    for told in (True, False):
+        found = await embed_question(FakeDatabase(), space, mapping, question, 8)
+        assert found.vector is not None
+        assert ("in pieces, whose vectors are averaged" in found.note) == told
 
 
 @pytest.mark.parametrize("counted", [512, 0, 1, None])
