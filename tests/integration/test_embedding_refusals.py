@@ -14,6 +14,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import EmbeddingError, ModelOutputError, PromptTooLongError
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.web.jobs.work import ingested_data
 from tests.conftest import Endpoint as Address
 from tests.database import fetch
 from tests.engines import with_address
@@ -226,3 +227,24 @@ async def test_an_ingestion_says_which_texts_have_no_vector(
     assert done.embedded > 0
     assert any(note in said for said in done.embedding_notes) == bool(note)
     assert any("1 text;" in said for said in notes(done)) == unproven
+    assert {*done.embedding_notes} <= {*ingested_data(done)["notes"]}
+
+
+async def test_documents_are_divided_by_meaning_in_calls_that_their_server_takes(
+    endpoint: Address, db: Database, fake: FakeOpenAI, tmp_path: Path
+) -> None:
+    refuse, requests = most_texts(10, refused(*BATCHES["DashScope"][1:])), list[bool]()
+
+    def answer(request: Recorded) -> Raw | Vectors:
+        requests.append(refuse(request) is not None)
+        return refuse(request) or Vectors()
+
+    fake.refuse = answer
+    (tmp_path / "long.md").write_text(" ".join(SHORT))
+    models = {"llm_provider": "extractive", "embedder": "openai", "embedding_model": "m"}
+    sizes = {"chunk_strategy": "semantic", "chunk_tokens": 200}
+    async with with_address(endpoint, fake.base_url, **models, **sizes) as pgs:
+        done = await pgs.ingest(tmp_path, "docs", embed=True)
+    assert done.complete
+    assert done.embedded >= 5
+    assert sum(requests) <= 12

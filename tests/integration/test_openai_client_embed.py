@@ -208,6 +208,45 @@ async def test_what_an_endpoint_refuses_is_asked_in_another_way(
     assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
 
 
+@pytest.mark.parametrize("most", [10, 25, 32, 96])
+@pytest.mark.parametrize("of", ["texts", "tokens"])
+async def test_few_calls_are_refused_until_their_size_is_known(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, most: int, of: str
+) -> None:
+    sizes = {"texts": most} if of == "texts" else {"tokens": 30 * most}
+    refusal, refused = limited(**sizes), list[Status]()
+
+    def refuse(request: Recorded) -> Status | None:
+        found = refusal(request)
+        refused.extend([found] if isinstance(found, Status) else [])
+        return found if isinstance(found, Status) else None
+
+    fake.refuse = refuse
+    texts = [f"text {number} on kilns" + " and clay" * (number % 17) for number in range(1_000)]
+    rows = await embedder.embed(texts)
+    assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
+    assert len(refused) <= 14
+    refused.clear()
+    await embedder.embed(texts[:500])
+    await embedder.embed_once(texts[: embedder.fit.sizes.texts // 4])
+    assert len(refused) <= 2
+
+
+@pytest.mark.parametrize("context", [512, None])
+async def test_a_limit_of_texts_that_is_known_is_kept_to(
+    fake: FakeOpenAI, context: int | None
+) -> None:
+    if context is None:
+        fake.pages["/info"] = {"max_input_length": 512, "auto_truncate": False}
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="m", context=context)
+    await embedder.embed(["kiln " * 1_000])
+    await embedder.close()
+    sent = [text for request in fake.requests for text in request.body["input"]]
+    assert max(map(len, sent)) <= 4 * 512
+    # A server that says nothing may still cut.
+    assert (len(fake.requests) > 1) == (context is not None)
+
+
 async def test_a_text_too_long_counts_by_all_of_its_pieces(
     fake: FakeOpenAI, embedder: OpenAIEmbedder
 ) -> None:

@@ -63,6 +63,7 @@ class TextFit:
     ``refuses``: a longer text is known to end in an error. ``unprovable``: nothing shows whether
     the end of a text is read. ``asked``: the server was asked for its limit.
     ``divides``: a text was longer than the window. ``joined`` says what becomes of its pieces.
+    ``learning`` is held by the calls that the first of others wait for.
     """
 
     window: int | None = None
@@ -74,6 +75,7 @@ class TextFit:
     joined: str = "whose vectors are averaged"
     sizes: CallSizes = field(default_factory=CallSizes)
     lessons: Lessons = field(default_factory=Lessons)
+    learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     _told: int | None = None
 
     def limit(self, tokens: int) -> None:
@@ -155,7 +157,6 @@ class FittedEmbedding:
     _queue: deque[_Piece] = field(default_factory=deque)
     _halves: deque[list[_Piece]] = field(default_factory=deque)
     _accepted: bool = False
-    _trying: bool = False
     _error: PGSError | None = None
 
     async def embed(self, texts: Sequence[str]) -> None:
@@ -173,11 +174,12 @@ class FittedEmbedding:
                 self._whole[place] = _piece(text, place)
                 self._texts[place] = _Text(1)
                 self._queue.append(self._whole[place])
-        self._divide_waiting()
-        await self._prove_longest()
-        while self._may_call and not (self._accepted or (self.fit.sizes.texts and not self.alone)):
-            if not await self._step():
-                break
+        async with self.fit.learning:
+            self._divide_waiting()
+            await self._prove_longest()
+            known = self.fit.sizes.texts > 0 and not self.alone
+            while self._may_call and not (self._accepted or known) and await self._step():
+                pass
         await asyncio.gather(*(self._work() for _ in range(self.workers)))
         if self._error is not None:
             raise self._error
@@ -202,8 +204,9 @@ class FittedEmbedding:
         batch = [piece for piece in batch if not self._texts[piece.place].failed]
         if not batch:
             return bool(self._queue or self._halves)
+        sizes = self.fit.sizes
         trying = self._is_larger(batch)
-        self._trying = self._trying or trying
+        sizes.trying = sizes.trying or trying
         try:
             await self._attempt(batch)
         except PGSError as error:
@@ -211,7 +214,7 @@ class FittedEmbedding:
             self._error = self._error or error
         finally:
             if trying:
-                self._trying = False
+                sizes.trying = False
         return True
 
     def _next_batch(self) -> list[_Piece]:
@@ -222,7 +225,7 @@ class FittedEmbedding:
             total = tokens + self._queue[0].tokens
             if batch and total > self.most_tokens:
                 break
-            if not sizes.fits(len(batch) + 1, total, surely=self._trying) and batch:
+            if not sizes.fits(len(batch) + 1, total, surely=sizes.trying) and batch:
                 break
             batch.append(self._queue.popleft())
             tokens = total

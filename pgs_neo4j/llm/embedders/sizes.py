@@ -26,11 +26,13 @@ class _RefusedCall:
 class CallSizes:
     """The sizes of calls that an endpoint accepts, shared by all calls to it.
 
-    ``texts`` and ``tokens`` are the most that were accepted. Tokens are estimates.
+    ``texts`` and ``tokens`` are the most that were accepted. Tokens are estimates. ``trying``: a
+    call in flight is larger than these, and one at a time is enough.
     """
 
     texts: int = 0
     tokens: int = 0
+    trying: bool = False
     _refused: list[_RefusedCall] = field(default_factory=list)
 
     def fits(self, texts: int, tokens: int, *, surely: bool = False) -> bool:
