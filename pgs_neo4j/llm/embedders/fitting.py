@@ -29,6 +29,7 @@ from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, join_p
 from pgs_neo4j.llm.embedders.sizes import CallSizes
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.token_floor import LEAST_COUNT
 from pgs_neo4j.text.tokens import estimate
 
@@ -248,6 +249,11 @@ class FittedEmbedding:
 
     async def _accept(self, batch: Sequence[_Piece], embedded: EmbeddedTexts) -> None:
         """Take the vectors of a call, and pass on those of the texts that are complete."""
+        if len(embedded.vectors) != len(batch):
+            raise EmbeddingError(
+                f"the embedder {self.embedder.name} made {len(embedded.vectors)} vectors of "
+                f"{counted(len(batch), 'text')}; use another embedding_model"
+            )
         self._accepted = True
         self.fit.sizes.accept(len(batch), sum(piece.tokens for piece in batch))
         lexical = isinstance(self.embedder, Lexical) and self.embedder.lexical

@@ -147,6 +147,16 @@ async def test_a_vector_that_stands_for_nothing_costs_its_text_alone(nothing: fl
     assert embedder.calls == [["one", "the", "two"]]
 
 
+async def test_too_few_vectors_are_not_written_for_other_texts() -> None:
+    class Short(ScriptedEmbedder):
+        def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return super().vectors([text for text in texts if text != "the"] or ["a", "b"])
+
+    done = await WaitingTexts("one", "the", "two").embed(Short())
+    assert (done.texts, done.waiting, done.places) == (2, 1, ("n0001",))
+    assert "2 vectors of 1 text;" in done.why
+
+
 async def test_a_writer_whose_right_is_lost_writes_nothing_more() -> None:
     graph = WaitingTexts("one", held=False)
     with pytest.raises(LeaseLostError, match="graph docs"):
