@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.errors import EmbeddingError, ModelError, ModelRateLimitError, Retry
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.fitting import TextFit
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
 
@@ -95,11 +96,16 @@ class GraphRAGModel:
 
 
 class GraphRAGEmbedder:
-    """An embedder of neo4j-graphrag; equal names mean comparable vectors."""
+    """An embedder of neo4j-graphrag; equal names mean comparable vectors.
+
+    Whatever is behind it may cut long texts, so an ingestion checks that by their vectors.
+    """
 
     threshold: float | None = None
+    may_cut = True
 
     def __init__(self, embedder: QueryEmbedder, name: str) -> None:
+        self.fit = TextFit()
         self.name = name
         self.dimensions: int | None = None
         self._embedder = embedder
@@ -110,7 +116,8 @@ class GraphRAGEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in the order of ``texts``; zeros for blank ones.
 
-        Raises EmbeddingError.
+        A row is also zero for a text whose vector is not finite, or zeros. Raises EmbeddingError,
+        also if that is so for all texts.
         """
         kept = [row for row, text in enumerate(texts) if text.strip()]
         limit = asyncio.Semaphore(AT_ONCE)
@@ -121,8 +128,17 @@ class GraphRAGEmbedder:
         self.dimensions = next(iter(lengths), self.dimensions)
         rows = np.zeros((len(texts), self.dimensions or 0), dtype=np.float32)
         if kept:
-            rows[kept] = unit(np.asarray(vectors, dtype=np.float32))
+            with np.errstate(invalid="ignore", over="ignore"):  # such rows become zeros
+                rows[kept] = unit(np.asarray(vectors, dtype=np.float32))
+            if not rows.any():
+                raise EmbeddingError(
+                    f"the embedder {self.name} returned only vectors of zeros, or none that is "
+                    "finite; look at its own log"
+                )
         return rows
+
+    async def ask_limit(self) -> None:
+        """Do nothing: neo4j-graphrag knows no limits of texts."""
 
     async def close(self) -> None:
         """Leave the embedder open; it is the caller's."""

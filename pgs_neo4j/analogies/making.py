@@ -22,6 +22,7 @@ from pgs_neo4j.database.lease import hold_lease
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Progressed
 from pgs_neo4j.graph.scores.pairs import Pairs, find_pairs
+from pgs_neo4j.llm.protocol import Adapting, Embedder
 from pgs_neo4j.model import Analogies, Analogy
 from pgs_neo4j.text.shown import counted
 
@@ -75,8 +76,15 @@ async def make_analogies(order: AnalogyOrder, tools: AnalogyTools) -> Analogies:
         cost=spent.cost,
         seconds=seconds,
         stopped=_say_stop(buyer.stop) if buyer.stop else "",
-        warnings=tuple(_warnings(texts, missing, buyer.stop, tools.calls.uncounted)),
+        warnings=(
+            *_warnings(texts, missing, buyer.stop, tools.calls.uncounted),
+            *_learned(tools.embedder),
+        ),
     )
+
+
+def _learned(embedder: Embedder) -> tuple[str, ...]:
+    return embedder.take_lessons() if isinstance(embedder, Adapting) else ()
 
 
 def _count_plain(texts: Sequence[GraphText], skeletons: Mapping[str, str]) -> int:

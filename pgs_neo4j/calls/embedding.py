@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.waits import stopping
+from pgs_neo4j.llm.embedders.fitting import Call, TextFit, Then
 from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
-from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered, is_free
+from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Metered, is_free
 from pgs_neo4j.model import Prompt, Usage
-from pgs_neo4j.text.token_floor import LEAST_COUNT
 from pgs_neo4j.text.tokens import estimate
 
 TOLD = Prompt(task="embedding", system="", user="", question="")
 """Stands for a call that has no prompt, where waits are told."""
-
-FRAME_TOKENS = 16  # that a model puts around a text, such as its beginning and end
-MISCOUNT = 0.04
 
 Take = Callable[[NDArray[np.float32]], Awaitable[None]]
 
@@ -46,34 +43,28 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
     ``then`` has taken them before the next call is sent. A free embedder makes no call. Raises
     ModelError, BudgetError, DeadlineError, and WaitError as completions do.
     """
-    if is_free(embedder):
-        await then(await embed_traced(embedder, texts))
-        return
 
     async def take(embedded: EmbeddedTexts) -> None:
         await then(embedded.vectors)
 
-    await _call(calls, embedder, texts, take)
+    await fitted_call(calls, embedder)(texts, take)
 
 
-async def reads_whole(calls: Calls, embedder: Embedder, text: str) -> bool:
-    """Return whether an embedder reads all of a text, by the tokens that its endpoint counts.
+def fit_of(embedder: Embedder) -> TextFit:
+    """Return what an embedder's endpoint is known to take; nothing is known of most others."""
+    return embedder.fit if isinstance(embedder, Fitted) else TextFit()
 
-    The halves of a text have as many tokens as the whole, unless the whole was cut. That takes two
-    calls, whose errors are those of ``embed_texts``. Where nothing is counted, nothing shows a cut.
-    """
-    middle = text.find(" ", len(text) // 2) + 1 or len(text) // 2
-    counts: list[int] = []
 
-    async def take(embedded: EmbeddedTexts) -> None:
-        counts.append(0 if embedded.usage.estimated else embedded.usage.input_tokens)
+def fitted_call(calls: Calls, embedder: Embedder) -> Call:
+    """Return what embeds some texts in one call of the queue, or at once if that is free."""
 
-    await _call(calls, embedder, [text], take)
-    if counts[0] < LEAST_COUNT:
-        return True
-    await _call(calls, embedder, [text[:middle], text[middle:]], take)
-    whole, halves = counts
-    return halves - whole <= max(FRAME_TOKENS, MISCOUNT * halves)
+    async def call(texts: Sequence[str], then: Then) -> None:
+        if is_free(embedder):
+            await then(EmbeddedTexts(await embed_traced(embedder, texts), Usage()))
+        else:
+            await _call(calls, embedder, texts, then)
+
+    return call
 
 
 async def _call(

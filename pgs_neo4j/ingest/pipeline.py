@@ -123,8 +123,11 @@ def _result(
         unjudged=judged.waiting,
         unjudged_why=judged.error,
         embedded=embedded.texts,
+        embedded_unproven=embedded.unproven,
+        embedding_notes=embedded.notes,
         unembedded=embedded.waiting,
         unembedded_why=embedded.why,
+        unembedded_places=embedded.places,
         uncounted=tools.calls.uncounted,
         usage=tools.calls.usage,
         cost=tools.calls.settled().cost,
@@ -224,7 +227,7 @@ async def _judge(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
 async def _judge_near(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     """Have names judged that new vectors show to be near, and renew what that changes."""
     joined = tally.judged.same
-    if tally.embedded.texts and tally.whole and not tally.judged.ended:
+    if tally.embedded.made and tally.whole and not tally.judged.ended:
         await _judge(tools, writer, tally)
     if tally.judged.same > joined:
         await _describe(tools, writer, tally)
@@ -236,8 +239,14 @@ async def _embed(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     stopped = tally.stopped or tally.described.stopped
     with _step("embed") as span:
         embedded = await embed_waiting(tools, writer, stopped=stopped)
-        span.note({names.TEXTS: embedded.texts})
-    tally.embedded = replace(embedded, texts=tally.embedded.texts + embedded.texts)
+        span.note({names.TEXTS: embedded.made})
+    former = tally.embedded
+    tally.embedded = replace(
+        embedded,
+        texts=former.texts + embedded.texts,
+        unproven=former.unproven + embedded.unproven,
+        notes=(*former.notes, *embedded.notes),
+    )
 
 
 def _tell(order: IngestOrder, tools: IngestTools, done: int) -> None:

@@ -139,7 +139,7 @@ def _create_llm(
 
     entry = settings.models.get(name)
     endpoint, served_as = _endpoint(settings, config, name)
-    context = entry.context if entry is not None else None
+    context = _configured_context(settings, name)
     caches = entry.prompt_cache if entry is not None else "instructions"
     natively = partial(OllamaLLM, name, endpoint, served_as=served_as, most_context=context)
     match endpoint.provider:
@@ -180,6 +180,7 @@ def create_embedder(
                 model=model,
                 served_as=served_as,
                 dimensions=settings.embedding_dimensions,
+                context=_configured_context(settings, model),
             )
         case "sentence-transformers":
             from pgs_neo4j.llm.embedders import sentence_transformers
@@ -209,7 +210,13 @@ def create_relevance_model(settings: Settings, config: PGSConfig) -> RelevanceMo
     timeout_s = min(config.model_timeout_s, RERANK_S)
     endpoint = Endpoint(access.base_url, access.key, timeout_s, RERANKER_WORDS)
     endpoint.pace.allow(config.tokens_per_minute)
-    return HTTPReranker(endpoint, settings.rerank_model)
+    context = _configured_context(settings, settings.rerank_model)
+    return HTTPReranker(endpoint, settings.rerank_model, context=context)
+
+
+def _configured_context(settings: Settings, model: str | None) -> int | None:
+    entry = settings.models.get(model or "")
+    return entry.context if entry is not None else None
 
 
 def _endpoint(settings: Settings, config: PGSConfig, model: str) -> tuple[Endpoint, str]:

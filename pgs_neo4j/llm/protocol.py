@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pgs_neo4j.llm.embedders.fitting import TextFit
+
 
 @runtime_checkable
 class LLM(Protocol):
@@ -82,7 +84,7 @@ class Free(Protocol):
 
 @runtime_checkable
 class Adapting(Protocol):
-    """An LLM that leaves out or moves what its endpoint has refused."""
+    """A model that sends otherwise what its endpoint has refused, or would cut."""
 
     def take_lessons(self) -> tuple[str, ...]:
         """Return in sentences what was learned from refusals since the last time."""
@@ -130,7 +132,8 @@ def is_free(llm: object) -> bool:
 class Embedder(Protocol):
     """Turns texts into unit vectors of one length.
 
-    Every failure is a ModelError. An embedder may also be ``Free``, ``Metered``, or ``Paced``.
+    Every failure is a ModelError. An embedder may also be ``Free``, ``Metered``, ``Paced``,
+    ``Fitted``, ``Lexical``, or ``Adapting``.
     """
 
     @property
@@ -186,12 +189,34 @@ class Metered(Protocol):
 
 
 @runtime_checkable
-class Shortening(Protocol):
-    """An embedder whose server may embed the beginning of a long text and say nothing."""
+class Fitted(Protocol):
+    """An embedder that remembers what its endpoint takes in a call and reads of a text."""
+
+    @property
+    def fit(self) -> TextFit:
+        """What is known so far, for all who use the embedder."""
+        ...
 
     @property
     def may_cut(self) -> bool:
-        """Whether its server is not known to refuse such a text."""
+        """Whether its server is not known to refuse a text that is too long.
+
+        Others may embed the beginning of such a text and say nothing.
+        """
+        ...
+
+    async def ask_limit(self) -> None:
+        """Ask the server for its limit of a text, once. Raises nothing."""
+        ...
+
+
+@runtime_checkable
+class Lexical(Protocol):
+    """An embedder that knows words alone, and has a vector of zeros for a text without any."""
+
+    @property
+    def lexical(self) -> bool:
+        """Whether it does."""
         ...
 
 
@@ -199,7 +224,7 @@ class Shortening(Protocol):
 class RelevanceModel(Protocol):
     """Orders texts by their relevance to a question.
 
-    Every failure is a ModelError.
+    Every failure is a ModelError. A model may also be ``Adapting``.
     """
 
     @property

@@ -61,9 +61,12 @@ class Ingested:
     a model judged, ``joined`` those that name the same thing, ``unjudged`` those left open, and
     ``unjudged_why`` is the reason. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
     same of texts and their vectors, of which an ingestion that makes none only counts the missing
-    ones. ``uncounted`` are calls for which nothing proves that the model was given all of the
-    prompt. ``stopped`` says which limit ended it early. ``deletion`` is that of documents whose
-    files are gone. ``job`` is the id of its record.
+    ones. ``unembedded_places`` are the first nodes and facts that the embedder failed on.
+    ``embedded_unproven`` counts other texts with a vector, of which nothing proves that the model
+    read all, and ``embedding_notes`` say what was learned of its endpoint. ``uncounted`` are calls
+    for which nothing proves that the model was given all of the prompt. ``stopped`` says which
+    limit ended it early. ``deletion`` is that of documents whose files are gone. ``job`` is the id
+    of its record.
     """
 
     graph: str
@@ -79,8 +82,11 @@ class Ingested:
     unjudged: int = 0
     unjudged_why: str = ""
     embedded: int = 0
+    embedded_unproven: int = 0
+    embedding_notes: tuple[str, ...] = ()
     unembedded: int = 0
     unembedded_why: str = ""
+    unembedded_places: tuple[str, ...] = ()
     uncounted: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None

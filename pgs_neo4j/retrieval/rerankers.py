@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.scores.diversity import order_diversely
 from pgs_neo4j.graph.scores.fusion import best_first, scale
-from pgs_neo4j.llm.protocol import RelevanceModel
+from pgs_neo4j.llm.protocol import Adapting, RelevanceModel
 from pgs_neo4j.model import GraphMapping, RerankerName
 from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
@@ -46,7 +46,10 @@ class RerankOrder:
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """New scores, best first; ``warning`` says why they are the old ones."""
+    """New scores, best first.
+
+    ``warning`` says why they are the old ones, or what was learned of the model that made them.
+    """
 
     scores: Mapping[str, float]
     warning: str = ""
@@ -146,7 +149,9 @@ async def rerank_by_relevance(order: RerankOrder) -> Reranked:
     texts = [f"{node.title}\n{node.text}".strip() for node in nodes]
     ranked = await order.model.rank(order.question, texts)
     best = [nodes[place].element_id for place in ranked]
-    return arranged(order, dict.fromkeys([*best, *order.nodes]))
+    learned = order.model.take_lessons() if isinstance(order.model, Adapting) else ()
+    reranked = arranged(order, dict.fromkeys([*best, *order.nodes]))
+    return replace(reranked, warning="; ".join(learned))
 
 
 LEAST_SHARE = 0.9

@@ -20,7 +20,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.traced import embed_traced
-from pgs_neo4j.llm.protocol import Embedder
+from pgs_neo4j.llm.protocol import Adapting, Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
 from pgs_neo4j.retrieval.shared_words import find_by_shared_words
@@ -76,7 +76,8 @@ class Space:
 class QuestionVector:
     """A question's vector in the graph's space, or None with a reason.
 
-    ``borrowed``: it is a mean of stored vectors and not an embedding of the question.
+    With a vector, ``note`` says what was learned of its embedder. ``borrowed``: it is a mean of
+    stored vectors and not an embedding of the question.
     """
 
     vector: NDArray[np.float32] | None
@@ -140,11 +141,11 @@ async def embed_question(
             f"the graph holds vectors of {dimensions}, so they cannot be compared"
         )
         return replace(borrowed, note=f"{note}; {borrowed.note}")
-    return (
-        QuestionVector(unit(vector).astype(np.float32))
-        if vector.any()
-        else QuestionVector(None, "the question has no words that the embedder knows")
-    )
+    if not vector.any():
+        return QuestionVector(None, "the question has no words that the embedder knows")
+    embedder = space.embedder
+    learned = embedder.take_lessons() if isinstance(embedder, Adapting) else ()
+    return QuestionVector(unit(vector).astype(np.float32), "; ".join(learned))
 
 
 async def _borrowed(

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pgs_neo4j.cli.pages.documents.ingested import notes
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import EmbeddingError, ModelOutputError, PromptTooLongError
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.web.jobs.work import ingested_data
 from tests.conftest import Endpoint as Address
 from tests.database import fetch
 from tests.engines import with_address
@@ -170,20 +172,30 @@ def zero_for(length: int) -> Callable[[Recorded], Raw]:
     )
 
 
+def vaguely(request: Recorded) -> Raw:
+    """A server that counts nothing, and whose vectors hardly differ."""
+    return sent(
+        [[1.0, 0.01 * (len(text) > 1.05 * len(LONG))] for text in request.body["input"]], None
+    )
+
+
+IN_PIECES = "in pieces, whose vectors are averaged"
 ENDPOINTS = {
-    # An endpoint, how many of twelve documents, one of them long, get no vector, and why.
-    "batches of ten": (most_texts(10, refused(*BATCHES["DashScope"][1:])), 0, ""),
-    "too long": (most_tokens(refused(*LENGTHS["llama.cpp"])), 1, "lower chunk_tokens"),
-    "zeros": (zero_for(1_000), 1, "a vector of zeros"),
-    "cut to 512": (cut_to(512), 1, "cuts texts of"),
-    "cut to 256": (cut_to(256), 1, "cut"),
-    "cut to 640": (cut_to(640), 1, "cuts texts of"),
-    "whole": (cut_to(10**6), 0, ""),
-    "cut, and not counted": (cut_to(512, counts=False), 0, ""),
+    # An endpoint, how many of twelve documents, one of them long, get no vector, and why. What is
+    # noted of the endpoint.
+    "batches of ten": (most_texts(10, refused(*BATCHES["DashScope"][1:])), 0, "", ""),
+    "too long": (most_tokens(refused(*LENGTHS["llama.cpp"])), 0, "", IN_PIECES),
+    "zeros": (zero_for(1_000), 1, "a vector of zeros", ""),
+    "cut to 512": (cut_to(512), 0, "", IN_PIECES),
+    "cut to 256": (cut_to(256), 0, "", IN_PIECES),
+    "cut to 640": (cut_to(640), 0, "", IN_PIECES),
+    "whole": (cut_to(10**6), 0, "", ""),
+    "cut, and not counted": (cut_to(512, counts=False), 0, "", IN_PIECES),
+    "nothing shows it": (vaguely, 0, "", "do not show that it reads long texts to their end"),
 }
 
 
-OFTEN = ("batches of ten", "too long", "zeros", "cut to 512")
+OFTEN = ("batches of ten", "too long", "zeros", "cut, and not counted", "nothing shows it")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +208,7 @@ OFTEN = ("batches of ten", "too long", "zeros", "cut to 512")
 async def test_an_ingestion_says_which_texts_have_no_vector(
     endpoint: Address, db: Database, fake: FakeOpenAI, tmp_path: Path, name: str
 ) -> None:
-    fake.refuse, without, why = ENDPOINTS[name]
+    fake.refuse, without, why, note = ENDPOINTS[name]
     for number, text in enumerate([LONG, *SHORT[:11]]):
         (tmp_path / f"doc{number:02}.md").write_text(f"{text}\n")
     models = {"llm_provider": "extractive", "embedder": "openai", "embedding_model": "m"}
@@ -210,3 +222,29 @@ async def test_an_ingestion_says_which_texts_have_no_vector(
     assert all(LONG[:100] in text for text in row["texts"])
     assert why in done.unembedded_why
     assert done.complete == (not without)
+    unproven = name == "nothing shows it"
+    assert (done.embedded_unproven, len(done.unembedded_places)) == (unproven, without)
+    assert done.embedded > 0
+    assert any(note in said for said in done.embedding_notes) == bool(note)
+    assert any("1 text;" in said for said in notes(done)) == unproven
+    assert {*done.embedding_notes} <= {*ingested_data(done)["notes"]}
+
+
+async def test_documents_are_divided_by_meaning_in_calls_that_their_server_takes(
+    endpoint: Address, db: Database, fake: FakeOpenAI, tmp_path: Path
+) -> None:
+    refuse, requests = most_texts(10, refused(*BATCHES["DashScope"][1:])), list[bool]()
+
+    def answer(request: Recorded) -> Raw | Vectors:
+        requests.append(refuse(request) is not None)
+        return refuse(request) or Vectors()
+
+    fake.refuse = answer
+    (tmp_path / "long.md").write_text(" ".join(SHORT))
+    models = {"llm_provider": "extractive", "embedder": "openai", "embedding_model": "m"}
+    sizes = {"chunk_strategy": "semantic", "chunk_tokens": 200}
+    async with with_address(endpoint, fake.base_url, **models, **sizes) as pgs:
+        done = await pgs.ingest(tmp_path, "docs", embed=True)
+    assert done.complete
+    assert done.embedded >= 5
+    assert sum(requests) <= 12

@@ -18,9 +18,12 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.embedders import openai
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import Embedder, Metered
-from pgs_neo4j.model import Usage
+from pgs_neo4j.model import GraphMapping, Usage
+from pgs_neo4j.retrieval.space import Space, embed_question
+from tests.fakes.database import FakeDatabase
 from tests.fakes.openai_server import (
     Decide,
     FakeOpenAI,
@@ -68,11 +71,12 @@ async def test_rows_are_unit_and_in_the_order_of_texts(
 async def test_many_texts_go_in_bounded_batches_and_come_back_in_order(
     fake: FakeOpenAI, embedder: OpenAIEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    embedder.fit.refuses = True  # so that nothing is sent to see whether it is cut
     await embedder.embed(["ü" * 400_000] * 30)
     sizes = [[len(text.encode()) for text in r.body["input"]] for r in fake.requests]
-    assert {size for batch in sizes for size in batch} == {openai.INPUT_BYTES}
+    assert max(size for batch in sizes for size in batch) <= 3.5 * openai.INPUT_TOKENS
     assert all(sum(batch) <= 3.5 * openai.BATCH_TOKENS for batch in sizes)
-    assert sum(map(len, sizes)) == 30
+    assert sum(map(sum, sizes)) == 30 * 800_000
     fake.requests.clear()
     monkeypatch.setattr(openai, "BATCH_INPUTS", 3)
     texts = [f"text {i}" for i in range(10)]
@@ -98,7 +102,7 @@ async def test_dimensions_are_asked_for_and_checked(fake: FakeOpenAI) -> None:
         Vectors(missing=1),
         Raw(b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}'),
         Raw(b'{"data": [{"index": 0, "embedding": "no"}, {"index": 1, "embedding": "no"}]}'),
-        Raw(b'{"data": [{"index": 0, "embedding": [1e99]}, {"index": 1, "embedding": [1]}]}'),
+        Raw(b'{"data": [{"index": 0, "embedding": [1e99]}, {"index": 1, "embedding": [0]}]}'),
     ],
 )
 async def test_vectors_that_are_none_are_refused(
@@ -107,6 +111,20 @@ async def test_vectors_that_are_none_are_refused(
     fake.default = reply
     with pytest.raises(EmbeddingError, match="embed-m"):
         await embedder.embed(["one", "two"])
+
+
+@pytest.mark.parametrize("nothing", ["1e99", "0", "null"])
+async def test_one_vector_that_is_none_costs_one_text(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, nothing: str
+) -> None:
+    rows = f'{{"index": 0, "embedding": [{nothing}]}}, {{"index": 1, "embedding": [2]}}'
+    fake.default = Raw(f'{{"data": [{rows}]}}'.encode())
+    assert (await embedder.embed(["one", "two"])).tolist() == [[0.0], [1.0]]
+    assert len(fake.requests) == 1
+    (said,) = embedder.take_lessons()
+    assert "made no vector of 1 text" in said
+    with pytest.raises(EmbeddingError):
+        await embedder.embed_once(["one", "two"])
 
 
 async def test_transient_failures_are_tried_again_and_others_are_not(
@@ -190,14 +208,71 @@ async def test_what_an_endpoint_refuses_is_asked_in_another_way(
     assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
 
 
-async def test_a_text_too_long_counts_by_its_beginning_where_partitions_are_compared(
+@pytest.mark.parametrize("most", [10, 25, 32, 96])
+@pytest.mark.parametrize("of", ["texts", "tokens"])
+async def test_few_calls_are_refused_until_their_size_is_known(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, most: int, of: str
+) -> None:
+    sizes = {"texts": most} if of == "texts" else {"tokens": 30 * most}
+    refusal, refused = limited(**sizes), list[Status]()
+
+    def refuse(request: Recorded) -> Status | None:
+        found = refusal(request)
+        refused.extend([found] if isinstance(found, Status) else [])
+        return found if isinstance(found, Status) else None
+
+    fake.refuse = refuse
+    texts = [f"text {number} on kilns" + " and clay" * (number % 17) for number in range(1_000)]
+    rows = await embedder.embed(texts)
+    assert np.allclose(rows, [unit(text) for text in texts], atol=1e-5)
+    assert len(refused) <= 14
+    refused.clear()
+    await embedder.embed(texts[:500])
+    await embedder.embed_once(texts[: embedder.fit.sizes.texts // 4])
+    assert len(refused) <= 2
+
+
+@pytest.mark.parametrize("context", [512, None])
+async def test_a_limit_of_texts_that_is_known_is_kept_to(
+    fake: FakeOpenAI, context: int | None
+) -> None:
+    if context is None:
+        fake.pages["/info"] = {"max_input_length": 512, "auto_truncate": False}
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="m", context=context)
+    await embedder.embed(["kiln " * 1_000])
+    await embedder.close()
+    sent = [text for request in fake.requests for text in request.body["input"]]
+    assert max(map(len, sent)) <= 4 * 512
+    # A server that says nothing may still cut.
+    assert (len(fake.requests) > 1) == (context is not None)
+
+
+async def test_a_text_too_long_counts_by_all_of_its_pieces(
     fake: FakeOpenAI, embedder: OpenAIEmbedder
 ) -> None:
     fake.refuse = limited(tokens=300)
     rows = await embedder.embed(["kiln " * 1_000, "short"])
-    assert np.allclose(rows, [unit("kiln " * 125), unit("short")], atol=1e-5)
+    assert np.allclose(rows[1], unit("short"), atol=1e-5)
+    pieces = divide_text("kiln " * 1_000, embedder.fit.window or 0)
+    assert "".join(pieces) == "kiln " * 1_000
+    sent = [text for request in fake.requests for text in request.body["input"]]
+    assert {*pieces} <= {*sent}
+    mean = join_pieces([unit(piece) for piece in pieces], [*map(weigh, pieces)])
+    assert np.allclose(rows[0], mean, atol=1e-5)
     with pytest.raises(PromptTooLongError):
         await embedder.embed_once(["kiln " * 1_000])
+
+
+async def test_a_long_question_counts_as_a_whole_and_its_pieces_are_told_once(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder
+) -> None:
+    fake.refuse = limited(tokens=300)
+    space, mapping = Space("digests", embedder), GraphMapping(labels=("Paper",), title="name")
+    question = "Which kiln cracked the glaze? " * 100
+    for told in (True, False):
+        found = await embed_question(FakeDatabase(), space, mapping, question, 8)
+        assert found.vector is not None
+        assert ("in pieces, whose vectors are averaged" in found.note) == told
 
 
 @pytest.mark.parametrize("counted", [512, 0, 1, None])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
-from pgs_neo4j.llm.openai.reranking import TEXT_BYTES, HTTPReranker
+from pgs_neo4j.llm.openai.reranking import HTTPReranker
 from pgs_neo4j.llm.openai.wording import RERANKER_WORDS
 from pgs_neo4j.llm.protocol import RelevanceModel
 from tests.conftest import Endpoint
@@ -79,15 +79,164 @@ async def test_blank_texts_are_not_sent_and_ties_keep_their_order(
     assert len(fake.requests) == 1
 
 
-async def test_a_long_text_is_cut_and_no_model_need_be_named(fake: FakeOpenAI) -> None:
+async def test_no_model_need_be_named(fake: FakeOpenAI) -> None:
     fake.refuse = by_length
     unnamed = HTTPReranker(ModelEndpoint(fake.base_url, None, 60.0, RERANKER_WORDS))
-    assert await unnamed.rank("why? " * 10_000, ["ü" * 9_000, "short"]) == [1, 0]
+    assert await unnamed.rank("why?", ["ü" * 90, "short"]) == [1, 0]
     await unnamed.close()
-    body = fake.requests[0].body
-    assert "model" not in body
-    sent = [body["query"], *body["documents"]]
-    assert max(len(text.encode()) for text in sent) <= TEXT_BYTES
+    assert "model" not in fake.requests[0].body
+
+
+class Reader:
+    """An endpoint that reads so many characters of a question and a text, and scores their words.
+
+    It cuts longer ones in silence, or refuses them. Few refuse calls of many texts or tokens.
+    """
+
+    def __init__(
+        self,
+        reads: int = 10**9,
+        *,
+        refuses: bool = False,
+        most_texts: int = 10**9,
+        most_tokens: int = 10**9,
+        usage: Callable[[int], object] = lambda _: {},
+        vague: bool = False,
+    ) -> None:
+        self.reads, self.refuses, self.usage, self.vague = reads, refuses, usage, vague
+        self.most_texts, self.most_tokens = most_texts, most_tokens
+        self.refused = 0
+        self.sent: list[str] = []
+        self.unread: list[str] = []
+
+    def __call__(self, request: Recorded) -> Raw:
+        question, texts = request.body["query"], request.body["documents"]
+        whole = [f"{question}\n{text}" for text in texts]
+        read = [text[: self.reads] for text in whole]
+        total = sum(len(text) // 4 for text in read)
+        if self.refuses and read != whole:
+            return self._refuse(400, "maximum input length is exceeded")
+        if len(texts) > self.most_texts or total > self.most_tokens:
+            return self._refuse(413, f"batch size is larger than {self.most_texts}")
+        self.sent += texts
+        self.unread += [
+            text for text, seen in zip(texts, read, strict=True) if len(seen) < len(text)
+        ]
+        words = {word for word in question.lower().split() if len(word) > 3}
+        rows = [
+            {
+                "index": place,
+                "relevance_score": float(place + 1)
+                if self.vague
+                else len(words & {*text.partition("\n")[2].lower().replace(".", "?").split()}),
+            }
+            for place, text in enumerate(read)
+        ]
+        reply = {"results": rows} | dict(self.usage(total))  # type: ignore[call-overload]
+        return Raw(json.dumps(reply).encode())
+
+    def _refuse(self, status: int, message: str) -> Raw:
+        self.refused += 1
+        return Raw(json.dumps({"error": {"message": message}}).encode(), code=status)
+
+
+QUESTION = "Which kiln cracked the celadon glaze?"
+FILLER = "The slip of batch {} was poured by two potters near the river. "
+FAR = "".join(map(FILLER.format, range(60))) + "The east kiln cracked the celadon glaze."
+NEAR = "A kiln stood here. " + "".join(map(FILLER.format, range(60)))
+LATE = [NEAR, "Nothing of that kind.", FAR, *("A short note." for _ in range(40))]
+
+READERS: dict[str, tuple[Reader, bool]] = {
+    # An endpoint, and whether texts of 4,000 characters go to it in pieces.
+    "reads all": (Reader(), False),
+    "cuts at 2,000 characters": (Reader(2_000), True),
+    "cuts at 900": (Reader(900), True),
+    "refuses more than 2,000": (Reader(2_000, refuses=True), True),
+    "takes 32 texts": (Reader(most_texts=32), False),
+    "takes 8 texts and cuts": (Reader(1_500, most_texts=8), True),
+    "takes 1,500 tokens a call": (Reader(2_000, refuses=True, most_tokens=1_500), True),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+async def test_a_text_counts_by_its_best_piece_wherever_that_stands(
+    fake: FakeOpenAI, model: HTTPReranker, name: str
+) -> None:
+    reader, divides = READERS[name]
+    fake.refuse = reader
+    ranked = await model.rank(QUESTION, LATE)
+    assert ranked[0] == LATE.index(FAR)
+    assert sorted(ranked) == [*range(len(LATE))]
+    assert (FAR in reader.sent and FAR not in reader.unread) != divides
+    told = model.take_lessons()
+    assert any("in pieces, of which the best one counts" in text for text in told) == divides
+    reader.sent, reader.unread = [], []
+    calls, refused = len(fake.requests), reader.refused
+    assert await model.rank(QUESTION, LATE) == ranked  # learned once
+    assert reader.unread == []
+    assert reader.refused <= refused + 1
+    assert len(fake.requests) - calls <= calls
+    assert model.take_lessons() == ()
+
+
+USAGES: dict[str, Callable[[int], object]] = {
+    "Jina and Voyage": lambda tokens: {"usage": {"total_tokens": tokens}},
+    "vLLM": lambda tokens: {"usage": {"prompt_tokens": tokens}},
+    "Cohere": lambda tokens: {"meta": {"billed_units": {"input_tokens": tokens}}},
+}
+
+
+@pytest.mark.parametrize("name", USAGES)
+async def test_fewer_tokens_than_a_text_has_show_that_it_was_cut(
+    fake: FakeOpenAI, model: HTTPReranker, name: str
+) -> None:
+    reader = Reader(1_200, usage=USAGES[name], vague=True)
+    fake.refuse = reader
+    await model.rank(QUESTION, [NEAR, FAR])
+    assert "in pieces" in model.take_lessons()[0]
+    reader.unread.clear()
+    await model.rank(QUESTION, [NEAR, FAR])
+    assert reader.unread == []
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"usage": {"total_tokens": -1}, "meta": None},
+        {"usage": "many", "meta": {"billed_units": {"search_units": 1}}},
+        {"usage": None, "meta": {"tokens": [1]}},
+        {"usage": {"total_tokens": True}},
+    ],
+)
+async def test_a_usage_that_cannot_be_shows_nothing(
+    fake: FakeOpenAI, model: HTTPReranker, usage: dict[str, object]
+) -> None:
+    reader = Reader(usage=lambda _: usage)
+    fake.refuse = reader
+    assert (await model.rank(QUESTION, [NEAR, FAR]))[0] == 1
+    assert FAR in reader.sent
+
+
+async def test_a_limit_that_is_known_bounds_what_is_sent(fake: FakeOpenAI) -> None:
+    fake.pages["/info"] = {"max_input_length": 512, "auto_truncate": False}
+    endpoint = ModelEndpoint(fake.base_url, None, 60.0, RERANKER_WORDS)
+    for context in (None, 512):
+        reader = Reader(2_048, refuses=True)
+        fake.refuse = reader
+        model = HTTPReranker(endpoint, "ranks", context=context)
+        assert (await model.rank(QUESTION, LATE))[0] == LATE.index(FAR)
+        await model.close()
+        assert reader.refused == 0
+
+
+async def test_a_question_that_leaves_no_room_is_shortened_and_that_is_told(
+    fake: FakeOpenAI, model: HTTPReranker
+) -> None:
+    reader = Reader()
+    fake.refuse = reader
+    await model.rank("why? " * 10_000, ["one"])
+    assert len(fake.requests[0].body["query"]) <= 4_000
+    assert "long questions without their end" in model.take_lessons()[0]
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,9 @@ def _place(path: str | Path | DocumentSource) -> str | None:
 def _outcome(done: Ingested) -> Outcome:
     if not done.complete:
         return "partial"
+    changed = done.described or done.embedded or done.embedded_unproven
     same = done.count("unchanged", "stale", "missing", "elsewhere") == len(done.outcomes)
-    return "unchanged" if same and not (done.described or done.embedded) else "ingested"
+    return "unchanged" if same and not changed else "ingested"
 
 
 def _figures(done: Ingested) -> Json:
@@ -130,6 +131,7 @@ def _figures(done: Ingested) -> Json:
         "chunks": sum(outcome.chunks for outcome in done.outcomes),
         "extracted": sum(outcome.extracted for outcome in done.outcomes),
         "embedded": done.embedded,
+        **({"embedded_unproven": done.embedded_unproven} if done.embedded_unproven else {}),
         "calls": used.calls,
         "tokens": used.input_tokens + used.output_tokens,
         **{

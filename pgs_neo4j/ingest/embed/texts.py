@@ -24,6 +24,13 @@ class WaitingText:
     place: Row
     text: str
 
+    @property
+    def name(self) -> str:
+        """Its id, or the ends and the type of a fact, for notes."""
+        if "id" in self.place:
+            return str(self.place["id"])
+        return f"{self.place['source']} {self.place['type']} {self.place['target']}"
+
 
 @dataclass(frozen=True, slots=True)
 class VectorSpace:
@@ -93,9 +100,9 @@ async def write_vectors(
     writer: Writer,
     model: str,
     texts: Sequence[WaitingText],
-    vectors: NDArray[np.float32],
+    vectors: Sequence[NDArray[np.float32]],
 ) -> None:
-    """Write the vectors ``(n, d)`` of some texts; nothing is written for a zero row.
+    """Write the vectors ``(d,)`` of some texts; nothing is written for zeros.
 
     Raises DatabaseError and LeaseLostError.
     """

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pgs_neo4j.calls.embedding import embed_texts, reads_whole
+from pgs_neo4j.calls.embedding import fit_of, fitted_call
 from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import (
-    EmbeddingError,
-    ModelError,
-    ModelOutputError,
-    PromptCutError,
-    PromptTooLongError,
-)
+from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Progressed, StepStarted
-from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.ingest.embed.texts import (
     WaitingText,
     count_unembedded,
@@ -33,15 +22,15 @@ from pgs_neo4j.ingest.embed.texts import (
 )
 from pgs_neo4j.ingest.order import Embedding, IngestTools
 from pgs_neo4j.ingest.writer import Writer
-from pgs_neo4j.llm.protocol import Shortening
-from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextVector
+from pgs_neo4j.llm.protocol import Adapting
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
 """Most texts of a call, and their tokens."""
 MOST_REFUSED = 10
 """Texts that fail alone before an embedder is given up."""
-SURELY_READ = 200
-"""Tokens that every embedding model reads of a text; the smallest ones read 256."""
+CALLS_AT_ONCE = 5
+"""Calls that are queued together, each with its vectors; the queue decides how many are sent."""
 CAREFUL_TOKENS = 4_000
 """Most tokens of a call under a limit, so that it leaves little of it unused."""
 
@@ -50,16 +39,26 @@ CAREFUL_TOKENS = 4_000
 class TextsEmbedded:
     """How many texts were embedded, and how many wait. ``stopped`` is the limit that ended it.
 
+    Nothing proves that ``unproven`` others were read as a whole; they have a vector as well.
     ``error`` says why the embedder made no more vectors. ``refused`` counts texts that it failed
-    on, and ``refusal`` is the last reason.
+    on, ``refusal`` is the last reason, and ``places`` are the first of these nodes and facts.
+    ``notes`` say what was learned of its endpoint.
     """
 
     texts: int = 0
+    unproven: int = 0
     waiting: int = 0
     stopped: str = ""
     error: str = ""
     refused: int = 0
     refusal: str = ""
+    places: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def made(self) -> int:
+        """How many texts got a vector."""
+        return self.texts + self.unproven
 
     @property
     def why(self) -> str:
@@ -90,6 +89,8 @@ async def embed_waiting(tools: IngestTools, writer: Writer, *, stopped: str) -> 
         await work.embed(pages)
     if work.done.ended or work.done.refused:
         work.done.waiting, _ = await count_unembedded(db, writer.graph, writer.label, model)
+    embedder = tools.embedding.embedder
+    work.done.notes = embedder.take_lessons() if isinstance(embedder, Adapting) else ()
     return work.done
 
 
@@ -100,11 +101,6 @@ async def _count_missing(db: Database, writer: Writer) -> int:
     return (await count_unembedded(db, writer.graph, writer.label, space.model))[0]
 
 
-def text_batches(texts: Sequence[str], most_tokens: int) -> Iterator[list[str]]:
-    """Yield the texts of each call; one that is longer than a call's has its own."""
-    return batches(texts, BATCH_TEXTS, most_tokens, estimate)
-
-
 class _Work:
     """The texts of a graph on their way to vectors."""
 
@@ -113,7 +109,7 @@ class _Work:
         self._tools, self._embedding, self._writer = tools, embedding, writer
         self._model = embedding.embedder.name
         self._begun = False
-        self._whole = SURELY_READ  # tokens of the longest text that is known to be read as a whole
+        self._fit = fit_of(embedding.embedder)
         bounds = tools.calls.budget.bounds
         limited = (bounds.tokens, bounds.cost) != (None, None)
         self._tokens = CAREFUL_TOKENS if limited else BATCH_TOKENS
@@ -127,83 +123,53 @@ class _Work:
                 by_text: dict[str, list[WaitingText]] = {}
                 for one in page:
                     by_text.setdefault(one.text, []).append(one)
-                await self._leave_out_cut(by_text)
-                for group in self._groups([*by_text]):
-                    await together(*(self._embed(batch, by_text) for batch in group))
+                with noting_end(self.done):
+                    await self._embed(by_text)
 
-    async def _leave_out_cut(self, by_text: dict[str, list[WaitingText]]) -> None:
-        """Take out the texts of which the server would embed the beginning alone.
+    async def _embed(self, by_text: dict[str, list[WaitingText]]) -> None:
+        """Embed texts. The vectors of a call are written before the next one.
 
-        Its limit is one of tokens in a text, so no text is cut that is shorter than a whole one.
+        The first call is made alone: an embedder that fails, does so before the vectors of another
+        model are gone.
         """
-        embedder = self._embedding.embedder
-        if not isinstance(embedder, Shortening) or not embedder.may_cut:
-            return
-        for text in sorted(by_text, key=estimate, reverse=True):
-            if estimate(text) <= self._whole or self.done.ended:
-                return
-            with noting_end(self.done):
-                try:
-                    if await reads_whole(self._tools.calls, embedder, text):
-                        self._whole = estimate(text)
-                        return
-                except PromptCutError as cut:
-                    del by_text[text]
-                    self._refuse(str(cut))
-                    continue
-                except (EmbeddingError, ModelOutputError, PromptTooLongError):
-                    return  # it is refused, or fails, where it is embedded
-                del by_text[text]
-                self._refuse(
-                    f"the embedding model {embedder.name} cuts texts of {estimate(text):,} tokens "
-                    "and says nothing; use a model with a larger context, or lower chunk_tokens"
-                )
+        texts = [*by_text]
 
-    def _groups(self, texts: Sequence[str]) -> Iterator[list[list[str]]]:
-        """Yield the calls that are made together: the first one alone.
-
-        An embedder that fails, does so before the vectors of another model are gone.
-        """
-        calls = [*text_batches(texts, self._tokens)]
-        first = 0 if self._begun else 1
-        yield from filter(None, (calls[:first], calls[first:]))
-
-    async def _embed(self, batch: list[str], by_text: dict[str, list[WaitingText]]) -> None:
-        if self.done.ended:
-            return
-
-        async def write(vectors: NDArray[np.float32]) -> None:
-            """Write vectors ``(n, d)`` before the next call."""
+        async def write(vectors: Sequence[TextVector]) -> None:
             await self._begin()
-            texts = [one for text in batch for one in by_text[text]]
-            rows = np.repeat(vectors, [len(by_text[text]) for text in batch], axis=0)
-            await write_vectors(self._tools.db, self._writer, self._model, texts, rows)
-            self.done.texts += len(texts)
-            self._tools.on_event(Progressed("ingest", self.done.texts, 0, "texts embedded"))
+            placed = [(one, by_text[texts[one.place]]) for one in vectors]
+            waiting = [one for _, some in placed for one in some]
+            rows = [vector.vector for vector, some in placed for _ in some]
+            await write_vectors(self._tools.db, self._writer, self._model, waiting, rows)
+            for vector, some in placed:
+                if vector.proven:
+                    self.done.texts += len(some)
+                else:
+                    self.done.unproven += len(some)
+            self._tools.on_event(Progressed("ingest", self.done.made, 0, "texts embedded"))
 
-        with noting_end(self.done):
-            try:
-                await embed_texts(self._tools.calls, self._embedding.embedder, batch, write)
-            except (EmbeddingError, ModelOutputError, PromptTooLongError) as error:
-                await self._embed_halves(batch, by_text, error)
+        def refuse(place: int, error: ModelError) -> None:
+            self._refuse(by_text[texts[place]], str(error))
 
-    async def _embed_halves(
-        self, batch: list[str], by_text: dict[str, list[WaitingText]], error: ModelError
-    ) -> None:
-        """Ask for the halves of a call that failed; a text that fails alone waits.
+        embedding = FittedEmbedding(
+            embedder=self._embedding.embedder,
+            fit=self._fit,
+            call=fitted_call(self._tools.calls, self._embedding.embedder),
+            take=write,
+            refuse=refuse,
+            most_texts=BATCH_TEXTS,
+            most_tokens=self._tokens,
+            workers=CALLS_AT_ONCE,
+            alone=not self._begun,
+            ended=lambda: self.done.ended,
+        )
+        await embedding.embed(texts)
 
-        After some of these, nothing more is asked for: the embedder fails, and not its texts.
-        """
-        if len(batch) > 1:
-            middle = len(batch) // 2
-            await self._embed(batch[:middle], by_text)
-            await self._embed(batch[middle:], by_text)
-            return
-        self._refuse(str(error))
-
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, waiting: Sequence[WaitingText], why: str) -> None:
+        """Note a text that the embedder fails on. After some, nothing more is asked for."""
         self.done.refused += 1
         self.done.refusal = why
+        named = [*self.done.places, *(one.name for one in waiting)]
+        self.done.places = tuple(named[:MOST_REFUSED])
         if self.done.refused == MOST_REFUSED:
             self.done.error = why
 

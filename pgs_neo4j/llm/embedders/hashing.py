@@ -42,6 +42,7 @@ class HashingEmbedder:
         self.threshold: float | None = HASHING_THRESHOLD
         self.size = dimensions
         self.free = True
+        self.lexical = True
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32, computed in a thread.

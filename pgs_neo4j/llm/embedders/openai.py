@@ -5,26 +5,34 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError, PromptTooLongError
+from pgs_neo4j.errors import EmbeddingError, ModelError, ModelRateLimitError, PromptCutError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.fitting import (
+    FittedEmbedding,
+    TextFit,
+    TextVector,
+    Then,
+    is_vector,
+)
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate
 from pgs_neo4j.llm.openai.recognizing import is_ollama
-from pgs_neo4j.llm.openai.served import root_of
+from pgs_neo4j.llm.openai.served import PLACES, read_text_limit, root_of
 from pgs_neo4j.llm.openai.usage import count_read
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
 from pgs_neo4j.text.tokens import estimate
 
@@ -37,9 +45,9 @@ MODEL = "text-embedding-3-small"
 # 8,192 tokens an input. Estimates may be off, so we stay well below. Fewer inputs bound the reply.
 BATCH_INPUTS = 512
 BATCH_TOKENS = 100_000
-INPUT_BYTES = 16_000
+INPUT_TOKENS = 4_500
 CONCURRENT_BATCHES = 4
-LEAST_CHARACTERS = 100  # of a text that is shortened until the endpoint accepts it
+MOST_FAILURES = 3  # texts that fail alone before an endpoint is given up
 ENCODING_REFUSED = (400, 422, 500, 501)
 
 
@@ -47,7 +55,7 @@ class _Vector(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     index: Annotated[int, Field(ge=0)]
-    embedding: str | list[float]
+    embedding: str | list[float | None]  # llama.cpp sends null for what is not a number
 
 
 def _counted(value: object) -> int | None:
@@ -69,12 +77,16 @@ class _NativeVectors(BaseModel):
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
-    embeddings: list[list[float]]
+    embeddings: list[list[float | None]]
     usage: Annotated[int | None, BeforeValidator(_counted), Field(alias="prompt_eval_count")] = None
 
 
 class OpenAIEmbedder:
-    """An embedding model behind an endpoint; reads 16,000 bytes per text."""
+    """An embedding model behind an endpoint.
+
+    A text that is longer than the model reads, or than some 16,000 bytes, is embedded in pieces
+    (see ``pieces``). ``context`` is the limit of a text in tokens, as configured.
+    """
 
     threshold: float | None = None
 
@@ -85,6 +97,7 @@ class OpenAIEmbedder:
         model: str = MODEL,
         served_as: str | None = None,
         dimensions: int | None = None,
+        context: int | None = None,
     ) -> None:
         self.name = f"openai/{served_as or model}" + (f"-{dimensions}" if dimensions else "")
         self.dimensions = dimensions
@@ -100,25 +113,43 @@ class OpenAIEmbedder:
         # Base64 has a quarter of the bytes, and plain lists are accepted. Some servers refuse it,
         # and some the parameter. None: it is left out.
         self._encoding: Literal["base64", "float"] | None = "base64"
+        self.fit = TextFit(window=INPUT_TOKENS, refuses=endpoint.refuses)
+        if context is not None:
+            self.fit.limit(context)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32; zero for blank texts.
 
-        Blank texts are not sent. Raises EmbeddingError when a vector is missing, not finite, or
-        different in length from the others or from ``dimensions``. Other errors are those of the
-        chat model.
+        Blank texts are not sent. A row is also zero for a text that the model has no vector of,
+        which is noted. Raises EmbeddingError when that is so for all texts, and when a vector is
+        missing, or different in length from the others or from ``dimensions``. Other errors are
+        those of the chat model.
         """
-        kept = [(row, _head(text)) for row, text in enumerate(texts) if text.strip()]
-        batches = list(_batches(kept))
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._batch([t for _, t in b])) for b in batches]
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        width = self.dimensions or 0
-        rows = np.zeros((len(texts), width), dtype=np.float32)
-        for batch, task in zip(batches, tasks, strict=True):
-            rows[[row for row, _ in batch]] = task.result()
+        found: dict[int, NDArray[np.float32]] = {}
+        failures: list[ModelError] = []
+
+        async def take(vectors: Sequence[TextVector]) -> None:
+            found.update((one.place, one.vector) for one in vectors if one.vector.any())
+
+        embedding = FittedEmbedding(
+            embedder=self,
+            fit=self.fit,
+            call=self._call,
+            take=take,
+            refuse=lambda _, error: failures.append(error),
+            most_texts=BATCH_INPUTS,
+            most_tokens=BATCH_TOKENS,
+            workers=CONCURRENT_BATCHES,
+            ended=lambda: len(failures) >= MOST_FAILURES,
+        )
+        await embedding.embed(texts)
+        if failures and (not found or len(failures) >= MOST_FAILURES):
+            raise failures[0]
+        if failures:
+            self.fit.lessons.add(f"made no vector of {counted(len(failures), 'text')}")
+        rows = np.zeros((len(texts), self.dimensions or 0), dtype=np.float32)
+        for place, vector in found.items():
+            rows[place] = vector
         return rows
 
     @property
@@ -131,12 +162,32 @@ class OpenAIEmbedder:
         """Whether the endpoint is not known to refuse a text that is too long."""
         return not self._endpoint.refuses and not self._natively
 
+    async def ask_limit(self) -> None:
+        """Ask the server for its limit of a text, at no cost. Raises nothing."""
+        if self._natively is None:
+            self._natively = await is_ollama(self._endpoint)
+        if self._natively or self._endpoint.refuses:
+            self.fit.refuses = True
+            return
+        if self._client is None:
+            self._client = self._endpoint.open()
+        preset = self._endpoint.preset
+        places = PLACES if preset is None else preset.limits
+        limit = await read_text_limit(self._client, self._endpoint.url, self._served_as, places)
+        if limit is not None:
+            self.fit.limit(limit.tokens)
+            self.fit.refuses = limit.refuses
+
+    def take_lessons(self) -> tuple[str, ...]:
+        """Return in sentences what was learned of the endpoint since the last time."""
+        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.model})")
+
     async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
         """Embed texts in one call and one try, as ``embed`` does otherwise.
 
         Without a text that is not blank, there is no call.
         """
-        kept = [(row, _head(text)) for row, text in enumerate(texts) if text.strip()]
+        kept = [(row, _encodable(text)) for row, text in enumerate(texts) if text.strip()]
         if not kept:
             return EmbeddedTexts(np.zeros((len(texts), self.dimensions or 0), np.float32), Usage())
         sent = [text for _, text in kept]
@@ -145,6 +196,8 @@ class OpenAIEmbedder:
         self._check_given(sent, reply.usage, usage)
         try:
             vectors = self._checked(reply, len(sent))
+            if not all(map(is_vector, vectors)):
+                raise self._no_vector()
         except EmbeddingError as error:
             error.usage = usage
             raise
@@ -158,24 +211,11 @@ class OpenAIEmbedder:
         if client is not None:
             await client.close()
 
-    async def _batch(self, texts: list[str]) -> NDArray[np.float32]:
-        """Return the vectors of some texts, in as many calls as the endpoint wants.
+    async def _call(self, texts: Sequence[str], then: Then) -> None:
+        """Embed some texts in one call, with as many tries as it takes."""
+        await then(await self._one_call([_encodable(text) for text in texts]))
 
-        A batch that it refuses is halved. Of a single text that is too long, the beginning counts.
-        """
-        try:
-            return await self._one_call(texts)
-        except PromptTooLongError:
-            if len(texts) == 1:
-                shorter = texts[0][: len(texts[0]) // 2]
-                if len(shorter) < LEAST_CHARACTERS:
-                    raise
-                return await self._batch([shorter])
-            middle = len(texts) // 2
-            first = await self._batch(texts[:middle])
-            return np.concatenate((first, await self._batch(texts[middle:])))
-
-    async def _one_call(self, texts: list[str]) -> NDArray[np.float32]:
+    async def _one_call(self, texts: list[str]) -> EmbeddedTexts:
         async with self._slots:
             try:
                 content = await with_retries(
@@ -190,8 +230,9 @@ class OpenAIEmbedder:
                     raise
                 said = wait_sentence(str(error), wait_s, longest_s)
                 raise ModelRateLimitError(f"{said}; ask again after that") from None
-        self._check_given(texts, content.usage, count_read(texts, content.usage))
-        return self._checked(content, len(texts))
+        usage = count_read(texts, content.usage)
+        self._check_given(texts, content.usage, usage)
+        return EmbeddedTexts(self._checked(content, len(texts)), usage)
 
     def _checked(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
         """Return the vectors of a reply, which are as long as all others."""
@@ -276,24 +317,29 @@ class OpenAIEmbedder:
             )
 
     def _in_order(self, reply: _Vectors, count: int) -> NDArray[np.float32]:
-        """Return vectors by their index, as unit rows of shape (count, d)."""
+        """Return vectors by their index, as unit rows of shape (count, d).
+
+        A row is zero where there is no vector: not finite, or of zeros.
+        """
         by_index = {vector.index: vector.embedding for vector in reply.data}
         try:
-            with np.errstate(over="ignore"):  # becomes infinite, which is refused below
+            if len(reply.data) != count:
+                raise ValueError("not one vector for each text")
+            with np.errstate(over="ignore"):  # becomes infinite, which is no vector
                 rows = np.array([_decoded(by_index[i]) for i in range(count)], dtype=np.float32)
         except (KeyError, ValueError, binascii.Error):
             rows = np.empty((0, 0), dtype=np.float32)
-        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
-            raise EmbeddingError(
-                f"the embedding model {self.model} at {self._endpoint.host} did not send one "
-                "finite vector of equal length for each text; use another embedding_model"
-            )
-        if not rows.any(axis=1).all():
-            raise EmbeddingError(
-                f"the embedding model {self.model} at {self._endpoint.host} sent a vector of zeros "
-                "for a text, which stands for nothing; use another embedding_model"
-            )
-        return unit(rows)
+        if rows.ndim != 2 or not rows.size:
+            raise self._no_vector()
+        with np.errstate(invalid="ignore"):
+            return unit(rows)
+
+    def _no_vector(self) -> EmbeddingError:
+        return EmbeddingError(
+            f"the embedding model {self.model} at {self._endpoint.host} did not send one finite "
+            "vector of equal length for each text, or a vector of zeros, which stands for nothing; "
+            "use another embedding_model"
+        )
 
 
 def _refuses_encoding(error: Exception) -> bool:
@@ -305,26 +351,11 @@ def _refuses_encoding(error: Exception) -> bool:
     return "encoding_format" in said or "base64" in said
 
 
-def _decoded(embedding: str | list[float]) -> NDArray[np.float32]:
+def _decoded(embedding: str | list[float | None]) -> NDArray[np.float32]:
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     return np.array(embedding, dtype=np.float32)
 
 
-def _head(text: str) -> str:
-    encoded = text[:INPUT_BYTES].encode("utf-8", "replace")
-    return encoded[:INPUT_BYTES].decode("utf-8", "ignore")
-
-
-def _batches(rows: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    batch: list[tuple[int, str]] = []
-    tokens = 0
-    for row, text in rows:
-        cost = estimate(text)
-        if batch and (len(batch) >= BATCH_INPUTS or tokens + cost > BATCH_TOKENS):
-            yield batch
-            batch, tokens = [], 0
-        batch.append((row, text))
-        tokens += cost
-    if batch:
-        yield batch
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

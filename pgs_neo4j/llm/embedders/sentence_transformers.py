@@ -13,18 +13,23 @@ import numpy as np
 
 from pgs_neo4j.errors import ConfigError, EmbeddingError
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, join_pieces, weigh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "all-MiniLM-L6-v2"
+FRAME = 16  # tokens that a model may put around a text
+FILLED = 0.95  # of the limit, since pieces end at words
+LEAST_BYTES = 2.5  # of a token, where a model has no tokenizer that counts them
 
 
 class SentenceTransformersEmbedder:
     """Loads ``model`` on first use, in a thread.
 
     The name is passed to the library unchanged: a folder, or a name that it finds in its cache or
-    downloads.
+    downloads. The library drops what stands behind a model's ``max_seq_length``, so a longer text
+    is embedded in pieces (see ``pieces``).
     """
 
     threshold: float | None = None
@@ -40,6 +45,7 @@ class SentenceTransformersEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit rows ``(n, d)`` in float32; zero for blank texts.
 
+        A row is also zero for a text that the model has no vector of, unless that is so for all.
         Raises ConfigError when the package is missing, EmbeddingError when the model cannot
         be loaded or returns other than one finite vector per text.
         """
@@ -82,13 +88,50 @@ class SentenceTransformersEmbedder:
     def _encode(self, model: Any, texts: list[str]) -> NDArray[np.float32]:
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32)
+        divided = [_divide(model, text) for text in texts]
+        pieces = [piece for some in divided for piece in some]
         vectors = np.asarray(
-            model.encode(texts, convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
+            model.encode(pieces, convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
         )
-        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
-            raise EmbeddingError(
-                f"the sentence-transformers model {self._model_name} did not return one finite "
-                "vector per text; use another embedding_model"
-            )
+        if vectors.ndim != 2 or len(vectors) != len(pieces):
+            raise self._no_vectors()
         self.dimensions = vectors.shape[1]
-        return unit(vectors)
+        units, rows, first = unit(vectors), np.zeros((len(texts), self.dimensions), np.float32), 0
+        for row, some in enumerate(divided):
+            own = units[first : first + len(some)]
+            if own.any(axis=1).all():  # a row that is not finite has become zeros
+                rows[row] = join_pieces([*own], [*map(weigh, some)])
+            first += len(some)
+        if not rows.any():
+            raise self._no_vectors()
+        return rows
+
+    def _no_vectors(self) -> EmbeddingError:
+        return EmbeddingError(
+            f"the sentence-transformers model {self._model_name} did not return one finite "
+            "vector per text, or only zeros; use another embedding_model"
+        )
+
+
+def _divide(model: Any, text: str) -> list[str]:
+    """Return the pieces of a text that a model reads as a whole."""
+    limit = getattr(model, "max_seq_length", None)
+    # A token has at least a byte.
+    if not isinstance(limit, int) or len(text.encode("utf-8", "replace")) + FRAME <= limit:
+        return [text]
+    tokens = _count_tokens(model, text)
+    if tokens <= limit or len(text) < 2 * LEAST_CHARACTERS:
+        return [text]
+    weight = weigh(text)
+    parts = divide_text(text, max(1, min(int(weight * FILLED * limit / tokens), weight // 2)))
+    return [piece for part in parts for piece in _divide(model, part)]
+
+
+def _count_tokens(model: Any, text: str) -> int:
+    """Return the tokens of a text with what a model puts before it, estimated without tokenizer."""
+    prompts = getattr(model, "prompts", None) or {}
+    prompt = prompts.get(getattr(model, "default_prompt_name", None)) or ""
+    try:
+        return len(model.tokenizer(prompt + text, truncation=False, verbose=False)["input_ids"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return int(len((prompt + text).encode("utf-8", "replace")) / LEAST_BYTES) + FRAME

@@ -85,6 +85,24 @@ async def _ask(
             return ModelContext(tokens, "server") if tokens else None
 
 
+async def read_text_limit(
+    client: openai.AsyncOpenAI, base_url: str, model: str, places: Sequence[LimitPlace] = PLACES
+) -> ModelContext | None:
+    """Return the tokens of a text that a model for vectors or relevance reads; None if unknown.
+
+    Text Embeddings Inference says that in a place of its own, and whether it cuts longer texts.
+    Takes at most 10 s in all, and raises nothing.
+    """
+    try:
+        async with asyncio.timeout(ASKING_S):
+            info = await get_json(client, f"{root_of(base_url)}/info")
+    except TimeoutError:
+        return None
+    if tokens := parse_tokens(info.get("max_input_length")):
+        return ModelContext(tokens, "server", refuses=info.get("auto_truncate") is False)
+    return await read_served_context(client, base_url, model, places)
+
+
 async def read_loaded_context(client: openai.AsyncOpenAI, root: str, model: str) -> int | None:
     """Return the context that Ollama has loaded a model with; None if it is not loaded."""
     for running in _entries(await get_json(client, f"{root}/api/ps"), "models"):

@@ -244,8 +244,9 @@ async def _centroids(
     if space.kind == "digests" and space.embedder is not None:
         parts = [part for part, texts in seen.items() if texts.digest]
         texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
-        vectors = await embed_traced(space.embedder, texts) if texts else np.empty((0, 0))
-        return dict(zip(parts, np.asarray(vectors, dtype=np.float32), strict=True))
+        rows = await embed_traced(space.embedder, texts) if texts else np.empty((0, 0))
+        vectors = zip(parts, np.asarray(rows, dtype=np.float32), strict=True)
+        return {part: vector for part, vector in vectors if vector.any()}
     return {}
 
 

@@ -71,7 +71,10 @@ def ingested_data(done: Ingested) -> ServedJobEnd:
     calls = counted(done.uncounted, "prompt")
     unproven = f"nothing proves that the model was given all of {calls}" if done.uncounted else ""
     whys = (done.undescribed_why, done.unjudged_why, done.unembedded_why)
-    reasons = (done.stopped, *whys, part, unproven)
+    texts = counted(done.embedded_unproven, "text")
+    vectors = f"nothing proves that the embedding model read all of {texts}"
+    unread = vectors if done.embedded_unproven else ""
+    reasons = (done.stopped, *whys, part, unproven, unread, *done.embedding_notes)
     end = _end(done.job, "ingested" if done.complete else "partial")
     end["states"] = dict(Counter(one.state for one in own))
     end["documents"] = [

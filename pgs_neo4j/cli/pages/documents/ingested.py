@@ -95,7 +95,7 @@ def lines(done: Ingested, width: int) -> list[str]:
             if done.judged
             else "",
         ),
-        ("Embedded", counted(done.embedded, "text") if done.embedded else ""),
+        ("Embedded", _embedded(done)),
         ("Skipped", ", ".join(f"{count:,} {ending}" for ending, count in done.skipped.items())),
         (
             "Model",
@@ -108,6 +108,13 @@ def lines(done: Ingested, width: int) -> list[str]:
     ]
     told = [line for label, text in rows if text for line in labeled(label, text, width)]
     return [*told, *(deletion_lines(done.deletion, width) if done.deletion else ())]
+
+
+def _embedded(done: Ingested) -> str:
+    """Return how many texts were embedded: ``3 texts, 2 more unproven``."""
+    if not done.embedded_unproven:
+        return counted(done.embedded, "text") if done.embedded else ""
+    return f"{counted(done.embedded, 'text')}, {done.embedded_unproven:,} more unproven"
 
 
 def counted_states(done: Ingested | IngestPlan) -> str:
@@ -155,6 +162,21 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
         why = f" ({one_line(done.unembedded_why)})" if done.unembedded_why else ""
         texts = counted(done.unembedded, "text has", "texts have")
         yield f"{texts} no vector{why}; run the command again with --embed to get it"
+        for place in done.unembedded_places:
+            yield f"  {one_line(place)}"
+    if isinstance(done, Ingested):
+        yield from _embedding_notes(done)
+
+
+def _embedding_notes(done: Ingested) -> Iterator[str]:
+    """Yield what was learned of an embedder, and of how many texts a proof is missing."""
+    yield from map(one_line, done.embedding_notes)
+    if done.embedded_unproven:
+        yield (
+            f"nothing proves that the embedding model read all of "
+            f"{counted(done.embedded_unproven, 'text')}; use an endpoint that reports its usage, "
+            "or lower chunk_tokens"
+        )
 
 
 def _moved(outcome: DocumentOutcome) -> str:

@@ -113,15 +113,48 @@ async def test_a_text_that_the_embedder_fails_on_leaves_the_others_until_it_is_g
 
 
 async def test_a_text_without_a_vector_is_not_asked_for_again() -> None:
-    class Blank(ScriptedEmbedder):
-        def vectors(self, texts: Any) -> Any:
-            return super().vectors(texts) * 0
-
-    graph, embedder = WaitingTexts("the"), Blank()
+    graph, embedder = WaitingTexts("the"), Lexical()
     for _ in range(2):
         await graph.embed(embedder)
     assert embedder.texts == ["the"]
     assert not any(sent["rows"] for sent in graph.database.params("write_node_vectors"))
+
+
+class Blank(ScriptedEmbedder):
+    """Has no vector of "the", in one of three ways."""
+
+    nothing = 0.0
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        blank = np.array([[text == "the"] for text in texts])
+        return np.where(blank, np.float32(self.nothing), super().vectors(texts))
+
+
+class Lexical(Blank):
+    """Knows words alone."""
+
+    lexical = True
+
+
+@pytest.mark.parametrize("nothing", [0.0, float("nan"), float("inf")])
+async def test_a_vector_that_stands_for_nothing_costs_its_text_alone(nothing: float) -> None:
+    graph, embedder = WaitingTexts("one", "the", "two"), Blank()
+    embedder.nothing = nothing
+    done = await graph.embed(embedder)
+    assert (done.texts, done.unproven, done.waiting, done.refused) == (2, 0, 1, 1)
+    assert done.places == ("n0001",)
+    assert "vector of a text" in done.why
+    assert embedder.calls == [["one", "the", "two"]]
+
+
+async def test_too_few_vectors_are_not_written_for_other_texts() -> None:
+    class Short(ScriptedEmbedder):
+        def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return super().vectors([text for text in texts if text != "the"] or ["a", "b"])
+
+    done = await WaitingTexts("one", "the", "two").embed(Short())
+    assert (done.texts, done.waiting, done.places) == (2, 1, ("n0001",))
+    assert "2 vectors of 1 text;" in done.why
 
 
 async def test_a_writer_whose_right_is_lost_writes_nothing_more() -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.errors import ConfigError, EmbeddingError
+from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.pieces import join_pieces, weigh
 from pgs_neo4j.llm.embedders.sentence_transformers import SentenceTransformersEmbedder
 from pgs_neo4j.llm.protocol import Embedder
 
@@ -27,6 +29,9 @@ class FakeModel:
 
     def encode(self, texts: list[str], **options: bool) -> Any:
         assert options == {"convert_to_numpy": True, "show_progress_bar": False}
+        self.given = texts
+        if callable(self.spoil):
+            return self.spoil(texts)
         if self.spoil is not None:
             return self.spoil
         return np.array([[len(text), 1.0, 2.0] for text in texts])
@@ -66,7 +71,55 @@ async def test_a_missing_model_is_named() -> None:
         await SentenceTransformersEmbedder("missing").embed(["x"])
 
 
-@pytest.mark.parametrize("spoiled", [np.ones((1, 3)), np.full((2, 3), np.nan), np.ones(2)])
+class Limited(FakeModel):
+    """Reads some tokens of a text, of which it has one a word and two around them."""
+
+    max_seq_length = 64
+
+    def tokenizer(self, text: str, **options: bool) -> dict[str, list[str]]:
+        assert options == {"truncation": False, "verbose": False}
+        return {"input_ids": ["[CLS]", *text.split(), "[SEP]"]}
+
+
+class Untold(FakeModel):
+    """Says how much it reads, and not what tokens are."""
+
+    max_seq_length = 64
+
+
+@pytest.mark.parametrize("kind", [Limited, Untold])
+async def test_a_text_longer_than_its_model_reads_is_embedded_in_pieces(
+    package: type[FakeModel], monkeypatch: pytest.MonkeyPatch, kind: type[FakeModel]
+) -> None:
+    monkeypatch.setattr(sys.modules["sentence_transformers"], "SentenceTransformer", kind)
+    text = "kiln " * 500
+    embedder = SentenceTransformersEmbedder("some/model")
+    rows = await embedder.embed(["slip", text, "x" * 63])
+    first, *pieces, last = embedder._model.given
+    assert (first, last, "".join(pieces)) == ("slip", "x" * 63, text)
+    assert max(len(piece.split()) for piece in pieces) <= 62
+    mean = join_pieces(
+        [*unit(np.array([[len(one), 1.0, 2.0] for one in pieces]))],
+        [weigh(piece) for piece in pieces],
+    )
+    assert np.allclose(rows[1], mean, atol=1e-6)
+
+
+@pytest.mark.parametrize("nothing", [0.0, np.nan, np.inf])
+async def test_one_vector_that_is_none_costs_one_text(
+    package: type[FakeModel], monkeypatch: pytest.MonkeyPatch, nothing: float
+) -> None:
+    def spoil(texts: list[str]) -> Any:
+        return np.array([[nothing] * 3 if text == "bad" else [1.0, 2.0, 2.0] for text in texts])
+
+    monkeypatch.setattr(package, "spoil", staticmethod(spoil))
+    rows = await SentenceTransformersEmbedder("m").embed(["x", "bad", "y"])
+    assert np.allclose(rows, [[1 / 3, 2 / 3, 2 / 3], [0, 0, 0], [1 / 3, 2 / 3, 2 / 3]])
+
+
+@pytest.mark.parametrize(
+    "spoiled", [np.ones((1, 3)), np.full((2, 3), np.nan), np.zeros((2, 3)), np.ones(2)]
+)
 async def test_vectors_that_are_none_are_refused(
     package: type[FakeModel], monkeypatch: pytest.MonkeyPatch, spoiled: Any
 ) -> None:

@@ -1,0 +1,194 @@
+"""Calls are as large as an endpoint takes them, and texts are read as a whole or in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelError, PromptTooLongError
+from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextFit, TextVector, Then
+from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
+from pgs_neo4j.llm.protocol import EmbeddedTexts
+from pgs_neo4j.model import Usage
+from tests.fakes.embedders import ScriptedEmbedder
+
+SHORT = [f"The slip of batch {number} was cone at 900 degrees near heat." for number in range(1000)]
+DICE = random.Random(7)
+MIXED = ["word " * DICE.randint(3, 150) for _ in range(1000)]
+DENSE = [text if number % 2 else "7%" * DICE.randint(20, 300) for number, text in enumerate(MIXED)]
+LONG = " ".join(SHORT[:60])
+Allowed = Callable[[Sequence[str]], bool]
+
+
+class Server(ScriptedEmbedder):
+    """Reads so many characters of a text, counts tokens or none, and refuses calls and texts."""
+
+    def __init__(self, *, reads: int = 10**9, counts: bool = False, cuts: bool = True) -> None:
+        super().__init__(dimensions=32)
+        self.reads, self.counts, self.may_cut = reads, counts, True
+        self.fit = TextFit()
+        self.refused = 0
+        self.allows: Allowed = lambda _: True
+        self.given: dict[str, int] = {}
+        self._cuts = cuts
+
+    async def ask_limit(self) -> None:
+        """It says nothing."""
+
+    async def call(self, texts: Sequence[str], then: Then) -> None:
+        await asyncio.sleep(0)
+        too_long = not self._cuts and max(map(len, texts)) > self.reads
+        if too_long or not self.allows(texts):
+            self.refused += 1
+            raise PromptTooLongError("too long")
+        read = [text[: self.reads] for text in texts]
+        tokens = sum(len(text) // 4 + 2 for text in read)
+        usage = Usage(calls=1, input_tokens=tokens, estimated=not self.counts)
+        self.given |= {text: len(text) for text in read}
+        await then(EmbeddedTexts(await self.embed(read), usage))
+
+    async def embed_all(self, texts: Sequence[str]) -> list[TextVector]:
+        found: list[TextVector] = []
+        failures: list[ModelError] = []
+
+        async def take(vectors: Sequence[TextVector]) -> None:
+            found.extend(vectors)
+
+        await FittedEmbedding(
+            embedder=self,
+            fit=self.fit,
+            call=self.call,
+            take=take,
+            refuse=lambda _, error: failures.append(error),
+            most_texts=200,
+            most_tokens=20_000,
+            workers=4,
+        ).embed(texts)
+        assert not failures
+        assert [*sorted(one.place for one in found)] == [*range(len(texts))]
+        return sorted(found, key=lambda one: one.place)
+
+
+def at_most(texts: int) -> Allowed:
+    return lambda sent: len(sent) <= texts
+
+
+def summing_to(tokens: int) -> Allowed:
+    return lambda sent: sum(map(len, sent)) <= 4 * tokens
+
+
+LIMITS = [*map(at_most, (1, 10, 25, 32, 96)), *map(summing_to, (300, 512, 2_048, 8_000))]
+
+
+@pytest.mark.parametrize("limit", range(len(LIMITS)))
+@pytest.mark.parametrize("texts", [SHORT, MIXED, DENSE], ids=["short", "mixed", "dense"])
+async def test_a_limit_on_texts_or_their_sum_is_found_in_few_refusals(limit, texts):
+    server = Server()
+    server.fit.refuses = True
+    server.allows = LIMITS[limit]
+    await server.embed_all(texts)
+    assert server.refused <= 12  # the logarithm of 200 texts, once to a limit and once around it
+    refused, calls = server.refused, len(server.calls)
+    await server.embed_all(texts)
+    assert server.refused - refused <= 3
+    assert len(server.calls) - calls <= 1.3 * calls
+
+
+@pytest.mark.parametrize("place", [0, 570, 999])
+async def test_one_text_that_is_too_long_leaves_calls_as_large_as_they_were(place):
+    server = Server(reads=1_200, cuts=False)
+    texts = [*SHORT]
+    texts[place] = LONG
+    assert all(one.proven for one in await server.embed_all(texts))
+    assert server.refused <= 25
+    assert server.fit.sizes.fits(200, 10_000)
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("reads", [900, 1_100, 2_048, 3_000])
+async def test_a_text_that_would_be_cut_is_embedded_in_pieces_that_are_not(reads, counts):
+    server = Server(reads=reads, counts=counts)
+    made = await server.embed_all([*SHORT[:50], LONG])
+    assert all(one.proven for one in made)
+    pieces = divide_text(LONG, server.fit.window)
+    assert max(map(len, pieces)) <= reads
+    mean = join_pieces([*server.vectors(pieces)], [*map(weigh, pieces)])
+    assert np.allclose(made[-1].vector, mean, atol=1e-6)
+    (said,) = server.fit.take_lessons("here")
+    assert "in pieces" in said
+    calls = len(server.calls)
+    await server.embed_all([LONG])  # learned once
+    assert len(server.calls) == calls + 1
+
+
+@pytest.mark.parametrize("counts", [True, False])
+async def test_a_server_that_reads_all_of_a_text_gets_it_whole(counts):
+    server = Server(counts=counts)
+    (made,) = await server.embed_all([LONG])
+    assert made.proven
+    assert np.allclose(made.vector, server.vectors([LONG])[0])
+    assert len(server.calls) == 3  # two of them a proof, of all texts up to this length
+    assert server.fit.take_lessons("here") == ()
+
+
+async def test_where_nothing_shows_the_end_of_a_text_it_is_unproven():
+    class Vague(Server):
+        def vectors(self, texts):
+            rows = np.array([[1.0, 0.01 * (len(text) > 3_700)] for text in texts])
+            return unit(rows.astype(np.float32))
+
+    server = Vague()
+    made = await server.embed_all(["clay", LONG])
+    assert [one.proven for one in made] == [True, False]
+    assert "do not show" in server.fit.take_lessons("here")[0]
+
+
+async def test_an_error_that_concerns_all_calls_ends_them_and_is_raised():
+    class Locked(Server):
+        async def call(self, texts, then):
+            raise ModelAuthError("no key")
+
+    with pytest.raises(ModelAuthError):
+        await Locked().embed_all(SHORT)
+
+
+async def test_texts_fail_alone():
+    class Picky(Server):
+        async def call(self, texts, then):
+            if SHORT[3] in texts:
+                raise EmbeddingError("bad")
+            await super().call(texts, then)
+
+    server, failed = Picky(), []
+
+    async def take(vectors):
+        assert 3 not in [one.place for one in vectors]
+
+    await FittedEmbedding(
+        embedder=server, fit=server.fit, call=server.call, take=take, most_texts=200,
+        most_tokens=20_000, refuse=lambda place, _: failed.append(place),
+    ).embed(SHORT[:40])  # fmt: skip
+    assert failed == [3]
+    assert len(server.texts) == 39
+
+
+@pytest.mark.parametrize(
+    "text", [LONG, "名前と説明" * 900, "a1;b2;" * 900, "x" * 9_000, "\ud800 " * 900]
+)
+def test_pieces_hold_all_of_a_text_and_are_about_equal(text):
+    pieces = divide_text(text, 300)
+    assert "".join(pieces) == text.encode("utf-8", "replace").decode()
+    sizes = [*map(weigh, pieces)]
+    assert max(sizes) <= 330
+    assert min(sizes) >= 0.6 * max(sizes)
+
+
+def test_the_vector_of_a_long_text_is_the_mean_of_its_pieces_by_their_length():
+    rows = np.eye(3, dtype=np.float32)[:2]
+    assert np.allclose(join_pieces([*rows], [3, 1]), np.array([3, 1, 0]) / np.sqrt(10))
+    assert np.allclose(join_pieces([rows[0]], [9]), rows[0])
