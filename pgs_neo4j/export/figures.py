@@ -161,7 +161,8 @@ def area_line(area: Area) -> str:
     return (
         f"P{area.partition}: {topics}{central}; {pool}"
         f"{area.nodes_read:,} of {counted(area.nodes, 'node')} read"
-        f"{texts_note(area.nodes_read, area.texts_read)}{failed}"
+        f"{texts_note(area.nodes_read, area.texts_read)}"
+        f"{unproven_note(area.nodes_unproven)}{failed}"
     )
 
 

@@ -3,7 +3,7 @@
 
 import { showAnswer } from "./answer.js";
 import { follow, get, path, post, remove } from "../api.js";
-import { figure, fill, h, money, problem, strip } from "../dom.js";
+import { cacheNote, figure, fill, h, money, problem, strip, unprovenNote } from "../dom.js";
 import { showLive } from "./live.js";
 import { mayAsk } from "../rights.js";
 
@@ -45,9 +45,9 @@ export async function runView(page) {
         ["State", stateOf(course)],
         active && course.phase ? ["Now", course.phase] : null,
         usage ? ["Calls", `${figure(usage.calls)}${usage.cached ? `, ${figure(usage.cached)} from the cache` : ""}`] : null,
-        usage ? ["Tokens", `${figure(usage.tokens)}${usage.cache_read_tokens ? `, ${figure(usage.cache_read_tokens)} from the provider's cache` : ""}`] : null,
+        usage ? ["Tokens", `${figure(usage.tokens)}${cacheNote(usage)}`] : null,
         usage ? ["Cost", money(usage.cost)] : null,
-        course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes`] : null,
+        course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes${unprovenNote(course.coverage.nodes_unproven)}`] : null,
       ]),
       course.failure ? problem(course.failure) : null,
       h("div", { class: "tools" },
@@ -83,7 +83,7 @@ export async function runView(page) {
         [course.state, course.elsewhere] = [data.state, !!data.elsewhere];
         if (data.error) course.failure = { message: data.error, fix: "" };
         if (data.calls !== null && data.calls !== undefined) {
-          course.usage = { calls: data.calls, tokens: (data.input_tokens || 0) + (data.output_tokens || 0), cached: 0, cache_read_tokens: data.cache_read_tokens || 0, cost: data.cost };
+          course.usage = { calls: data.calls, tokens: (data.input_tokens || 0) + (data.output_tokens || 0), cached: 0, cache_read_tokens: data.cache_read_tokens, cache_write_tokens: data.cache_write_tokens, cost: data.cost };
         }
         break;
       case "answered":
