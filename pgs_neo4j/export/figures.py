@@ -136,6 +136,14 @@ def usage_line(usage: Usage) -> str:
     return f"{counted(usage.calls, 'call')}, {cached}{used_tokens(usage)}"
 
 
+def context_line(contexts: Sequence[tuple[str, str]]) -> str:
+    """Return what models can take, and where that is known from; empty without any.
+
+    ``m: 4,096 tokens (as the server says) / n: unknown; …``
+    """
+    return " / ".join(f"{one_line(name, 60)}: {text}" for name, text in contexts)
+
+
 def cost_line(cost: float | None) -> str:
     """Return a cost in the unit of the configured prices."""
     if cost is None:
@@ -173,6 +181,7 @@ def figures(answer: Answer) -> list[tuple[str, str]]:
         ("This run", run_line(answer)),
         ("Checks", checks_line(answer)),
         ("Model", one_line(answer.model, 120)),
+        *([("Context", context_line(answer.contexts))] if answer.contexts else []),
         ("Usage", usage_line(answer.usage)),
         ("Cost", cost_line(answer.cost)),
         ("Time", timing_line(answer.seconds)),

@@ -50,6 +50,7 @@ class Details:
     shown: Shown | None
     synthesis: Synthesis
     nodes_unproven: dict[int, int] = field(default_factory=dict)
+    contexts: tuple[tuple[str, str], ...] = ()
 
 
 DETAILS = TypeAdapter(Details)
@@ -70,6 +71,7 @@ def details_json(answer: Answer, read: Read) -> str:
         shown=answer.shown,
         synthesis=answer.synthesis,
         nodes_unproven=read.unproven_counts,
+        contexts=answer.contexts,
     )
     data = DETAILS.dump_python(details, mode="json")
     return json.dumps(_without_element_ids(data), ensure_ascii=False)

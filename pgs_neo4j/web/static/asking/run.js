@@ -16,7 +16,7 @@ const STATES = {
 
 /**
  * @typedef {{state: string, elsewhere: boolean, place: number, phase: string, usage: any,
- *   failure: any, coverage: any}} Course
+ *   failure: any, coverage: any, contexts: Record<string, string>}} Course
  */
 
 /** @param {import("../app.js").Page} page */
@@ -27,7 +27,7 @@ export async function runView(page) {
   const inner = { ...page, graph: told.graph };
   /** @type {Course} */
   const course = {
-    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", usage: null, failure: null, coverage: null,
+    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", usage: null, failure: null, coverage: null, contexts: {},
   };
   const head = h("div");
   const body = h("div");
@@ -46,6 +46,7 @@ export async function runView(page) {
         active && course.phase ? ["Now", course.phase] : null,
         usage ? ["Calls", `${figure(usage.calls)}${usage.cached ? `, ${figure(usage.cached)} from the cache` : ""}`] : null,
         usage ? ["Tokens", `${figure(usage.tokens)}${cacheNote(usage)}`] : null,
+        ...Object.entries(course.contexts).map(([name, text]) => /** @type {[string, string]} */ (["Context", `${name}: ${text}`])),
         usage ? ["Cost", money(usage.cost)] : null,
         course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes${unprovenNote(course.coverage.nodes_unproven)}`] : null,
       ]),
@@ -79,6 +80,7 @@ export async function runView(page) {
       case "run_started": [course.state, course.place] = ["running", 0]; break;
       case "phase_started": course.phase = data.phase || ""; break;
       case "usage": course.usage = data; break;
+      case "contexts": course.contexts = data.contexts; break;
       case "snapshot":
         [course.state, course.elsewhere] = [data.state, !!data.elsewhere];
         if (data.error) course.failure = { message: data.error, fix: "" };
