@@ -2,7 +2,7 @@
 /** The map of a graph in a notebook: colors by what was read, and tells which place was picked. */
 
 import { drawBoard } from "../web/static/map/canvas.js";
-import { counted, figure, fill, h, legend, table, unprovenNote } from "../web/static/dom.js";
+import { counted, figure, fill, h, legend, table, unprovenAside, unprovenNote } from "../web/static/dom.js";
 import { readShades, readState, title } from "../web/static/map/places.js";
 
 /** @param {{model: any, el: HTMLElement}} cell */
@@ -30,7 +30,7 @@ function render({ model, el }) {
   const relist = () => fill(list, table("Places of the map", ["Partition", "Nodes", "Read"],
     atlas.places.map((place) => [
       h("button", { type: "button", class: "link", onclick: () => pick(place) }, title(place)),
-      figure(place.nodes), `${figure(readOf(place))}${unprovenNote(unprovenOf(place))}`,
+      figure(place.nodes), `${figure(readOf(place))}${unprovenAside(unprovenOf(place))}`,
     ]), [1, 2]));
   const keys = h("div");
   const rekey = () => fill(keys, legend(readShades(atlas.places.some(unprovenOf))));

@@ -126,13 +126,25 @@ export function unprovenNote(nodes) {
 }
 
 /**
+ * Returns the same in parentheses, for a number that stands alone.
+ *
+ * @param {number | null | undefined} nodes
+ */
+export function unprovenAside(nodes) {
+  return nodes ? ` (${figure(nodes)} more shown, unproven)` : "";
+}
+
+/**
  * Returns what to add to a number of tokens: those read from a provider's cache, and written to it.
  *
  * @param {{cache_read_tokens?: number | null, cache_write_tokens?: number | null}} usage
  */
 export function cacheNote({ cache_read_tokens: read, cache_write_tokens: written }) {
-  const where = read ? "it" : "the provider's cache";
-  return (read ? `, ${figure(read)} from the provider's cache` : "") + (written ? `, ${figure(written)} written to ${where}` : "");
+  const parts = [
+    read ? `${figure(read)} from the provider's cache` : "",
+    written ? `${figure(written)} written to ${read ? "it" : "the provider's cache"}` : "",
+  ].filter(Boolean);
+  return parts.length ? ` (${parts.join(", ")})` : "";
 }
 
 /**

@@ -2,7 +2,7 @@
 /** Asks a question, after its plan if wanted. */
 
 import { ApiError, newKey, path, post } from "../api.js";
-import { counted, figure, fill, h, money, problem, sentence, strip, table } from "../dom.js";
+import { counted, figure, fill, h, money, problem, strip, table } from "../dom.js";
 import { confirmedCost } from "../help.js";
 import { watchJob } from "../progress.js";
 import { mayAsk, mayChange, mayChangeAll, mayLookAround } from "../rights.js";
@@ -202,7 +202,7 @@ function contexts({ contexts = {}, context_advice: advice = [] }) {
   const models = Object.entries(contexts);
   return [
     models.length ? strip(models.map(([name, text]) => ["Context", `${name}: ${text}`])) : null,
-    ...advice.map((text) => h("p", { class: "note advice" }, sentence(text))),
+    ...advice.map((text) => h("p", { class: "note" }, text)),
   ];
 }
 

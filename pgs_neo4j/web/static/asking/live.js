@@ -12,11 +12,14 @@ import { waitLine } from "./waits.js";
 /**
  * Returns what the colors of the map mean.
  *
- * @param {boolean} unproven whether nodes of some partitions were shown without proof
+ * @param {any[]} parts
  * @returns {[string, string][]}
  */
-const shades = (unproven) => [
-  ["routed", "chosen"], ["reading", "being read"], ["read", "read"], ...unprovenShade(unproven),
+const shades = (parts) => [
+  ["routed", "chosen"],
+  ["reading", parts.some((part) => stateOf(part) === "partial") ? "being read, or read in part" : "being read"],
+  ["read", "read"],
+  ...unprovenShade(parts.some((part) => part.nodes_unproven)),
   ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"],
 ];
 
@@ -69,7 +72,7 @@ export function showLive(page, body, told) {
     const listed = [...parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
       waits.line,
-      drawn ? [board, legend(shades(listed.some((part) => part.nodes_unproven))), flags.length ? flagKeys() : null] : null,
+      drawn ? [board, legend(shades(listed)), flags.length ? flagKeys() : null] : null,
       listed.length ? [
         h("h2", {}, counted(listed.length, "partition")),
         h("ul", { class: "found" }, listed.map(rowOf)),

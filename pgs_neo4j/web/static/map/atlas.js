@@ -117,7 +117,7 @@ export async function mapView(page) {
       within ? h("a", { class: "act", href: way({ within: null }) }, "All of the graph") : null),
     h("p", { class: "note" },
       `${counted(atlas.places.length, atlas.level ? "group" : "partition")}${atlas.level ? " of partitions" : ""}, `,
-      `${figure(done)} of ${counted(total, "node")} read${unprovenNote(unproven)} in session ${session}.`, shown.note,
+      `${figure(done)} of ${counted(total, "node")} read in session ${session}${unprovenNote(unproven)}.`, shown.note,
       atlas.level ? " The graph is large, so partitions are in groups; open one to see them." : ""),
     board,
     legend(shown.shades), keys,

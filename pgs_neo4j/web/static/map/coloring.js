@@ -2,7 +2,7 @@
 /** What the colors of the map say: what a session has read, how large partitions are, or drift. */
 
 import { get, path } from "../api.js";
-import { figure, unprovenNote } from "../dom.js";
+import { figure, unprovenAside } from "../dom.js";
 import { readShades, readState } from "./places.js";
 
 export const COLORS = { read: "what a session has read", size: "their size", drift: "what changed since" };
@@ -30,7 +30,7 @@ export async function coloring(graph, wanted, atlas, readOf, unprovenOf) {
   return {
     shades: readShades(atlas.places.some(unprovenOf)),
     stateOf: (place) => readState(place, readOf(place), unprovenOf(place)),
-    head: "Read", told: (place) => `${figure(readOf(place))}${unprovenNote(unprovenOf(place))}`, note: "",
+    head: "Read", told: (place) => `${figure(readOf(place))}${unprovenAside(unprovenOf(place))}`, note: "",
   };
 }
 

@@ -2,7 +2,7 @@
 /** Lists: runs, graphs, jobs, costs, and checks of the setup. */
 
 import { get, path, post } from "../api.js";
-import { badge, counted, figure, fill, h, moment, money, problem, table, unprovenNote } from "../dom.js";
+import { badge, counted, figure, fill, h, moment, money, problem, table, unprovenAside } from "../dom.js";
 import { watchJob } from "../progress.js";
 import { mayChange, mayChangeAll, mayLookAround } from "../rights.js";
 
@@ -12,7 +12,7 @@ export async function runsView({ view, graph }) {
   fill(view, h("h1", {}, "Runs"),
     runs.length ? table("Runs", ["Question", "Session", "State", "Nodes read", "Cost", "Started"], runs.map((/** @type {any} */ run) => [
       h("a", { href: `/run?id=${run.run}` }, run.question), run.session, badge(run.status, run.status),
-      `${figure(run.nodes_read)}${unprovenNote(run.nodes_unproven)}`, money(run.cost), moment(run.started_at),
+      `${figure(run.nodes_read)}${unprovenAside(run.nodes_unproven)}`, money(run.cost), moment(run.started_at),
     ]), [3, 4]) : h("p", {}, "No run yet. ", h("a", { href: "/" }, "Ask a question.")));
 }
 

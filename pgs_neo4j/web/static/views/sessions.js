@@ -2,7 +2,7 @@
 /** Sessions: their runs in order, and how their coverage of the graph grows. */
 
 import { get, path } from "../api.js";
-import { badge, counted, figure, fill, h, moment, money, table, unprovenNote } from "../dom.js";
+import { badge, counted, figure, fill, h, moment, money, table, unprovenAside, unprovenNote } from "../dom.js";
 
 /** @param {import("../app.js").Page} page */
 export async function sessionsView({ view, graph }) {
@@ -44,8 +44,7 @@ function wayTo(graph, session) {
 /** @param {any} coverage */
 function covered(coverage) {
   if (!coverage) return h("span", { class: "note" }, "nothing of the current partitions");
-  const unproven = coverage.nodes_unproven ? ` (${figure(coverage.nodes_unproven)} more shown, unproven)` : "";
-  const text = `${figure(coverage.nodes_read)} of ${counted(coverage.nodes_total, "node")}${unproven}, `
+  const text = `${figure(coverage.nodes_read)} of ${counted(coverage.nodes_total, "node")}${unprovenAside(coverage.nodes_unproven)}, `
     + `${figure(coverage.partitions_swept)} of ${counted(coverage.partitions_total, "partition")}`;
   return h("span", {},
     h("progress", { max: Math.max(coverage.nodes_total, 1), value: coverage.nodes_read, "aria-label": text }), ` ${text}`);
