@@ -139,3 +139,4 @@ async def test_lists_show_what_was_shown_without_proof_and_what_was_written(
 ) -> None:
     await page.goto(way)
     await page.get_by_text(text).first.wait_for()
+    assert await page.locator("main h1").count() == 1
