@@ -84,6 +84,18 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextsKnown:
+    """What the models of a run can take is known, or turned out to be something else.
+
+    ``contexts`` are the tokens of each model by its name, and where they are known from, in words;
+    those of others are said to be unknown.
+    """
+
+    kind: ClassVar[str] = "contexts"
+    contexts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Routed:
     """The partitions to sweep were chosen."""
 
@@ -217,6 +229,7 @@ Event = (
     | StepStarted
     | Progressed
     | RunStarted
+    | ContextsKnown
     | Routed
     | SweepStarted
     | PassFinished

@@ -12,7 +12,7 @@ WHERE ($graphs = [] OR s.graph IN $graphs)
 WITH r, s ORDER BY r.started_at DESC, r.id DESC
 LIMIT $limit
 RETURN r {
-  .id, .mode, .status, .question, .nodes_read, .nodes_shown, .seconds, .error, .model, .cost, .request,
+  .id, .mode, .status, .question, .nodes_read, .nodes_unproven, .nodes_shown, .seconds, .error, .model, .cost, .request,
   .outcome,
   graph: s.graph, session: s.id, answered: r.details IS NOT NULL,
   started_at: toString(r.started_at), finished_at: toString(r.finished_at),

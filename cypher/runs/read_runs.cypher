@@ -11,7 +11,7 @@ RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finish
           claimed: null} AS run,
        COLLECT {
          MATCH (r)-[:PGS_SWEPT]->(w:PgsSweep)
-         RETURN w {.partition, .status, .nodes, .nodes_read, .passes} ORDER BY w.partition
+         RETURN w {.partition, .status, .nodes, .nodes_read, .nodes_unproven, .passes} ORDER BY w.partition
        } AS sweeps,
        head([(r)-[:PGS_ON]->(c:PgsGeneration) | c.definition]) AS definition
 ORDER BY r.started_at, r.id

@@ -54,6 +54,7 @@ class FindingList:
             "answer": answer.text,
             "partial": answer.partial,
             "nodes_read": answer.coverage.nodes_read,
+            "nodes_unproven": answer.coverage.nodes_unproven,
             "nodes_total": answer.coverage.nodes_total,
             "cost": answer.cost,
             "warnings": list(answer.warnings),

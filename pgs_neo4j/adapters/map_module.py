@@ -33,6 +33,7 @@ _SHEET = """
 .pgs-map .key.read { background: var(--read); }
 .pgs-map .key.partial { background: var(--partial); }
 .pgs-map .key.unread { background: var(--unread); }
+.pgs-map .key.unproven { background: var(--unproven); }
 .pgs-map .picked { margin: .3em 0; min-height: 1.4em; }
 .pgs-map .scroll { max-height: 20rem; overflow: auto; }
 .pgs-map th, .pgs-map td { text-align: left; padding: .1em .8em .1em 0; }
@@ -70,6 +71,10 @@ def widget_data(drawn: PartitionMap, read: Mapping[int, int]) -> tuple[Json, lis
 
     ``read`` counts the nodes that were read of each partition.
     """
-    counts = [sum(read.get(part, 0) for part in place.partitions) for place in drawn.places]
     atlas: Json = plain_data(drawn)
-    return atlas, counts
+    return atlas, count_by_place(drawn, read)
+
+
+def count_by_place(drawn: PartitionMap, nodes: Mapping[int, int]) -> list[int]:
+    """Return how many ``nodes``, counted by partition, each place of a map has."""
+    return [sum(nodes.get(part, 0) for part in place.partitions) for place in drawn.places]

@@ -7,7 +7,12 @@ from typing import Literal
 import anywidget
 import traitlets
 
-from pgs_neo4j.adapters.map_module import widget_data, widget_module, widget_sheet
+from pgs_neo4j.adapters.map_module import (
+    count_by_place,
+    widget_data,
+    widget_module,
+    widget_sheet,
+)
 from pgs_neo4j.engine import PGS
 
 
@@ -16,13 +21,15 @@ class MapWidget(anywidget.AnyWidget):  # type: ignore[misc]
 
     A click sets ``place``, the id of a place on the map, and ``partition``: the same where places
     are partitions, None where they are groups of them. ``read`` counts the nodes that were read of
-    each place. ``drawing`` is ``areas`` or ``network``.
+    each place, and ``unproven`` others that were shown without proof. ``drawing`` is ``areas`` or
+    ``network``.
     """
 
     _esm = widget_module()
     _css = widget_sheet()
     atlas = traitlets.Dict().tag(sync=True)
     read = traitlets.List(traitlets.Int()).tag(sync=True)
+    unproven = traitlets.List(traitlets.Int()).tag(sync=True)
     drawing = traitlets.Enum(("areas", "network"), "areas").tag(sync=True)
     place = traitlets.Int(None, allow_none=True).tag(sync=True)
     partition = traitlets.Int(None, allow_none=True).tag(sync=True)
@@ -41,5 +48,7 @@ async def map_widget(
     ``within`` is the ``place`` of another map that shows groups. Raises as ``pgs.browse.map``.
     """
     drawn = await pgs.browse.map(graph, within=within)
-    atlas, read = widget_data(drawn, await pgs.browse.nodes_read(graph, session))
-    return MapWidget(atlas=atlas, read=read, drawing=drawing)
+    reading = await pgs.browse.reading(graph, session)
+    atlas, read = widget_data(drawn, {one.partition: one.nodes_read for one in reading})
+    unproven = count_by_place(drawn, {one.partition: one.nodes_unproven for one in reading})
+    return MapWidget(atlas=atlas, read=read, unproven=unproven, drawing=drawing)

@@ -58,7 +58,8 @@ async def answer_found(
         *([tools.ordering_llm] if orders_by_model(order, tools) else []),
     ]
     check_prices(tools, helpers)
-    await tools.ask_contexts()
+    asked = [tools.synthesis_llm, *helpers]
+    await tools.ask_contexts(asked)
     fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
     async with record_answer(order, tools, stored) as record:
         found = await find_again(order, tools, record)
@@ -68,6 +69,7 @@ async def answer_found(
         shown = await _shown(order, tools, record, context, replied.read)
         read = await _read_so_far(order, tools, record)
         routing = await _route(order.run, tools, record.partitioning)
+        tools.report_contexts(asked)
         seconds = {**tools.log.seconds, "search": order.found.seconds}
         seconds["total"] = perf_counter() - began + order.found.seconds
         answer = _compose(order, tools, record, replied, shown, read, routing, seconds)
@@ -154,6 +156,7 @@ def _compose(
         generation=record.partitioning.generation.id if record.partitioning else "",
         cost=spent.cost,
         shown=shown,
+        contexts=tuple(tools.log.contexts.items()),
     )
 
 

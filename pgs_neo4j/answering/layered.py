@@ -109,7 +109,7 @@ async def layered_search(
         check_mode(mode)
     if mode in ANSWERED:
         raise UsageError(f"the mode {mode} finds no nodes to answer from; choose another one")
-    await tools.ask_contexts()
+    await tools.ask_contexts([*tools.readers, tools.answer_llm])
     prepared = await prepare(order, tools)
     with tools.log.phase("search"):
         vector = await embed_order(order, tools, prepared.partitioning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pgs_neo4j.answering import keywords, reranking
@@ -27,10 +28,18 @@ async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
 
     Raises UsageError and DatabaseError.
     """
-    run, llm = order.run, tools.synthesis_llm
-    check_order(run)
-    await tools.ask_contexts()
+    check_order(order.run)
     helpers = _helpers(order, tools)
+    llms, contexts = [tools.synthesis_llm, *(llm for llm, _ in helpers)], tools.calls.contexts
+    await tools.ask_contexts(llms)
+    planned = await _plan_calls(order, tools, helpers)
+    return replace(planned, contexts=contexts.describe(llms), context_advice=contexts.advise(llms))
+
+
+async def _plan_calls(
+    order: AnswerOrder, tools: RunTools, helpers: Sequence[tuple[LLM, PlannedCalls]]
+) -> SearchPlan:
+    run, llm = order.run, tools.synthesis_llm
     check_prices(tools, [helper for helper, *_ in helpers])
     order = replace(order, found=cut(order, order.found))
     try:

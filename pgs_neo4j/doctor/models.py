@@ -111,8 +111,8 @@ async def _probe_model(name: str, llm: Probed, models: Mapping[str, ModelEntry])
         variable = f"PGS_{name.replace(' ', '_').upper()}" if " " in name else "PGS_SWEEP_MODEL"
         return Check(name, "warning", result.text, f"set {variable} to a model that it lists")
     contexts = Contexts(models)
-    context = await contexts.ask(llm)
-    known = f"; its context: {context.described}" if context else ""
+    await contexts.ask(llm)
+    known = "".join(f"; its context: {text}" for _, text in contexts.describe((llm,)))
     advice = contexts.advise((llm,))
     if advice:
         return Check(name, "warning", f"{result.text}{known}", advice[0])

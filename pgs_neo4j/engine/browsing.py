@@ -26,6 +26,7 @@ from pgs_neo4j.model import (
     PartitionAnalogy,
     PartitionFlag,
     PartitionMap,
+    PartitionReading,
 )
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.drift import measure_partitions
@@ -130,12 +131,24 @@ class Browser:
 
     async def nodes_read(self, graph: str | None, session: str) -> dict[int, int]:
         """Return how many nodes of each current partition a session has read."""
+        listed = await self.reading(graph, session)
+        return {one.partition: one.nodes_read for one in listed if one.nodes_read}
+
+    async def reading(self, graph: str | None, session: str) -> tuple[PartitionReading, ...]:
+        """Return the current partitions of which a session was shown nodes, by id."""
         stored = await self._core.graph(graph)
         current = await self._core.current(stored, centroids=False)
         read = await sessions_read.read_so_far(
             self._core.db, stored.name, session, current.generation.id
         )
-        return dict(read.counts)
+        return tuple(
+            PartitionReading(
+                partition=id_,
+                nodes_read=read.counts.get(id_, 0),
+                nodes_unproven=read.unproven_counts.get(id_, 0),
+            )
+            for id_ in sorted(read.counts.keys() | read.unproven_counts.keys())
+        )
 
     async def analogies(self, graph: str | None = None) -> tuple[PartitionAnalogy, ...]:
         """Return the pairs of current partitions that analogies link, most links first."""

@@ -12,11 +12,13 @@ from pgs_neo4j.model.graph import ordered_topics
 class AreaState(StrEnum):
     """How much of a partition its session has read.
 
+    ``UNPROVEN``: nothing of it counts as read, but nodes of it were shown without proof.
     ``FAILED``: a sweep was tried and read nothing.
     """
 
     READ = "read"
     PARTIAL = "partial"
+    UNPROVEN = "unproven"
     FAILED = "failed"
     UNREAD = "unread"
 
@@ -43,7 +45,8 @@ class Area:
     """A partition of the answer's generation, read or not.
 
     ``nodes_read`` counts the nodes that the session had read, and ``texts_read`` those of them that
-    had text. Names are those of :class:`pgs_neo4j.model.Partition`.
+    had text. ``nodes_unproven`` counts others that were shown without proof. Names are those of
+    :class:`pgs_neo4j.model.Partition`.
     """
 
     partition: int
@@ -58,6 +61,7 @@ class Area:
     abstract: str = ""
     texts: int = 0
     texts_read: int = 0
+    nodes_unproven: int = 0
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from pgs_neo4j.events import Event, Routed, SweepFinished
+from pgs_neo4j.events import ContextsKnown, Event, Routed, SweepFinished
 from pgs_neo4j.export.json_text import sweep_data
 from pgs_neo4j.text.json_data import Json, plain_data
 
@@ -19,6 +19,8 @@ def event_data(event: Event, run: str | None = None) -> Json:
     match event:
         case Routed(routing):
             return {**head, "routing": plain_data(routing)}
+        case ContextsKnown(contexts):
+            return {**head, "contexts": dict(contexts)}
         case SweepFinished(sweep):
             return {**head, "sweep": sweep_data(sweep)}
     names = (field.name for field in fields(event))

@@ -136,6 +136,14 @@ def usage_line(usage: Usage) -> str:
     return f"{counted(usage.calls, 'call')}, {cached}{used_tokens(usage)}"
 
 
+def context_line(contexts: Sequence[tuple[str, str]]) -> str:
+    """Return what models can take, and where that is known from; empty without any.
+
+    ``m: 4,096 tokens (as the server says) / n: unknown; …``
+    """
+    return " / ".join(f"{one_line(name, 60)}: {text}" for name, text in contexts)
+
+
 def cost_line(cost: float | None) -> str:
     """Return a cost in the unit of the configured prices."""
     if cost is None:
@@ -161,7 +169,8 @@ def area_line(area: Area) -> str:
     return (
         f"P{area.partition}: {topics}{central}; {pool}"
         f"{area.nodes_read:,} of {counted(area.nodes, 'node')} read"
-        f"{texts_note(area.nodes_read, area.texts_read)}{failed}"
+        f"{texts_note(area.nodes_read, area.texts_read)}"
+        f"{unproven_note(area.nodes_unproven)}{failed}"
     )
 
 
@@ -172,6 +181,7 @@ def figures(answer: Answer) -> list[tuple[str, str]]:
         ("This run", run_line(answer)),
         ("Checks", checks_line(answer)),
         ("Model", one_line(answer.model, 120)),
+        *([("Context", context_line(answer.contexts))] if answer.contexts else []),
         ("Usage", usage_line(answer.usage)),
         ("Cost", cost_line(answer.cost)),
         ("Time", timing_line(answer.seconds)),

@@ -80,6 +80,7 @@ def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:
         "usage": plain_data(answer.usage),
         "synthesis_usage": plain_data(synthesis.usage),
         "cost": plain_data(answer.cost),
+        "contexts": dict(answer.contexts),
         "seconds": plain_data(answer.seconds),
         "warnings": list(answer.warnings),
         **({"shown": shown_data(answer.shown)} if answer.shown else {}),

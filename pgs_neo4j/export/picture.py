@@ -83,14 +83,19 @@ def _cell(area: Area, rect: Rect, hatch: str, linked: Collection[int]) -> Html:
 
 
 def _bar(area: Area, rect: Rect) -> Html:
-    """Return the read share of a partition, at its cell's lower edge."""
+    """Return the shares of a partition that were read, or only shown, at its cell's lower edge."""
     share = min(max(area.nodes_read / area.nodes, 0.0), 1.0)
+    shown = min(max(area.nodes_unproven / area.nodes, 0.0), 1.0 - share)
     height = min(BAR, rect.height / 3)
     width = max(rect.width - 2.0, 0.0)
     y = rect.y + rect.height - height - 1.0
     track = element("rect", x=rect.x + 1.0, y=y, width=width, height=height, class_="track")
-    done = element("rect", x=rect.x + 1.0, y=y, width=width * share, height=height, class_="done")
-    return joined((track, done))
+    left, done = rect.x + 1.0, width * share
+    parts = [track, element("rect", x=left, y=y, width=done, height=height, class_="done")]
+    if shown:
+        box = {"x": left + done, "y": y, "width": width * shown, "height": height}
+        parts.append(element("rect", **box, class_="shown"))
+    return joined(parts)
 
 
 def _labels(area: Area, rect: Rect) -> list[Html]:
@@ -129,16 +134,18 @@ def _key(kind: str, text: str) -> Html:
 
 
 def _table(areas: Sequence[Area], linked: Collection[int]) -> Html:
-    head = ("Partition", "Topics", "Central nodes", "Nodes", "Read", "State")
-    classes = (None, None, None, "right", "right", None)
-    row = [element("th", h, scope="col", class_=c) for h, c in zip(head, classes, strict=True)]
-    rows = [element("tr", *_cells(area, linked)) for area in areas]
+    unproven = any(area.nodes_unproven for area in areas)
+    figures_head = ("Nodes", "Read", "Unproven") if unproven else ("Nodes", "Read")
+    row = [element("th", text, scope="col") for text in ("Partition", "Topics", "Central nodes")]
+    row += [element("th", text, scope="col", class_="right") for text in figures_head]
+    row.append(element("th", "State", scope="col"))
+    rows = [element("tr", *_cells(area, linked, unproven=unproven)) for area in areas]
     table = element("table", element("thead", element("tr", *row)), element("tbody", *rows))
     summary = element("summary", f"Show {counted(len(areas), 'partition')} as a table")
     return element("details", summary, element("div", table, class_="scroll"))
 
 
-def _cells(area: Area, linked: Collection[int]) -> list[Html]:
+def _cells(area: Area, linked: Collection[int], *, unproven: bool) -> list[Html]:
     state = wording.STATE_WORDS[area.state] + (", pool" if area.pool else "")
     return [
         element("th", partition_link(area.partition, linked), scope="row"),
@@ -146,5 +153,6 @@ def _cells(area: Area, linked: Collection[int]) -> list[Html]:
         element("td", one_line("; ".join(area.titles[:TITLES]), TOPICS)),
         element("td", f"{area.nodes:,}", class_="right"),
         element("td", f"{area.nodes_read:,}", class_="right"),
+        *([element("td", f"{area.nodes_unproven:,}", class_="right")] if unproven else []),
         element("td", element("span", state, class_=f"badge {area.state}")),
     ]

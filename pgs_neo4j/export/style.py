@@ -5,7 +5,7 @@ from __future__ import annotations
 LIGHT = """\
   --bg: #fbfbfa; --panel: #ffffff; --ink: #1b2025; --muted: #5a636d; --line: #e0e3e7;
   --accent: #1d5a9e; --tint: #e8eff8; --code: #f1f2f4;
-  --read: #3c6ea8; --partial: #96640f; --failed: #b23c36; --unread: #d8dce1;
+  --read: #3c6ea8; --partial: #96640f; --failed: #b23c36; --unread: #d8dce1; --unproven: #b39ce0;
   --on: #ffffff; --on-unread: #3c444d; --hatch: rgba(12, 20, 32, .26);
   --good: #21663d; --good-bg: #e4f2e9; --warn: #85560a; --warn-bg: #fbf0da;
   --bad: #9c2f2a; --bad-bg: #fae6e4; --shadow: rgba(20, 28, 38, .22);
@@ -13,7 +13,7 @@ LIGHT = """\
 DARK = """\
   --bg: #14171a; --panel: #1a1e22; --ink: #e2e5e9; --muted: #99a3ad; --line: #2c3238;
   --accent: #86b6ee; --tint: #1e2c3c; --code: #22272c;
-  --read: #3f6da6; --partial: #94661a; --failed: #a8423c; --unread: #30363d;
+  --read: #3f6da6; --partial: #94661a; --failed: #a8423c; --unread: #30363d; --unproven: #5a4690;
   --on: #f4f6f8; --on-unread: #aeb7c0; --hatch: rgba(255, 255, 255, .2);
   --good: #86d0a1; --good-bg: #1b3325; --warn: #e3b661; --warn-bg: #372b14;
   --bad: #f0938d; --bad-bg: #3b201e; --shadow: rgba(0, 0, 0, .6);
@@ -117,12 +117,14 @@ figure { margin: 1rem 0 .8rem; }
 .partial > .cell { fill: var(--partial); }
 .failed > .cell { fill: var(--failed); }
 .unread > .cell { fill: var(--unread); }
+.unproven > .cell, .shown { fill: var(--unproven); }
 .map .pool { pointer-events: none; }
 .hatch { stroke: var(--hatch); stroke-width: 2.5; }
 .track { fill: var(--unread); }
 .map text { font: 12px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--on); }
 .map .name { font-weight: 650; }
 .map .unread text { fill: var(--on-unread); }
+.map .unproven text { fill: var(--ink); }
 .map text { pointer-events: none; }
 .map a:hover .cell { stroke: var(--ink); }
 .legend {
@@ -137,6 +139,7 @@ figure { margin: 1rem 0 .8rem; }
 .key.partial { background: var(--partial); }
 .key.failed { background: var(--failed); }
 .key.unread { background: var(--unread); }
+.key.unproven { background: var(--unproven); }
 .key.pooled {
   background: repeating-linear-gradient(
     135deg, var(--muted) 0 1.5px, transparent 1.5px 4px);
@@ -174,6 +177,7 @@ tbody th { font-weight: 400; }
 }
 .badge.contradicted, .badge.failed { color: var(--bad); background: var(--bad-bg); }
 .badge.read, .badge.accepted { color: var(--accent); background: var(--tint); }
+.badge.unproven { color: var(--ink); background: var(--unproven); }
 .meta.warn { color: var(--warn); }
 
 .cards { list-style: none; padding: 0; }
@@ -251,6 +255,7 @@ NOTEBOOK = """
 .pgs-answer .pgs-bar { display: block; width: 100%; height: 6px; margin: .8em 0 .3em; }
 .pgs-answer .pgs-all { fill: #808080; fill-opacity: .28; }
 .pgs-answer .pgs-done { fill: #3f7cc0; }
+.pgs-answer .pgs-shown { fill: #8f74cc; }
 .pgs-answer .pgs-sources { margin: .3em 0; padding-left: 1.2em; }
 .pgs-answer .pgs-note { margin: .3em 0; color: #b07d1e; }
 .pgs-answer summary { cursor: pointer; }

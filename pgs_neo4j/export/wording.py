@@ -41,6 +41,7 @@ STATUS_WORDS = {
 STATE_WORDS = {
     AreaState.READ: "read",
     AreaState.PARTIAL: "read in part",
+    AreaState.UNPROVEN: "shown, unproven",
     AreaState.FAILED: "failed",
     AreaState.UNREAD: "not read",
 }

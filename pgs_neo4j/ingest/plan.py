@@ -1,4 +1,7 @@
-"""Predicts what an ingestion would do and cost. It calls no model, and writes nothing."""
+"""Predicts what an ingestion would do and cost. It calls no model, and writes nothing.
+
+A model's server is asked only what the model can take, which costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -82,6 +85,9 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
     least, most = _embedded(embedding)
     low, _ = cost_range(tools.calls.budget, [*_part(llm, first), *divided, *least])
     _, high = cost_range(tools.calls.budget, [*_part(llm, first + again), *divided, *most])
+    asked = [llm] if (first + again).calls else []
+    for reader in asked:
+        await tools.calls.ask_context(reader)
     return IngestPlan(
         graph=order.graph,
         label=order.label,
@@ -97,6 +103,8 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         seconds=_seconds(tools, forecast, described, embedding),
         budget=_left_out(forecast) or _left_unembedded(tools, llm, first, embedding),
         embedding=embedding,
+        contexts=tools.calls.contexts.describe(asked),
+        context_advice=tools.calls.contexts.advise(asked),
     )
 
 

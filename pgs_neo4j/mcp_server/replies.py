@@ -54,6 +54,11 @@ class PlanReply(BaseModel):
     cost_low: float | None
     cost_high: float | None
     limits: Annotated[str, Field(description="What a limit would leave out; empty if nothing.")]
+    contexts: Annotated[
+        dict[str, str],
+        Field(description="Tokens that each model can take, and where that is known from."),
+    ] = Field(default_factory=dict)
+    context_advice: list[str] = Field(default_factory=list)
     note: Note = ""
 
 
@@ -111,6 +116,7 @@ class RunReply(BaseModel):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost: float | None = None
+    contexts: dict[str, str] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
     note: Note = ""
 

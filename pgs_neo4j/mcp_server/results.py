@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -124,6 +125,7 @@ def with_answer(reply: RunReply, answer: Answer, offset: int, desk: Desk) -> Run
             "cache_read_tokens": answer.usage.cache_read_tokens,
             "cache_write_tokens": answer.usage.cache_write_tokens,
             "cost": answer.cost,
+            "contexts": _contexts(answer.contexts),
             "warnings": [one_line(text, LINE) for text in answer.warnings[:MOST_WARNINGS]],
             "note": "; ".join(filter(None, notes)),
         }
@@ -155,6 +157,8 @@ def plan_reply(plan: Plan, session: str, tokens: int) -> PlanReply:
         cost_low=plan.low,
         cost_high=plan.high,
         limits=one_line(plan.budget, LINE),
+        contexts=_contexts(plan.contexts),
+        context_advice=[one_line(text, LINE) for text in plan.context_advice],
         note=f"{counted(left, 'partition')} left out to keep the reply short" if left else "",
     )
 
@@ -174,6 +178,10 @@ def _cited(answer: Answer, piece: str) -> list[CitedNode]:
         for name, citation in valid.items()
         if name in piece
     ]
+
+
+def _contexts(contexts: Sequence[tuple[str, str]]) -> dict[str, str]:
+    return {one_line(name, LINE): text for name, text in contexts}
 
 
 def _coverage(coverage: Coverage) -> RunCoverage:

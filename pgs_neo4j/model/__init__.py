@@ -26,6 +26,7 @@ from pgs_neo4j.model.browsing import (
     PartitionFlag,
     PartitionMap,
     PartitionMember,
+    PartitionReading,
 )
 from pgs_neo4j.model.crosscheck import (
     AbsenceStatus,
@@ -145,6 +146,7 @@ __all__ = [
     "PartitionFlag",
     "PartitionMap",
     "PartitionMember",
+    "PartitionReading",
     "PathReport",
     "Plan",
     "PlannedCalls",

@@ -149,6 +149,8 @@ class Answer:
     ``stopped`` names the limit that ended the run early; it is empty if none did. ``cost`` is in
     the unit of the configured prices, None if a model has no price. ``seconds`` are by phase.
 
+    ``contexts`` are what the models behind endpoints can take, by their names, in words.
+
     An answer from a search has no sweeps. ``shown`` is what it rests on, and ``routing`` has the
     partitions that a question to all of the graph would sweep.
     """
@@ -172,6 +174,7 @@ class Answer:
     stopped: str = ""
     cost: float | None = None
     shown: Shown | None = None
+    contexts: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str:

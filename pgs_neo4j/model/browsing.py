@@ -172,6 +172,18 @@ class PartitionAnalogy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionReading:
+    """What a session has read of a partition.
+
+    ``nodes_unproven`` counts others of its nodes that were shown without proof.
+    """
+
+    partition: int
+    nodes_read: int
+    nodes_unproven: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionFlag:
     """A flag that a sweep of one partition raised, and which points to another one.
 

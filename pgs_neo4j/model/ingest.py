@@ -187,7 +187,8 @@ class IngestPlan:
     ``describing`` are calls for descriptions, None if a part of your own makes them: their cost is
     then not known. ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it
     is empty if nothing is left out. ``embedding`` is what would be embedded, None if that is not
-    wanted.
+    wanted. ``contexts`` is what the model can take, in words by its name, and ``context_advice`` a
+    sentence where that is little; both are empty without a call.
     """
 
     graph: str
@@ -204,6 +205,8 @@ class IngestPlan:
     seconds: float = 0.0
     budget: str = ""
     embedding: EmbeddingForecast | None = None
+    contexts: tuple[tuple[str, str], ...] = ()
+    context_advice: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:

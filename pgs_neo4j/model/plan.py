@@ -68,7 +68,8 @@ class Plan:
     model has no price. ``low_uncached`` bounds it from below if no provider has cached the input.
     ``budget`` says what a limit would leave out; it is empty if nothing is left
     out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
-    already. ``contexts`` are what models behind endpoints can take, by their names, in words.
+    already. ``contexts`` are what models behind endpoints can take, by their names, in words, and
+    ``context_advice`` has a sentence for each that takes little at once.
     """
 
     graph: str
@@ -86,6 +87,7 @@ class Plan:
     budget: str = ""
     advice: str = ""
     contexts: tuple[tuple[str, str], ...] = ()
+    context_advice: tuple[str, ...] = ()
     low_uncached: float | None = None
 
     @property
@@ -121,7 +123,7 @@ class SearchPlan:
 
     ``calls`` is 0 when the reply is in the cache or nothing was found. ``low`` and ``high`` bound
     the cost as those of Plan do. ``budget`` says which limit prevents the call; it is empty if none
-    does.
+    does. ``contexts`` and ``context_advice`` are those of Plan, for the models that are called.
     """
 
     graph: str
@@ -137,6 +139,8 @@ class SearchPlan:
     low: float | None = None
     high: float | None = None
     budget: str = ""
+    contexts: tuple[tuple[str, str], ...] = ()
+    context_advice: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML fragment for notebooks."""

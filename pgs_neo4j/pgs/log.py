@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pgs_neo4j.events import OnEvent, Phase, PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.events import (
+    ContextsKnown,
+    OnEvent,
+    Phase,
+    PhaseFinished,
+    PhaseStarted,
+    Warned,
+)
 from pgs_neo4j.telemetry.names import phase_name
 from pgs_neo4j.telemetry.spans import start_span
 
 
 @dataclass(slots=True)
 class RunLog:
-    """The warnings of a run, and the seconds of its phases.
+    """The warnings of a run, the seconds of its phases, and what its models can take.
 
     Only its methods write to it.
     """
@@ -22,6 +29,7 @@ class RunLog:
     on_event: OnEvent
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    contexts: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
     def phase(self, phase: Phase) -> Iterator[None]:
@@ -36,6 +44,13 @@ class RunLog:
     def note_seconds(self, phase: Phase, seconds: float) -> None:
         """Record the seconds of a phase that reports its own events."""
         self.seconds[phase] = seconds
+
+    def note_contexts(self, contexts: Iterable[tuple[str, str]]) -> None:
+        """Record what models can take, and report it if any of it is new."""
+        before = dict(self.contexts)
+        self.contexts.update(contexts)
+        if self.contexts != before:
+            self.on_event(ContextsKnown(tuple(self.contexts.items())))
 
     def warn(self, message: str) -> None:
         """Record and report a warning; ignore an empty one."""

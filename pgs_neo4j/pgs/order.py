@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -70,22 +71,35 @@ class RunTools:
         """Return the same tools for an answer from a search, which has a model of its own."""
         return replace(self, synthesis_llm=self.answer_llm)
 
-    async def ask_contexts(self) -> None:
-        """Ask the models' servers what they can take, before any prompt is made."""
-        for llm in (self.sweep_llm, self.synthesis_llm):
-            await self.calls.ask_context(llm)
-        self.warn_of_small_contexts()
+    async def ask_contexts(self, llms: Sequence[LLM] = ()) -> None:
+        """Ask the models' servers what they can take, before any prompt is made.
 
-    def warn_of_small_contexts(self) -> None:
-        """Warn of models that take little at once, and say what to do."""
-        for advice in self.calls.contexts.advise((self.sweep_llm, self.synthesis_llm)):
+        Without ``llms``, they are those of the sweeps and of the synthesis.
+        """
+        for llm in llms or self.readers:
+            await self.calls.ask_context(llm)
+        self.report_contexts(llms)
+
+    def report_contexts(self, llms: Sequence[LLM] = ()) -> None:
+        """Report what models can take, and warn of those that take little at once.
+
+        Both are reported again only where they have changed.
+        """
+        contexts = self.calls.contexts
+        self.log.note_contexts(contexts.describe(llms or self.readers))
+        for advice in contexts.advise(llms or self.readers):
             if advice not in self.log.warnings:
                 self.log.warn(advice)
 
     @property
+    def readers(self) -> tuple[LLM, LLM]:
+        """The models of the sweeps and of the synthesis."""
+        return self.sweep_llm, self.synthesis_llm
+
+    @property
     def models(self) -> dict[str, bool]:
         """Whether each model is free, by its name."""
-        return {llm.name: is_free(llm) for llm in (self.sweep_llm, self.synthesis_llm)}
+        return {llm.name: is_free(llm) for llm in self.readers}
 
     @property
     def model_names(self) -> str:

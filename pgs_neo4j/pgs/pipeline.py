@@ -101,9 +101,10 @@ async def execute(
         tools.calls.upcoming = (last,)
         async with _lookups(order, tools, record, selection, routing) as lookups:
             sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
-            tools.warn_of_small_contexts()  # some are only known by now
+            tools.report_contexts()  # some are only known by now
             evidence = await check(order, tools, record, lookups, routing, sweeps, earlier)
         synthesis, stopped = await synthesize(order, tools, record, evidence)
+        tools.report_contexts()
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
         answer = compose_answer(order, tools, record, evidence, synthesis, stopped, seconds)
         answer = await locate_answer(record.db, answer)
@@ -277,6 +278,7 @@ def compose_answer(
         generation=record.partitioning.generation.id,
         stopped=stopped,
         cost=spent.cost,
+        contexts=tuple(tools.log.contexts.items()),
     )
 
 

@@ -74,7 +74,8 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         low_uncached=least_uncached(tools.calls.budget, priced),
         budget=_crossed_limit(tools, sweeps, synthesis),
         advice=_advise(order, tools, partitioning.partitions, sweeps),
-        contexts=tools.calls.contexts.describe((tools.sweep_llm, tools.synthesis_llm)),
+        contexts=tools.calls.contexts.describe(tools.readers),
+        context_advice=tools.calls.contexts.advise(tools.readers),
     )
 
 

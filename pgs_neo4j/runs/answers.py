@@ -59,6 +59,7 @@ async def load(db: Database, stored: StoredRun) -> Answer:
         stopped=properties["stopped"],
         cost=properties.get("cost"),
         shown=details.shown,
+        contexts=details.contexts,
     )
 
 

@@ -8,7 +8,7 @@ and are never read back.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -33,8 +33,9 @@ class Details:
     """Everything in an answer except its run's columns and recorded sweeps.
 
     ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
-    counts, by partition id, the nodes that the session had read by then, and ``texts_read`` those
-    of them that had text. ``shown`` is that of an answer from a search.
+    counts, by partition id, the nodes that the session had read by then, ``texts_read`` those of
+    them that had text, and ``nodes_unproven`` others that were shown without proof. ``shown`` is
+    that of an answer from a search.
     """
 
     routing: Routing
@@ -48,6 +49,8 @@ class Details:
     own_coverage: Coverage
     shown: Shown | None
     synthesis: Synthesis
+    nodes_unproven: dict[int, int] = field(default_factory=dict)
+    contexts: tuple[tuple[str, str], ...] = ()
 
 
 DETAILS = TypeAdapter(Details)
@@ -67,6 +70,8 @@ def details_json(answer: Answer, read: Read) -> str:
         own_coverage=answer.own_coverage,
         shown=answer.shown,
         synthesis=answer.synthesis,
+        nodes_unproven=read.unproven_counts,
+        contexts=answer.contexts,
     )
     data = DETAILS.dump_python(details, mode="json")
     return json.dumps(_without_element_ids(data), ensure_ascii=False)
@@ -82,6 +87,7 @@ def result_properties(answer: Answer, read: Read) -> Row:
         "seconds": round(answer.seconds["total"], 3),
         "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
         "texts_read": sum(sweep.texts_read for sweep in answer.sweeps),
+        "nodes_unproven": sum(sweep.nodes_unproven for sweep in answer.sweeps),
         "warnings": list(answer.warnings),
         "stopped": answer.stopped,
         "details": details_json(answer, read),

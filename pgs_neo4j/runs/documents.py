@@ -30,23 +30,31 @@ async def document(
     """
     partitions = await generation.read_partitions(db, answer.generation)
     details = read_details(stored.properties["details"])
-    read, texts = details.nodes_read, details.texts_read
+    read, texts, unproven = details.nodes_read, details.texts_read, details.nodes_unproven
     return Document(
         answer=answer,
         asked_at=str(stored.properties["started_at"]),
         areas=tuple(
-            _area(part, read.get(part.id, 0), texts.get(part.id, 0), answer) for part in partitions
+            make_area(
+                part, read.get(part.id, 0), texts.get(part.id, 0), unproven.get(part.id, 0), answer
+            )
+            for part in partitions
         ),
         sources=tuple(await _sources(db, answer, mapping)),
     )
 
 
-def _area(part: Partition, nodes_read: int, texts_read: int, answer: Answer) -> Area:
+def make_area(
+    part: Partition, nodes_read: int, texts_read: int, nodes_unproven: int, answer: Answer
+) -> Area:
+    """Return a partition with what its session had read of it, and was shown, by an answer."""
     failed = any(s.partition == part.id and s.status is SweepStatus.FAILED for s in answer.sweeps)
     if nodes_read >= part.size:
         state = AreaState.READ
     elif nodes_read:
         state = AreaState.PARTIAL
+    elif nodes_unproven:
+        state = AreaState.UNPROVEN
     else:
         state = AreaState.FAILED if failed else AreaState.UNREAD
     return Area(
@@ -62,6 +70,7 @@ def _area(part: Partition, nodes_read: int, texts_read: int, answer: Answer) -> 
         abstract=part.abstract,
         texts=part.texts,
         texts_read=texts_read,
+        nodes_unproven=nodes_unproven,
     )
 
 

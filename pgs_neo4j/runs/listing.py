@@ -20,6 +20,7 @@ class RunInfo:
     is stored. Figures are None until the run ends, ``cost`` also without prices. With
     ``structure_only``, it asked a graph without text. ``outcome`` is its feedback, None without.
     ``nodes_shown`` counts what the prompt of a search showed, None for other runs.
+    ``nodes_unproven`` counts nodes that were shown without proof, beside those read.
     """
 
     id: str
@@ -40,6 +41,7 @@ class RunInfo:
     structure_only: bool
     outcome: str | None = None
     nodes_shown: int | None = None
+    nodes_unproven: int | None = None
 
 
 async def list_runs(

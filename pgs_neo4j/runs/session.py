@@ -42,6 +42,11 @@ class Read:
         """How many nodes of each partition were read."""
         return {partition: len(ranks) for partition, ranks in self.ranks.items()}
 
+    @property
+    def unproven_counts(self) -> dict[int, int]:
+        """How many nodes of each partition were shown without proof, and never read."""
+        return {partition: len(ranks) for partition, ranks in self.unproven.items()}
+
     def shown(self, partition: int) -> frozenset[int]:
         """Return the ranks that need not be shown again: read, or shown without proof."""
         nobody: frozenset[int] = frozenset()

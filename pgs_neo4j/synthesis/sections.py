@@ -9,6 +9,7 @@ from pgs_neo4j.model import Citation, Finding, Partition, Report, Sweep
 from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.cut import cut
+from pgs_neo4j.text.shown import unproven_note
 
 KEYWORDS = (120, 180)  # characters and bytes of a partition's keywords
 
@@ -55,7 +56,8 @@ def _section(partition: Partition, sweep: Sweep, report: Report) -> Section:
     failed = sweep.passes - sweep.passes_accepted
     lost = f", {failed} of {sweep.passes} passes failed" if failed else ""
     header = (
-        f"# Partition {partition.name}: {sweep.nodes_read} of {partition.size} nodes read{lost}; "
+        f"# Partition {partition.name}: {sweep.nodes_read} of {partition.size} nodes read"
+        f"{unproven_note(sweep.nodes_unproven)}{lost}; "
         f"keywords: {listed_keywords(partition.topics) or 'none'}"
     )
     number = report.partition

@@ -167,6 +167,7 @@ def doubt_statements(
             (
                 sum(sweep.nodes_read for sweep in sweeps),
                 *(sweep.nodes_read for sweep in sweeps),
+                *(sweep.nodes_unproven for sweep in sweeps if sweep.unproven),
                 *(partition.size for partition in partitions),
                 sum(partition.size for partition in partitions),
                 sum(len(report.findings) for report in reports),

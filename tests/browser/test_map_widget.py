@@ -43,6 +43,7 @@ COLOR = """
 """
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 READ, UNREAD = [0x3C, 0x6E, 0xA8, 255], [0xD8, 0xDC, 0xE1, 255]
+UNPROVEN = [0xB3, 0x9C, 0xE0, 255]
 
 
 async def show(page: Page, problems: list[str]) -> None:
@@ -80,6 +81,15 @@ async def test_a_click_tells_the_partition_and_colors_follow_reading_and_theme(
     assert await page.evaluate("window.saved") == [[1, 1], [2, 2]]
     assert await page.locator(".picked").inner_text() == "P2: 30 nodes, 0 read"
 
+    await page.evaluate("change('unproven', [0, 5])")
+    await page.evaluate(FRAMES)
+    assert await page.evaluate(COLOR, right) == UNPROVEN
+    assert await page.locator(".key.unproven").count() == 1
+    await page.locator("canvas").click(position={"x": right[0], "y": right[1]})
+    assert await page.locator(".picked").inner_text() == "P2: 30 nodes, 0 read, 5 shown, unproven"
+
+    await page.evaluate("change('unproven', [0, 0])")
+    assert await page.locator(".key.unproven").count() == 0
     await page.evaluate("change('read', [30, 30])")
     await page.evaluate(FRAMES)
     assert await page.evaluate(COLOR, right) == READ

@@ -16,6 +16,7 @@ SERVED: dict[str, type] = {
     "accepted": served_data.ServedAccepted,
     "queued": served_data.ServedQueued,
     "snapshot": served_data.ServedSnapshot,
+    "contexts": served_data.ServedContexts,
     "routed": served_data.ServedRouting,
     "sweep_finished": served_data.ServedSweep,
     "call_retried": served_data.ServedRetry,

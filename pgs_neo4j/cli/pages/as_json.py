@@ -38,6 +38,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "budget": forecast.budget,
         "advice": forecast.advice,
         "contexts": dict(forecast.contexts),
+        "context_advice": list(forecast.context_advice),
         "routing": plain_data(forecast.routing),
     }
 
@@ -46,6 +47,7 @@ def search_plan(planned: SearchPlan, unpriced: Sequence[str]) -> Json:
     """Return what an answer from a search would show and cost; null without prices."""
     data: Json = plain_data(planned)
     low, high = data.pop("low"), data.pop("high")
+    data["contexts"] = dict(planned.contexts)
     return {**data, "cost": {"low": low, "high": high}, "unpriced": list(unpriced)}
 
 

@@ -75,6 +75,7 @@ def summary(answer: Answer, width: int) -> list[str]:
             "Model",
             f"{one_line(answer.model, 60)}: {figures.usage_line(answer.usage)}{_reduced(answer)}",
         ),
+        ("Context", figures.context_line(answer.contexts)),
         ("Cost", money(answer.cost) if answer.cost else ""),
         ("Time", figures.timing_line(answer.seconds)),
         ("Stopped", one_line(answer.stopped)),

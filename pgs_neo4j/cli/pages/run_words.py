@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli.pages.text import moment
-from pgs_neo4j.text.shown import counted, one_line
+from pgs_neo4j.text.shown import counted, one_line, unproven_note
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import RunInfo
@@ -48,7 +48,8 @@ def _head(run: RunInfo) -> str:
     if run.nodes_shown is not None:
         parts.append(f"{counted(run.nodes_shown, 'node')} shown")
     elif run.nodes_read is not None:
-        parts.append(f"{counted(run.nodes_read, 'node')} read")
+        unproven = unproven_note(run.nodes_unproven or 0)
+        parts.append(f"{counted(run.nodes_read, 'node')} read{unproven}")
     if run.outcome is not None:
         parts.append(run.outcome)
     parts.append(f"graph {run.graph}, session {run.session}")

@@ -50,12 +50,19 @@ def generation_cell(generation: Generation) -> str:
 
 
 def coverage_bar(coverage: Coverage) -> Html:
-    """Return the share of the graph that was read, as a bar."""
+    """Return the share of the graph that was read, and of what was shown, as a bar.
+
+    The share read is one of texts. Of what was shown without proof, only nodes are counted.
+    """
     share = min(max(coverage.fraction, 0.0), 1.0)
+    shown = min(coverage.nodes_unproven / max(coverage.nodes_total, 1), 1.0 - share)
     return element(
         "svg",
         element("rect", width=100, height=6, class_="pgs-all"),
         element("rect", width=100 * share, height=6, class_="pgs-done"),
+        element("rect", x=100 * share, width=100 * shown, height=6, class_="pgs-shown")
+        if shown
+        else EMPTY,
         viewBox="0 0 100 6", preserveAspectRatio="none", class_="pgs-bar", role="img",
         aria_label=coverage_line(coverage),
     )  # fmt: skip

@@ -28,7 +28,7 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
         ("Limit", one_line(plan.budget)),
         ("Advice", one_line(plan.advice)),
         ("Model", models(plan)),
-        *(("Context", f"{one_line(name, 60)}: {text}") for name, text in plan.contexts),
+        *context_rows(plan.contexts),
         ("Note", one_line(plan.routing.note)),
     ]
     return [(label, text) for label, text in rows if text]
@@ -50,8 +50,14 @@ def search_plan_rows(plan: SearchPlan, unpriced: Sequence[str] = ()) -> Rows:
         ("Cost", cost(plan, [name for name in unpriced if name == plan.model])),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),
+        *context_rows(plan.contexts),
     ]
     return [(label, text) for label, text in (rows[3:] if plan.budget else rows) if text]
+
+
+def context_rows(contexts: Sequence[tuple[str, str]]) -> Rows:
+    """Return what each model can take, and where that is known from."""
+    return [("Context", f"{one_line(name, 60)}: {text}") for name, text in contexts]
 
 
 def sweep_table(plan: Plan) -> tuple[Sequence[str], Sequence[Sequence[str]]]:

@@ -11,7 +11,7 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.shown import counted, unproven_note
 from pgs_neo4j.web.chat.asking import ChatRun
 from pgs_neo4j.web.chat.message import MessageStream, to_message
 from pgs_neo4j.web.failures import Failure, chat_failure, failure_of, status_of
@@ -105,7 +105,8 @@ def progress_line(entry: LoggedEvent) -> str:
             return f"{counted(len(data['routes']), 'partition')} to read."
         case "sweep_finished":
             read = counted(data["nodes_read"], "node")
-            return f"Partition {data['partition']}: {data['status']}, {read} read."
+            read += f" read{unproven_note(data.get('nodes_unproven', 0))}"
+            return f"Partition {data['partition']}: {data['status']}, {read}."
     return ""
 
 

@@ -73,6 +73,8 @@ class PlannedIngestion(BaseModel):
     low: float | None
     high: float | None
     budget: str
+    contexts: dict[str, str]
+    context_advice: list[str]
 
 
 @router.get("/uploads")
@@ -131,6 +133,8 @@ async def plan_ingestion(
         low=planned.low,
         high=planned.high,
         budget=planned.budget,
+        contexts=dict(planned.contexts),
+        context_advice=list(planned.context_advice),
     )
 
 

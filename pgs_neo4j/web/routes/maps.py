@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel
 
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model import GraphDrift, PartitionAnalogy, PartitionFlag, PartitionMap
+from pgs_neo4j.model import (
+    GraphDrift,
+    PartitionAnalogy,
+    PartitionFlag,
+    PartitionMap,
+    PartitionReading,
+)
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
@@ -18,13 +23,6 @@ router = api_router("partitions")
 Within = Annotated[
     int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
 ]
-
-
-class ReadNodes(BaseModel):
-    """Nodes that a session has read of a partition."""
-
-    partition: int
-    nodes_read: int
 
 
 @router.get("/graphs/{graph}/map")
@@ -44,11 +42,10 @@ async def list_read(
     serving: ServingNow,
     caller: CallerNow,
     session: Annotated[str, Query(min_length=1, max_length=400)] = "default",
-) -> list[ReadNodes]:
-    """Return how much of each current partition a session of the caller has read."""
+) -> list[PartitionReading]:
+    """Return how much of each current partition a session of the caller has read, or was shown."""
     name = await visible_graph(serving, caller, graph)
-    counts = await serving.pgs.browse.nodes_read(name, caller.stored_session(session))
-    return [ReadNodes(partition=id_, nodes_read=read) for id_, read in sorted(counts.items())]
+    return list(await serving.pgs.browse.reading(name, caller.stored_session(session)))
 
 
 @router.get("/graphs/{graph}/analogies")

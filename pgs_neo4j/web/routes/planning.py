@@ -21,7 +21,10 @@ class PlannedCost(BaseModel):
 
 
 class PlannedRun(BaseModel):
-    """What a question would read and cost. ``budget`` says what a limit would leave out."""
+    """What a question would read and cost. ``budget`` says what a limit would leave out.
+
+    ``contexts`` say what each model can take at once, and where that is known from.
+    """
 
     graph: str
     session: str
@@ -40,6 +43,7 @@ class PlannedRun(BaseModel):
     budget: str
     advice: str
     contexts: dict[str, str]
+    context_advice: list[str]
     note: str
     unmatched: bool
 
@@ -68,6 +72,7 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
         sweeps=list(planned.sweeps),
         cost=PlannedCost(low=planned.low, high=planned.high),
         contexts=dict(planned.contexts),
+        context_advice=list(planned.context_advice),
         note=planned.routing.note,
         unmatched=planned.routing.unmatched,
         **{name: getattr(planned, name) for name in names},

@@ -21,8 +21,9 @@ class ShownReport(BaseModel):
     """What a run has read of a partition, and what the model reported.
 
     A citation leads to a node by its ``element_id``, null if the node is gone. ``valid`` says
-    whether the model was shown it, and ``found`` whether it has the words of a quotation. Without a
-    report, ``errors`` tell why.
+    whether the model was shown it, and ``found`` whether it has the words of a quotation.
+    ``nodes_unproven`` counts nodes that were shown without proof. Without a report, ``errors`` say
+    why.
     """
 
     run: str
@@ -31,6 +32,7 @@ class ShownReport(BaseModel):
     status: SweepStatus
     nodes: int
     nodes_read: int
+    nodes_unproven: int
     passes: int
     passes_accepted: int
     seconds: float
@@ -49,7 +51,10 @@ async def show_report(
     stored = await stored_run(serving, caller, run)
     sweep = await serving.pgs.runs.sweep(run, partition)
     report = sweep.report or Report(partition=partition)
-    names = ("status", "nodes", "nodes_read", "passes", "passes_accepted", "seconds", "errors")
+    names = (
+        *("status", "nodes", "nodes_read", "nodes_unproven", "passes", "passes_accepted"),
+        *("seconds", "errors"),
+    )
     return ShownReport(
         run=run,
         graph=stored.graph,

@@ -64,6 +64,7 @@ class ListedRun(BaseModel):
     finished_at: str | None
     answered: bool
     nodes_read: int | None
+    nodes_unproven: int | None
     seconds: float | None
     model: str | None
     cost: float | None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.engine import check_question
 from pgs_neo4j.errors import BudgetError
-from pgs_neo4j.model import SearchMode, SearchPlan
+from pgs_neo4j.model import SearchMode
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.asking import Question
 from pgs_neo4j.web.routes.router import api_router, failing
@@ -60,8 +59,31 @@ async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
     return {str(name): value for name, value in plain_data(found).items() if name != "answer"}
 
 
+class PlannedSearch(BaseModel):
+    """What an answer from a search would show and cost; costs are null without prices.
+
+    ``contexts`` say what each model can take at once, and where that is known from.
+    """
+
+    graph: str
+    session: str
+    mode: SearchMode
+    model: str
+    nodes: int
+    relationships: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    output_most: int
+    low: float | None
+    high: float | None
+    budget: str
+    contexts: dict[str, str]
+    context_advice: tuple[str, ...]
+
+
 @router.post("/search/plan")
-async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> SearchPlan:
+async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> PlannedSearch:
     """Return what an answer from a search alone would show and cost. No model is called."""
     serving.require_writing()
     check_question(body.question)
@@ -74,4 +96,5 @@ async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> 
         sessions_of=caller.own_prefix,
         **body.knobs(),
     )
-    return replace(planned, session=body.session)
+    told = {name: getattr(planned, name) for name in PlannedSearch.model_fields}
+    return PlannedSearch(**told | {"session": body.session, "contexts": dict(planned.contexts)})

@@ -18,7 +18,7 @@ router = api_router("sessions")
 
 TOLD = (
     *("id", "question", "mode", "status", "thesis", "started_at", "finished_at", "seconds"),
-    *("nodes_read", "cost", "error", "outcome", "redefined"),
+    *("nodes_read", "nodes_unproven", "cost", "error", "outcome", "redefined"),
 )
 
 

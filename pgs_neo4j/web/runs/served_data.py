@@ -40,6 +40,12 @@ class ServedQueued(TypedDict):
     place: int
 
 
+class ServedContexts(TypedDict):
+    """What the models of a run can take is known; ``contexts`` has it in words, by model."""
+
+    contexts: dict[str, str]
+
+
 class ServedRouting(TypedDict):
     """The partitions to sweep were chosen; each route tells why."""
 

@@ -9,8 +9,8 @@ from pgs_neo4j.web.runs.told import report_link
 
 TOLD = (
     *("question", "mode", "status", "started_at", "finished_at", "seconds", "error", "thesis"),
-    *("nodes_read", "model", "cost", "outcome", "calls", "input_tokens", "output_tokens"),
-    *("cache_read_tokens", "cache_write_tokens"),
+    *("nodes_read", "nodes_unproven", "model", "cost", "outcome", "calls"),
+    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
 )
 REPORTED = ("accepted", "partial")
 """How sweeps end that have a report."""

@@ -117,6 +117,37 @@ export function counted(count, one) {
 }
 
 /**
+ * Returns what to add to a number of nodes read: those that were shown without proof, if any.
+ *
+ * @param {number | null | undefined} nodes
+ */
+export function unprovenNote(nodes) {
+  return nodes ? `, ${figure(nodes)} shown, unproven` : "";
+}
+
+/**
+ * Returns the same in parentheses, for a number that stands alone.
+ *
+ * @param {number | null | undefined} nodes
+ */
+export function unprovenAside(nodes) {
+  return nodes ? ` (${figure(nodes)} more shown, unproven)` : "";
+}
+
+/**
+ * Returns what to add to a number of tokens: those read from a provider's cache, and written to it.
+ *
+ * @param {{cache_read_tokens?: number | null, cache_write_tokens?: number | null}} usage
+ */
+export function cacheNote({ cache_read_tokens: read, cache_write_tokens: written }) {
+  const parts = [
+    read ? `${figure(read)} from the provider's cache` : "",
+    written ? `${figure(written)} written to ${read ? "it" : "the provider's cache"}` : "",
+  ].filter(Boolean);
+  return parts.length ? ` (${parts.join(", ")})` : "";
+}
+
+/**
  * Returns a text, cut where it is longer than some characters.
  *
  * @param {string} text

@@ -14,7 +14,7 @@ import pytest
 
 from pgs_neo4j import adapters
 from pgs_neo4j.adapters.map_module import widget_data, widget_module, widget_sheet
-from pgs_neo4j.model import MapPlace, PartitionMap
+from pgs_neo4j.model import MapPlace, PartitionMap, PartitionReading
 
 MAP = PartitionMap(
     generation="g1",
@@ -73,9 +73,12 @@ class Browse:
         assert (graph, within) == ("papers", None)
         return MAP
 
-    async def nodes_read(self, graph: str | None, session: str) -> dict[int, int]:
+    async def reading(self, graph: str | None, session: str) -> tuple[PartitionReading, ...]:
         assert (graph, session) == ("papers", "reading")
-        return READ
+        return tuple(
+            PartitionReading(partition=part, nodes_read=nodes, nodes_unproven=part == 3)
+            for part, nodes in (READ | {3: 0}).items()
+        )
 
 
 async def test_a_widget_travels_as_its_traits_and_takes_a_click() -> None:
@@ -84,6 +87,7 @@ async def test_a_widget_travels_as_its_traits_and_takes_a_click() -> None:
     widget = await adapters.map_widget(pgs, "papers", session="reading")
     state = widget.get_state()
     assert (state["atlas"], state["read"]) == widget_data(MAP, READ)
+    assert state["unproven"] == [0, 1]
     assert (state["drawing"], state["place"], state["partition"]) == ("areas", None, None)
     assert state["_esm"] == widget_module()
     assert state["_css"] == widget_sheet()

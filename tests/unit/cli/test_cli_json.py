@@ -82,7 +82,7 @@ KEYS = {
     "answer", "complete", "reductions", "thesis", "connections", "absences", "convergences",
     "citations", "checks", "checked_absences", "flags", "converging_findings", "sweeps",
     "routing", "coverage", "own_coverage", "usage", "synthesis_usage", "cost", "seconds",
-    "warnings", "in_doubt", "struck", "proven",
+    "warnings", "in_doubt", "struck", "proven", "contexts",
 }  # fmt: skip
 
 

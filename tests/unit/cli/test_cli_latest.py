@@ -135,6 +135,8 @@ def test_runs_are_listed_and_a_question_stays_on_its_line(engine: StandIn, hosti
     assert "'pgs ask' starts one" in pgs("runs").stderr
     head, _ = listed([info(outcome="rework")], 80)
     assert "1,200 nodes read  rework  graph papers" in head
+    head, _ = listed([info(nodes_unproven=40)], 80)
+    assert "1,200 nodes read, 40 shown, unproven  graph papers" in head
     head, question = listed([info(question=hostile * 20, nodes_read=None, silent=True)], 80)
     assert "running (silent)" in head
     assert len(question) <= 80

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.cli.commands.questions.sessions import LEAN, _lean
+from pgs_neo4j.cli.commands.questions.sessions import LEAN, _describe, _lean
 from pgs_neo4j.cli.pages import index_page
 from pgs_neo4j.engine import CreatedIndexes, SearchIndex
 from tests.fakes.commands import StandIn, pgs
@@ -84,6 +84,21 @@ def test_an_import_without_files_shows_an_example() -> None:
     done = pgs("local", "import")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "pgs local import --nodes Paper=papers.csv" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("unproven", "amount"),
+    [
+        (None, "12 nodes, 9 of them with text, 1.5 s"),
+        (0, "12 nodes, 9 of them with text, 1.5 s"),
+        (3, "12 nodes, 9 of them with text, 3 shown, unproven, 1.5 s"),
+    ],
+)
+def test_a_run_of_a_session_counts_what_was_shown_without_proof(
+    unproven: int | None, amount: str
+) -> None:
+    run = {"id": "r1", "status": "complete", "nodes_read": 12, "texts_read": 9, "seconds": 1.5}
+    assert amount in _describe(run | {"nodes_unproven": unproven})[1]
 
 
 def test_a_session_is_shown_without_answers_and_internals() -> None:

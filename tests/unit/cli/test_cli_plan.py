@@ -87,6 +87,7 @@ def test_what_has_no_price_says_how_to_add_it_and_a_hostile_note_is_text(hostile
         ({"budget": "3 calls would leave 2 unread"}, "Limit     3 calls would leave 2 unread"),
         ({"sweeps": ()}, "Sweeps    nothing is left to read"),
         ({"advice": "several passes separate nodes"}, "Advice    several passes separate nodes"),
+        ({"contexts": (("m", "unknown"),)}, "Context   m: unknown"),
     ],
 )
 def test_what_is_special_has_its_line(changed: dict[str, Any], line: str) -> None:

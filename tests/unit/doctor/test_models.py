@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pgs_neo4j.calls.contexts import UNKNOWN
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor import models
 from pgs_neo4j.doctor.models import TIMEOUT_S, examine_embedder, examine_models
@@ -26,8 +27,8 @@ class Probed(OpenAILLM):
     def __init__(self, answer: ProbeResult | Exception, context: int = 32_768) -> None:
         self.name, self.answer, self.context, self.closed = "m", answer, context, 0
 
-    async def read_context(self) -> ModelContext:
-        return ModelContext(self.context, "server")
+    async def read_context(self) -> ModelContext | None:
+        return ModelContext(self.context, "server") if self.context else None
 
     async def probe(self) -> ProbeResult:
         if isinstance(self.answer, Exception):
@@ -89,6 +90,11 @@ async def test_a_small_context_is_a_warning_with_what_to_do(configs):
     assert check.status == "warning"
     assert check.detail.endswith("its context: 4,096 tokens (as the server says)")
     assert check.fix.endswith("for fewer, start it with: more")
+
+
+async def test_a_context_that_no_server_says_is_said_to_be_unknown(configs):
+    check = await examined(LISTED, context=0)
+    assert (check.status, check.detail) == ("ok", f"{LISTED.text}; its context: {UNKNOWN}")
 
 
 async def test_an_endpoint_embeds_one_word_and_is_closed(monkeypatch):

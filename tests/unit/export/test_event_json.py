@@ -6,7 +6,15 @@ import json
 from dataclasses import fields
 from typing import get_args
 
-from pgs_neo4j.events import Event, PassFinished, Routed, RunStarted, SweepFinished, SweepStarted
+from pgs_neo4j.events import (
+    ContextsKnown,
+    Event,
+    PassFinished,
+    Routed,
+    RunStarted,
+    SweepFinished,
+    SweepStarted,
+)
 from pgs_neo4j.export import event_data
 from pgs_neo4j.model import (
     Citation,
@@ -32,6 +40,7 @@ FIELDS = """
 call_retried: task partition reason wait_s
 calls_held: reason wait_s
 checked: absences contradicted flags convergences
+contexts: contexts
 pass_finished: partition number passes error usage cost
 phase_finished: phase seconds detail
 phase_started: phase
@@ -73,6 +82,8 @@ def test_an_event_is_its_kind_its_run_and_its_fields() -> None:
     ]
     assert event_data(SweepStarted(4, 2, 1, ("ammonia",)), "r1")["keywords"] == ["ammonia"]
     assert json.loads(json_text(routed)) == routed
+    known = event_data(ContextsKnown((("m", "4,096 tokens"), ("n", "unknown"))), "r1")
+    assert known["contexts"] == {"m": "4,096 tokens", "n": "unknown"}
 
 
 def test_a_finished_sweep_has_the_keys_of_an_export_and_no_element_id() -> None:

@@ -36,6 +36,14 @@ def test_coverage_speaks_of_texts(
     assert figures.reading_line(coverage) == line
 
 
+def test_what_was_shown_without_proof_stands_beside_what_was_read() -> None:
+    coverage = replace(OWN, nodes_unproven=1_200)
+    line = "30 of 160 nodes (1,200 more shown, unproven), 12 of 120 texts (10 %)"
+    assert figures.reading_line(coverage) == line
+    assert 'class="pgs-shown"' in coverage._repr_html_()
+    assert 'class="pgs-shown"' not in OWN._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("texts", "note"),
     [(9, ""), (4, ", 4 of them with text"), (0, ", none of them with text")],

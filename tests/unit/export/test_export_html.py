@@ -230,6 +230,33 @@ def test_duplicates_do_not_repeat_ids() -> None:
     assert parse(page)  # the parser refuses an id that occurs twice
 
 
+def test_the_picture_has_a_color_and_a_key_for_what_was_shown_without_proof() -> None:
+    assert "unproven" not in "".join(re.findall(r"<main.*", to_html(make_document()), re.DOTALL))
+    areas = (
+        Area(partition=1, nodes=9, nodes_read=0, state=AreaState.UNPROVEN, nodes_unproven=9),
+        Area(partition=2, nodes=8, nodes_read=2, state=AreaState.PARTIAL, nodes_unproven=4),
+        Area(partition=3, nodes=7, nodes_read=0, state=AreaState.UNREAD),
+    )
+    page = parse(to_html(make_document(areas=areas)))
+    assert [each.classes for each in page.having("g")] == [
+        ["unproven"],
+        ["partial"],
+        ["unread"],
+    ] * 2
+    assert [each.text for each in page.elements if each.tag == "title"][1:3] == [
+        "P1: no keywords; 0 of 9 nodes read, 9 shown, unproven",
+        "P2: no keywords; 2 of 8 nodes read, none of them with text, 4 shown, unproven",
+    ]
+    for done, shown in zip(page.having("rect", "done"), page.having("rect", "shown"), strict=True):
+        assert float(shown.attributes["width"]) == pytest.approx(
+            2 * float(done.attributes["width"]), rel=0.02
+        )
+    legend = [each.text for each in page.elements if each.tag == "li"]
+    assert "shown, unproven: 1 partition, 9 nodes" in legend
+    assert len(page.having("span", "unproven")) == 2  # the key, and the badge in the table
+    assert "Unproven" in [each.text for each in page.elements if each.tag == "th"]
+
+
 def test_areas_without_nodes_or_more_read_than_there_are() -> None:
     areas = (
         Area(partition=1, nodes=0, nodes_read=0, state=AreaState.PARTIAL),

@@ -184,11 +184,13 @@ def test_a_plan_that_is_too_long_says_so() -> None:
         graph="birds", session="ann / one", mode="full", generation="g", sweep_model="m",
         synthesis_model="m", routing=Routing(routes=(), considered=40), sweeps=sweeps,
         synthesis=PlannedCalls(calls=1), flagged=PlannedCalls(), low=0.1, high=0.4,
-        budget="the budget leaves out 3 partitions",
+        budget="the budget leaves out 3 partitions", contexts=(("m", "4,096 tokens"),),
+        context_advice=("m takes little",),
     )  # fmt: skip
     told = plan_reply(plan, "one", 200)
     assert (told.partition_count, told.session, told.model_calls) == (40, "one", 41)
     assert told.note == f"{40 - len(told.partitions)} partitions left out to keep the reply short"
     assert (told.cost_low, told.cost_high) == (0.1, 0.4)
     assert told.limits == "the budget leaves out 3 partitions"
+    assert (told.contexts, told.context_advice) == ({"m": "4,096 tokens"}, ["m takes little"])
     assert plan_reply(plan, "one", 20_000).note == ""

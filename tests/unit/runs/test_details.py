@@ -6,11 +6,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.answering.context import build_context
 from pgs_neo4j.answering.reading import read_reply_text, shown_citations
+from pgs_neo4j.export import AreaState
 from pgs_neo4j.model import (
     Answer,
     Citation,
@@ -26,6 +28,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.runs.details import details_json, read_details, result_properties
+from pgs_neo4j.runs.documents import make_area
 from pgs_neo4j.runs.session import Read
 from pgs_neo4j.runs.verdicts import citations_json, citations_of, located, quotes_json, quotes_of
 from tests.thorough import tries
@@ -128,6 +131,25 @@ def test_coverage_counts_nodes_and_texts() -> None:
     coverage = READ.coverage(PARTITIONS, texts=5)
     assert (coverage.partitions_swept, coverage.nodes_read, coverage.nodes_total) == (1, 12, 14)
     assert (coverage.texts_read, coverage.texts_total, coverage.fraction) == (4, 5, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("read", "unproven", "failed", "state"),
+    [
+        (4, 0, False, AreaState.READ),
+        (2, 2, False, AreaState.PARTIAL),
+        (0, 1, True, AreaState.UNPROVEN),
+        (0, 0, True, AreaState.FAILED),
+        (0, 0, False, AreaState.UNREAD),
+    ],
+)
+def test_an_area_has_the_state_of_what_was_read_and_shown(
+    read: int, unproven: int, failed: bool, state: AreaState
+) -> None:
+    sweep = Sweep(partition=2, status=SweepStatus.FAILED, nodes=4)
+    answer = made(sweeps=(sweep,) if failed else ())
+    area = make_area(PARTITIONS[1], read, read, unproven, answer)
+    assert (area.state, area.nodes_unproven) == (state, unproven)
 
 
 def test_what_sweeps_read_with_text_is_the_part_of_an_answer() -> None:

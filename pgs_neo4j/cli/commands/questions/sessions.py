@@ -13,12 +13,12 @@ from pgs_neo4j.cli.pages.run_words import RUNNING, WHOLE, resume_command
 from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note
+from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note, unproven_note
 
 LEAN = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
-    *("nodes_read", "calls", "cached", "input_tokens", "output_tokens", "cost", "thesis"),
-    *("cache_read_tokens", "cache_write_tokens"),
+    *("nodes_read", "nodes_unproven", "calls", "cached", "input_tokens", "output_tokens"),
+    *("cost", "thesis", "cache_read_tokens", "cache_write_tokens"),
     *("stopped", "error", "warnings", "sweeps", "redefined"),
 )
 """The properties of a run that JSON shows; the answer is one `pgs show` away."""
@@ -113,7 +113,8 @@ def _describe(properties: dict[str, Any]) -> list[str]:
         swept = counted(len(properties.get("sweeps") or ()), "partition")
         read = int(properties["nodes_read"])
         head += f"  {swept}, {counted(read, 'node')}"
-        head += f"{texts_note(read, properties['texts_read'])}, {took}"
+        head += texts_note(read, properties["texts_read"])
+        head += f"{unproven_note(properties.get('nodes_unproven') or 0)}, {took}"
     lines = ["", head, f"  asked   {one_line(str(properties.get('question', '')), 300)}"]
     if properties.get("redefined"):
         lines.append("  of      an earlier definition of the graph")

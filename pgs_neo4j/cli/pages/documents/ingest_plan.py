@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.documents.ingested import FIXES, STATES, counted_states
 from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.export.rows.plan import calls, cost
+from pgs_neo4j.export.rows.plan import calls, context_rows, cost
 from pgs_neo4j.model.ingest import DescriptionForecast, EmbeddingForecast, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, duration, one_line
@@ -18,7 +18,7 @@ FIXES_PLANNED = {**FIXES, "failed": "these cannot be read"}
 def as_json(plan: IngestPlan) -> Json:
     """Return a plan as JSON data."""
     counts = {state: plan.count(state) for state, _ in STATES}
-    return {**plain_data(plan), "counts": counts}
+    return {**plain_data(plan), "contexts": dict(plan.contexts), "counts": counts}
 
 
 def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
@@ -50,6 +50,8 @@ def lines(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[str]:
         ("Time", f"about {duration(plan.seconds)}"),
         ("Limit", one_line(plan.budget)),
         ("Model", one_line(plan.model, 60)),
+        *context_rows(plan.contexts),
+        *(("Advice", one_line(advice)) for advice in plan.context_advice),
     ]
     return [line for label, text in rows if text for line in labeled(label, text, width)]
 

@@ -162,6 +162,7 @@ export function drawPlan(place, plan) {
       ["Cost", price(plan.cost)],
       ["Model", plan.sweep_model],
     ]),
+    ...contexts(plan),
     [plan.budget, plan.note, plan.advice].filter(Boolean).map((text) => h("p", { class: "note" }, text)),
     plan.sweeps.length
       ? table("Partitions that would be read", ["Partition", "Nodes", "Passes", "Input tokens", "Why"],
@@ -188,7 +189,21 @@ function drawSearchPlan(place, plan) {
       ["Cost", price(plan)],
       ["Model", plan.model],
     ]),
+    ...contexts(plan),
     plan.budget ? h("p", { class: "note" }, plan.budget) : null);
+}
+
+/**
+ * Returns what each model can take at once, and what to do where that is little.
+ *
+ * @param {{contexts?: Record<string, string>, context_advice?: string[]}} plan
+ */
+function contexts({ contexts = {}, context_advice: advice = [] }) {
+  const models = Object.entries(contexts);
+  return [
+    models.length ? strip(models.map(([name, text]) => ["Context", `${name}: ${text}`])) : null,
+    ...advice.map((text) => h("p", { class: "note" }, text)),
+  ];
 }
 
 /** @param {{low: number | null, high: number | null}} cost */

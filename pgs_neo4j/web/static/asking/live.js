@@ -4,12 +4,24 @@
 import { arcKey, arcsBetween } from "../map/arcs.js";
 import { get, path } from "../api.js";
 import { drawBoard } from "../map/canvas.js";
-import { badge, counted, figure, fill, h, legend, money } from "../dom.js";
+import { badge, counted, figure, fill, h, legend, money, unprovenNote } from "../dom.js";
 import { reportDetails } from "./reports.js";
+import { unprovenShade } from "../map/places.js";
 import { waitLine } from "./waits.js";
 
-/** @type {[string, string][]} */
-const SHADES = [["routed", "chosen"], ["reading", "being read"], ["read", "read"], ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"]];
+/**
+ * Returns what the colors of the map mean.
+ *
+ * @param {any[]} parts
+ * @returns {[string, string][]}
+ */
+const shades = (parts) => [
+  ["routed", "chosen"],
+  ["reading", parts.some((part) => stateOf(part) === "partial") ? "being read, or read in part" : "being read"],
+  ["read", "read"],
+  ...unprovenShade(parts.some((part) => part.nodes_unproven)),
+  ["failed", "failed"], ["flagged", "flagged"], ["unread", "not chosen"],
+];
 
 /** How the map shows partitions, by what became of them. @type {Record<string, import("../map/places.js").State>} */
 const STATES = {
@@ -60,7 +72,7 @@ export function showLive(page, body, told) {
     const listed = [...parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
       waits.line,
-      drawn ? [board, legend(SHADES), flags.length ? flagKeys() : null] : null,
+      drawn ? [board, legend(shades(listed)), flags.length ? flagKeys() : null] : null,
       listed.length ? [
         h("h2", {}, counted(listed.length, "partition")),
         h("ul", { class: "found" }, listed.map(rowOf)),
@@ -79,7 +91,7 @@ export function showLive(page, body, told) {
     const known = rows.get(part.partition);
     if (known && known.part === part) return known.row;
     const row = h("li", {}, h("b", { class: "part" }, `P${part.partition} `),
-      badge(part.status, part.status), " ", progressOf(part), reportOf(part));
+      badge(part.status, stateOf(part) === "unproven" ? "unproven" : part.status), " ", progressOf(part), reportOf(part));
     rows.set(part.partition, { part, row });
     return row;
   }
@@ -134,8 +146,8 @@ export function showLive(page, body, told) {
     const made = drawBoard(board, atlas, {
       drawing: "areas",
       stateOf: (place) => {
-        const states = place.partitions.map((one) => parts.get(one)?.status).filter(Boolean);
-        return STATES[states.find((one) => one === "reading") || states[0]] || "unread";
+        const states = place.partitions.map((one) => stateOf(parts.get(one))).filter(Boolean);
+        return states.find((one) => one === "reading") || states[0] || "unread";
       },
       arcs: () => flags.flatMap(({ from, to }) => arc(from, to, isOpen(to) ? "open" : "chased")),
       onPick: (place) => page.go(`/map?graph=${encodeURIComponent(told.graph)}&partition=${place.partitions[0]}`),
@@ -194,12 +206,24 @@ export function showLive(page, body, told) {
   return { take, stop };
 }
 
+/**
+ * Returns how the map shows a partition; nothing if it is not known.
+ *
+ * @param {any} part
+ * @returns {import("../map/places.js").State | undefined}
+ */
+function stateOf(part) {
+  const state = STATES[part?.status];
+  if (!part?.nodes_unproven || !["read", "partial"].includes(state)) return state;
+  return part.nodes_read ? "partial" : "unproven";
+}
+
 /** @param {any} part */
 function progressOf(part) {
   if (!part.nodes) return part.reason || "";
   const many = part.passes > 1 && part.status === "reading";
   return [
-    part.nodes_read === undefined ? counted(part.nodes, "node") : `${figure(part.nodes_read)} of ${counted(part.nodes, "node")}`,
+    part.nodes_read === undefined ? counted(part.nodes, "node") : `${figure(part.nodes_read)} of ${counted(part.nodes, "node")}${unprovenNote(part.nodes_unproven)}`,
     many ? `${figure(part.done || 0)} of ${figure(part.passes)} passes done` : "",
     part.spent?.tokens ? `${figure(part.spent.tokens)} tokens${part.spent.cost ? `, cost ${money(part.spent.cost)}` : ""}` : "",
     part.error ? `pass ${figure(part.done)}: ${part.error}` : "",

@@ -2,7 +2,7 @@
 /** The report of one partition: what a model found there, what it rests on, and what it missed. */
 
 import { get } from "../api.js";
-import { fill, h, problem } from "../dom.js";
+import { counted, figure, fill, h, problem } from "../dom.js";
 import { marked, openNode } from "../panel.js";
 
 /**
@@ -48,6 +48,7 @@ function report(page, told) {
   const flag = (one) => h("li", {}, one.target === null ? "" : h("b", { class: "part" }, `To P${one.target} `),
     one.text, cited(page, one.citations));
   return [
+    told.nodes_unproven ? h("p", { class: "note" }, `${figure(told.nodes_unproven)} of ${counted(told.nodes, "node")} shown, unproven: nothing proves that the model was given them.`) : null,
     told.domain_state ? h("p", {}, told.domain_state) : null,
     told.findings.length ? [h("h3", {}, "Findings"), h("ul", { class: "found" }, told.findings.map(finding))]
       : h("p", { class: "note" }, "No finding."),

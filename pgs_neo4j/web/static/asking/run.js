@@ -3,7 +3,7 @@
 
 import { showAnswer } from "./answer.js";
 import { follow, get, path, post, remove } from "../api.js";
-import { figure, fill, h, money, problem, strip } from "../dom.js";
+import { cacheNote, figure, fill, h, money, problem, strip, unprovenNote } from "../dom.js";
 import { showLive } from "./live.js";
 import { mayAsk } from "../rights.js";
 
@@ -16,7 +16,7 @@ const STATES = {
 
 /**
  * @typedef {{state: string, elsewhere: boolean, place: number, phase: string, usage: any,
- *   failure: any, coverage: any}} Course
+ *   failure: any, coverage: any, contexts: Record<string, string>}} Course
  */
 
 /** @param {import("../app.js").Page} page */
@@ -27,7 +27,7 @@ export async function runView(page) {
   const inner = { ...page, graph: told.graph };
   /** @type {Course} */
   const course = {
-    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", usage: null, failure: null, coverage: null,
+    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", usage: null, failure: null, coverage: null, contexts: {},
   };
   const head = h("div");
   const body = h("div");
@@ -45,9 +45,10 @@ export async function runView(page) {
         ["State", stateOf(course)],
         active && course.phase ? ["Now", course.phase] : null,
         usage ? ["Calls", `${figure(usage.calls)}${usage.cached ? `, ${figure(usage.cached)} from the cache` : ""}`] : null,
-        usage ? ["Tokens", `${figure(usage.tokens)}${usage.cache_read_tokens ? `, ${figure(usage.cache_read_tokens)} from the provider's cache` : ""}`] : null,
+        usage ? ["Tokens", `${figure(usage.tokens)}${cacheNote(usage)}`] : null,
         usage ? ["Cost", money(usage.cost)] : null,
-        course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes`] : null,
+        course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes${unprovenNote(course.coverage.nodes_unproven)}`] : null,
+        ...Object.entries(course.contexts).map(([name, text]) => /** @type {[string, string]} */ (["Context", `${name}: ${text}`])),
       ]),
       course.failure ? problem(course.failure) : null,
       h("div", { class: "tools" },
@@ -79,11 +80,12 @@ export async function runView(page) {
       case "run_started": [course.state, course.place] = ["running", 0]; break;
       case "phase_started": course.phase = data.phase || ""; break;
       case "usage": course.usage = data; break;
+      case "contexts": course.contexts = data.contexts; break;
       case "snapshot":
         [course.state, course.elsewhere] = [data.state, !!data.elsewhere];
         if (data.error) course.failure = { message: data.error, fix: "" };
         if (data.calls !== null && data.calls !== undefined) {
-          course.usage = { calls: data.calls, tokens: (data.input_tokens || 0) + (data.output_tokens || 0), cached: 0, cache_read_tokens: data.cache_read_tokens || 0, cost: data.cost };
+          course.usage = { calls: data.calls, tokens: (data.input_tokens || 0) + (data.output_tokens || 0), cached: 0, cache_read_tokens: data.cache_read_tokens, cache_write_tokens: data.cache_write_tokens, cost: data.cost };
         }
         break;
       case "answered":

@@ -5,7 +5,7 @@ import { get, path } from "../api.js";
 import { mapArcs } from "./arcs.js";
 import { drawBoard } from "./canvas.js";
 import { COLORS, coloring } from "./coloring.js";
-import { counted, figure, fill, h, legend, sentence, table } from "../dom.js";
+import { counted, figure, fill, h, legend, sentence, table, unprovenNote } from "../dom.js";
 import { openNode } from "../panel.js";
 import { title } from "./places.js";
 
@@ -28,12 +28,14 @@ export async function mapView(page) {
   const sessions = await get(path(["sessions"], { graph }));
   /** @type {Map<number, any>} what is known of the partitions that are listed so far */
   const about = new Map();
-  /** @type {Map<number, number>} */
+  /** @type {Map<number, any>} */
   const read = new Map();
-  for (const one of await get(path(["graphs", graph, "read"], { session }))) read.set(one.partition, one.nodes_read);
+  for (const one of await get(path(["graphs", graph, "read"], { session }))) read.set(one.partition, one);
 
   /** @param {import("./places.js").Place} place */
-  const readOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id) || 0), 0);
+  const readOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id)?.nodes_read || 0), 0);
+  /** @param {import("./places.js").Place} place */
+  const unprovenOf = (place) => place.partitions.reduce((sum, id) => sum + (read.get(id)?.nodes_unproven || 0), 0);
   /** @param {import("./places.js").Place} place */
   const pick = (place) => {
     if (atlas.level) page.go(way({ within: String(place.id) }));
@@ -53,7 +55,7 @@ export async function mapView(page) {
   const board = h("div", { class: "board tall" });
   const network = query.get("as") === "network";
   const wish = query.get("color") || "read";
-  const shown = await coloring(graph, wish, atlas, readOf);
+  const shown = await coloring(graph, wish, atlas, readOf, unprovenOf);
   const keys = h("div");
   const arcs = mapArcs(page, atlas, session, (name, on) => {
     if (on) query.set(name, "on");
@@ -75,6 +77,7 @@ export async function mapView(page) {
       h("option", { value: name, selected: name === wish }, means)));
   const total = atlas.places.reduce((sum, place) => sum + place.nodes, 0);
   const done = atlas.places.reduce((sum, place) => sum + readOf(place), 0);
+  const unproven = atlas.places.reduce((sum, place) => sum + unprovenOf(place), 0);
   const list = h("div");
   const more = h("button", { type: "button", class: "act", onclick: () => {
     more.disabled = true;
@@ -114,7 +117,7 @@ export async function mapView(page) {
       within ? h("a", { class: "act", href: way({ within: null }) }, "All of the graph") : null),
     h("p", { class: "note" },
       `${counted(atlas.places.length, atlas.level ? "group" : "partition")}${atlas.level ? " of partitions" : ""}, `,
-      `${figure(done)} of ${counted(total, "node")} read in session ${session}.`, shown.note,
+      `${figure(done)} of ${counted(total, "node")} read in session ${session}${unprovenNote(unproven)}.`, shown.note,
       atlas.level ? " The graph is large, so partitions are in groups; open one to see them." : ""),
     board,
     legend(shown.shades), keys,

@@ -2,8 +2,8 @@
 /** What the colors of the map say: what a session has read, how large partitions are, or drift. */
 
 import { get, path } from "../api.js";
-import { figure } from "../dom.js";
-import { READ_SHADES, readState } from "./places.js";
+import { figure, unprovenAside } from "../dom.js";
+import { readShades, readState } from "./places.js";
 
 export const COLORS = { read: "what a session has read", size: "their size", drift: "what changed since" };
 
@@ -21,14 +21,16 @@ export const COLORS = { read: "what a session has read", size: "their size", dri
  * @param {string} wanted
  * @param {import("./places.js").Atlas} atlas
  * @param {(place: Place) => number} readOf
+ * @param {(place: Place) => number} unprovenOf nodes that were shown without proof
  * @returns {Promise<Coloring>}
  */
-export async function coloring(graph, wanted, atlas, readOf) {
+export async function coloring(graph, wanted, atlas, readOf, unprovenOf) {
   if (wanted === "drift") return byDrift(await get(path(["graphs", graph, "drift"])));
   if (wanted === "size") return bySize(atlas);
   return {
-    shades: READ_SHADES, stateOf: (place) => readState(place, readOf(place)),
-    head: "Read", told: (place) => figure(readOf(place)), note: "",
+    shades: readShades(atlas.places.some(unprovenOf)),
+    stateOf: (place) => readState(place, readOf(place), unprovenOf(place)),
+    head: "Read", told: (place) => `${figure(readOf(place))}${unprovenAside(unprovenOf(place))}`, note: "",
   };
 }
 

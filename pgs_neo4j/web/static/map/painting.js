@@ -22,10 +22,10 @@ const ARCS = {
 /** Shades by state, as names of the style sheet's colors. @type {Record<State, string>} */
 const SHADES = {
   unread: "--unread", routed: "--tint", reading: "--partial", partial: "--partial",
-  read: "--read", failed: "--failed", flagged: "--warn-bg",
+  read: "--read", unproven: "--unproven", failed: "--failed", flagged: "--warn-bg",
 };
-/** States whose shades are light, so that dark text stands on them. */
-const LIGHT = ["unread", "routed", "flagged"];
+/** States whose shades are near the background, so that text on them has its usual color. */
+const LIGHT = ["unread", "unproven", "routed", "flagged"];
 /** The outlines of some, in the same colors. @type {Partial<Record<State, string>>} */
 const OUTLINES = { routed: "--accent", flagged: "--warn" };
 

@@ -12,7 +12,7 @@
  *   their positions; the last two are flags, which point to `to`
  */
 
-/** @typedef {"unread" | "routed" | "reading" | "partial" | "read" | "failed" | "flagged"} State */
+/** @typedef {"unread" | "routed" | "reading" | "partial" | "read" | "unproven" | "failed" | "flagged"} State */
 
 /** The frame of areas is this wide, and 1 high. */
 export const WIDTH = 1.6;
@@ -66,21 +66,37 @@ export function placing(atlas) {
 }
 
 /**
- * What a session has read of a place, as shades of the map.
+ * Returns what a session has read of places, as shades of the map.
  *
- * @type {[State, string][]}
+ * @param {boolean} unproven whether nodes of some were shown without proof
+ * @returns {[State, string][]}
  */
-export const READ_SHADES = [["read", "read"], ["partial", "read in part"], ["unread", "not read"]];
+export function readShades(unproven) {
+  return [["read", "read"], ["partial", "read in part"], ...unprovenShade(unproven), ["unread", "not read"]];
+}
 
 /**
- * Returns the state of a place of which some nodes were read.
+ * Returns the shade of what was shown without proof, if there is any.
+ *
+ * @param {boolean} unproven
+ * @returns {[State, string][]}
+ */
+export function unprovenShade(unproven) {
+  return unproven ? [["unproven", "shown, unproven"]] : [];
+}
+
+/**
+ * Returns the state of a place of which some nodes were read, and others only shown.
  *
  * @param {Place} place
  * @param {number} nodes
+ * @param {number} unproven
  * @returns {State}
  */
-export function readState(place, nodes) {
-  return nodes >= place.nodes ? "read" : nodes ? "partial" : "unread";
+export function readState(place, nodes, unproven) {
+  if (nodes >= place.nodes) return "read";
+  if (nodes) return "partial";
+  return unproven ? "unproven" : "unread";
 }
 
 /** @param {Place} place */

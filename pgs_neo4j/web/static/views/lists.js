@@ -2,7 +2,7 @@
 /** Lists: runs, graphs, jobs, costs, and checks of the setup. */
 
 import { get, path, post } from "../api.js";
-import { badge, counted, figure, fill, h, moment, money, problem, table } from "../dom.js";
+import { badge, counted, figure, fill, h, moment, money, problem, table, unprovenAside } from "../dom.js";
 import { watchJob } from "../progress.js";
 import { mayChange, mayChangeAll, mayLookAround } from "../rights.js";
 
@@ -12,7 +12,7 @@ export async function runsView({ view, graph }) {
   fill(view, h("h1", {}, "Runs"),
     runs.length ? table("Runs", ["Question", "Session", "State", "Nodes read", "Cost", "Started"], runs.map((/** @type {any} */ run) => [
       h("a", { href: `/run?id=${run.run}` }, run.question), run.session, badge(run.status, run.status),
-      figure(run.nodes_read), money(run.cost), moment(run.started_at),
+      `${figure(run.nodes_read)}${unprovenAside(run.nodes_unproven)}`, money(run.cost), moment(run.started_at),
     ]), [3, 4]) : h("p", {}, "No run yet. ", h("a", { href: "/" }, "Ask a question.")));
 }
 
@@ -161,10 +161,10 @@ export async function costView({ view }) {
   fill(view, h("h1", {}, "Cost"),
     h("p", {}, `${money(total)} in the last 30 days.`,
       unpriced ? ` ${counted(unpriced, "run")} called a model without prices; the sum leaves them out.` : ""),
-    costs.length ? table("Cost by day", ["Day (UTC)", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cached input", "Cost"], costs.map((/** @type {any} */ one) => [
+    costs.length ? table("Cost by day", ["Day (UTC)", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cached input", "Written to the cache", "Cost"], costs.map((/** @type {any} */ one) => [
       one.day, one.graph, one.session, one.model || "–", figure(one.runs), figure(one.calls), figure(one.cached),
-      figure(one.input_tokens + one.output_tokens), figure(one.cache_read_tokens), one.unpriced === one.runs ? "unknown" : money(one.cost),
-    ]), [4, 5, 6, 7, 8, 9]) : h("p", {}, "Nothing was asked."));
+      figure(one.input_tokens + one.output_tokens), figure(one.cache_read_tokens), figure(one.cache_write_tokens), one.unpriced === one.runs ? "unknown" : money(one.cost),
+    ]), [4, 5, 6, 7, 8, 9, 10]) : h("p", {}, "Nothing was asked."));
 }
 
 /** @param {import("../app.js").Page} page */

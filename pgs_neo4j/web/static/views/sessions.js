@@ -2,7 +2,7 @@
 /** Sessions: their runs in order, and how their coverage of the graph grows. */
 
 import { get, path } from "../api.js";
-import { badge, counted, figure, fill, h, moment, money, table } from "../dom.js";
+import { badge, counted, figure, fill, h, moment, money, table, unprovenAside, unprovenNote } from "../dom.js";
 
 /** @param {import("../app.js").Page} page */
 export async function sessionsView({ view, graph }) {
@@ -28,7 +28,7 @@ export async function sessionView({ view, query, graph }) {
     told.runs.map((/** @type {any} */ run) => h("section", {},
       h("h2", {}, h("a", { href: `/run?id=${run.id}` }, run.question)),
       h("p", { class: "note" }, badge(run.status, run.status), ` ${run.mode} · ${moment(run.started_at)} · `,
-        `${counted(run.nodes_read || 0, "node")} read · cost ${money(run.cost)}`),
+        `${counted(run.nodes_read || 0, "node")} read${unprovenNote(run.nodes_unproven)} · cost ${money(run.cost)}`),
       run.thesis ? h("p", {}, run.thesis) : null,
       run.error ? h("p", { class: "note" }, run.error) : null)));
 }
@@ -44,7 +44,7 @@ function wayTo(graph, session) {
 /** @param {any} coverage */
 function covered(coverage) {
   if (!coverage) return h("span", { class: "note" }, "nothing of the current partitions");
-  const text = `${figure(coverage.nodes_read)} of ${counted(coverage.nodes_total, "node")}, `
+  const text = `${figure(coverage.nodes_read)} of ${counted(coverage.nodes_total, "node")}${unprovenAside(coverage.nodes_unproven)}, `
     + `${figure(coverage.partitions_swept)} of ${counted(coverage.partitions_total, "partition")}`;
   return h("span", {},
     h("progress", { max: Math.max(coverage.nodes_total, 1), value: coverage.nodes_read, "aria-label": text }), ` ${text}`);
