@@ -320,17 +320,22 @@ class Calls:
         return not self.proofs.knows(llm.name, size)
 
     def _may_cut(self, llm: LLM) -> bool:
-        if not isinstance(llm, Limited) or llm.refuses_long_prompts:
+        """Return whether a model's server is not known to refuse long prompts, or has cut one."""
+        if not isinstance(llm, Limited):
             return False
         known = self.contexts.of(llm.name)
-        return known is None or not known.refuses
+        if known is not None and known.origin == "cut":
+            return True
+        return not (llm.refuses_long_prompts or (known is not None and known.refuses))
 
     async def _prove(self, llm: LLM, prompt: Prompt, reply: Completion, room: int) -> bool:
         """Return whether the model was given all of a prompt; False if nothing can show it.
 
-        Raises PromptCutError if it was not.
+        A server that is known to refuse long prompts needs no proof, but a gateway may answer under
+        its address, so tokens that it counted must not belie it. Raises PromptCutError if the model
+        was not given all.
         """
-        if not isinstance(llm, Limited) or llm.refuses_long_prompts:
+        if not isinstance(llm, Limited):
             return True
         if self.contexts.is_new_model(llm.name, reply.model):
             self._forget(llm)

@@ -11,8 +11,10 @@ each cut at the beginning or the end. A stretch between two codes can vanish unn
 tokens show it.
 
 A model that repeats no codes can be judged by its tokens alone, and then only if its context is
-known. Otherwise a small cut might go unnoticed, and nothing is proven. None of this is needed where
-the server is known to refuse a prompt that is too long.
+known. Otherwise a small cut might go unnoticed, and nothing is proven.
+
+A server that is known to refuse a prompt that is too long is asked for no receipts, and believed if
+it counts no tokens. Too few tokens belie it: then something else answers under its address.
 """
 
 from __future__ import annotations
