@@ -352,6 +352,8 @@ class Calls:
             self.uncounted += 1
         if verdict != "cut":
             return verdict == "read"
+        if not self._may_cut(llm):
+            self.proofs.distrust(llm.name)
         if counts and reply.counted is not None and reply.counted < size.floor:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(
@@ -386,19 +388,26 @@ class Calls:
         return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
-        """Return what may still prove a prompt read whose reply is not; None if nothing can."""
-        if reply.proven or reply.counted is None:
+        """Return what may still prove a prompt read or cut; None if nothing can.
+
+        Of those that were proven, only the ones that a server's kind has proven are open.
+        """
+        by_kind = reply.proven and isinstance(llm, Limited) and not self._may_cut(llm)
+        if reply.counted is None or (reply.proven and not by_kind):
             return None
         if not self.proofs.is_count(llm.name, reply.counted):
             return None
         size = await asyncio.to_thread(measure, prompt.system + prompt.user)
-        return OpenProof(size, reply.counted, returned_receipts(prompt, reply.text))
+        receipts = returned_receipts(prompt, reply.text)
+        return OpenProof(size, reply.counted, receipts, by_kind=by_kind)
 
     def settle_proof(self, llm: LLM, proof: OpenProof) -> Verdict:
         """Return whether what is known of the model by now shows that a prompt was read, or cut.
 
         The first replies of a run arrive before a longer prompt shows what its server cuts.
         """
+        if proof.by_kind and not self._may_cut(llm):
+            return "read"
         context = self.contexts.of(llm.name)
         return self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
 

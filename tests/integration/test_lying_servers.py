@@ -28,7 +28,7 @@ from tests.fakes.openai_server import FakeOpenAI, Raw, Recorded, Scripted, contr
 from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.graphs import papers
-from tests.integration.test_windows import LENGTHEN, ask, wrongly_read
+from tests.integration.test_windows import LENGTHEN, LENGTHEN_ONE, ask, wrongly_read
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 
@@ -225,9 +225,17 @@ async def behind_address(provider: ProviderName, window: Window) -> AsyncIterato
 
 
 async def read_behind(
-    endpoint: Endpoint, db: Database, provider: ProviderName, window: Window
+    endpoint: Endpoint,
+    db: Database,
+    provider: ProviderName,
+    window: Window,
+    words: tuple[int, int] = (40, 40),
+    **settings: Any,
 ) -> Answer:
-    """Read all papers at a vendor's address; nothing counts as read that was not given."""
+    """Read all papers at a vendor's address; nothing counts as read that was not given.
+
+    The texts of the two topics have so many clauses each.
+    """
     server: dict[str, Any] = {
         "neo4j_uri": endpoint.uri,
         "neo4j_user": endpoint.user,
@@ -235,11 +243,13 @@ async def read_behind(
     }
     async with (
         behind_address(provider, window) as llm,
-        PGS.connect(sweep_llm=llm, synthesis_llm=llm, **server, **KNOBS) as pgs,
+        PGS.connect(sweep_llm=llm, synthesis_llm=llm, **server, **KNOBS | settings) as pgs,
     ):
         await pgs.add_graph("papers", await papers(db, 2, 40))
-        await alter(db, LENGTHEN, words=40)
-        answer = await ask(pgs)
+        for topic, many in enumerate(words):
+            await alter(db, LENGTHEN_ONE, topic=topic, words=many)
+        # A limit on calls lets them be made in the order of the question, which is of the first.
+        answer = await pgs.execute("catalysis of ammonia", full_sweep=True, max_calls=60)
         assert await wrongly_read(db, window, answer) == []
     return answer
 
@@ -257,6 +267,16 @@ async def test_a_gateway_behind_the_address_of_a_vendor_is_found_out(
     answer = await read_behind(endpoint, db, provider, window)
     assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
     assert window.cuts
+
+
+async def test_a_cut_that_the_kind_of_a_server_has_hidden_is_asked_again(
+    endpoint: Endpoint, db: Database
+) -> None:
+    """A few percent are missing from a prompt before a longer one shows what the gateway cuts."""
+    window = Window(4_096, "head", repeats=False)
+    one = {"max_concurrent_calls": 1}
+    answer = await read_behind(endpoint, db, "openai", window, words=(21, 40), **one)
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
 
 
 @pytest.mark.parametrize("provider", VENDORS)
