@@ -19,7 +19,7 @@ from pgs_neo4j.errors import (
     Retry,
     UnknownModelError,
 )
-from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.context import SMALL_CONTEXT, ModelContext, describe_larger_context
 from pgs_neo4j.llm.ends import classify_end
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, LineStream, ModelFacts, parse_facts
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 # enough of both, a larger one can be written under [models.NAME].
 USUAL_CONTEXT = 32_768
 LEAST_CONTEXT = 4_096  # Ollama's own where memory is scarce
+LONG_MODEL = "llama3.1:8b"  # was trained for 131,072 tokens
 # Tokens for each estimated one, before the first reply has shown how many there are.
 FIRST_RATIO = 1.3
 RATIO_MARGIN = 1.1
@@ -89,8 +90,8 @@ class OllamaLLM:
         self._root = root_of(endpoint.url)
         self._facts: ModelFacts | None = None
         self._asked = 0  # the context of the calls so far
-        # The largest context that may be asked for, and that the memory has room for.
-        self._most = most_context
+        self._most_context = most_context
+        self._memory: int | None = None  # the largest context that the memory has room for
         self._ratio = FIRST_RATIO
         self._thinking: bool | None = None  # whether an effort may have a name; None: may not be
         self._named_effort = True
@@ -114,8 +115,19 @@ class OllamaLLM:
 
     @property
     def larger_context(self) -> str:
-        """What Ollama wants for a larger context."""
-        return PRESETS["ollama"].larger_context
+        """What to do for a larger context, by what limits the present one."""
+        trained = self._facts.context if self._facts else None
+        if self._memory is not None and self._memory < (trained or USUAL_CONTEXT):
+            return (
+                "start Ollama with OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0, so that a "
+                "context takes half of the memory, or use a smaller model"
+            )
+        if trained is not None and trained < SMALL_CONTEXT:
+            return (
+                f"use a model that was trained for more than {trained:,} tokens, for example "
+                f"after: ollama pull {LONG_MODEL}"
+            )
+        return describe_larger_context("ollama", self.name)
 
     def __repr__(self) -> str:
         return f"OllamaLLM({self.name!r} at {self._endpoint.host!r})"
@@ -131,7 +143,7 @@ class OllamaLLM:
             return None
         loaded = await read_loaded_context(self._open(), self._root, self._served_as)
         chosen = max(USUAL_CONTEXT, facts.configured or 0, loaded or 0)
-        return ModelContext(min(facts.context, chosen), "server")
+        return ModelContext(min(facts.context, chosen), "server", server=PRESETS["ollama"].title)
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
         """Ask for a context from now on that holds this call. Raises nothing."""
@@ -272,8 +284,13 @@ class OllamaLLM:
         context = max(self._asked, LEAST_CONTEXT)
         while context < needed:
             context *= 2
-        self._asked = min(context, facts.context or context, self._most or context)
+        self._asked = min(context, self._most_tokens(facts, context))
         return self._asked
+
+    def _most_tokens(self, facts: ModelFacts, unknown: int) -> int:
+        """Return the largest context that may be asked for; ``unknown`` without a limit."""
+        limits = (facts.context, self._most_context, self._memory)
+        return min((limit for limit in limits if limit), default=unknown)
 
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
@@ -354,12 +371,12 @@ class OllamaLLM:
                 self._lessons.add("does not think, so it is not asked to")
             return
         if any(words in said for words in _NO_MEMORY):
-            self._most = self._asked = asked // 2
-            if self._most >= LEAST_CONTEXT:
+            self._memory = self._asked = asked // 2
+            if self._memory >= LEAST_CONTEXT:
                 raise PromptTooLongError(
                     f"{self._where} has no memory for a context of {asked:,} tokens; use a smaller "
                     "model, or let smaller prompts be sent (max_pass_tokens)",
-                    context=self._most,
+                    context=self._memory,
                     refuses=False,
                 ) from None
             raise ModelUnavailableError(
@@ -367,8 +384,7 @@ class OllamaLLM:
                 usage=Usage(),
             ) from None
         if isinstance(found, PromptTooLongError):
-            facts = self._facts or ModelFacts()
-            most = min(facts.context or asked, self._most or facts.context or asked)
+            most = self._most_tokens(self._facts or ModelFacts(), asked)
             if asked < most:
                 self._asked = min(most, 2 * asked)
                 return

@@ -35,7 +35,7 @@ from pgs_neo4j.llm.openai.replies import (
     stalled_answer,
     thoughtful_answer,
 )
-from pgs_neo4j.llm.openai.served import PLACES, read_served_context
+from pgs_neo4j.llm.openai.served import PLACES, ServedModel, read_served_model
 from pgs_neo4j.llm.openai.wire import (
     LIMITS,
     OPTIONAL,
@@ -96,6 +96,7 @@ class OpenAILLM:
         self._dialect = Dialect(
             limit, extra=preset.extra if preset else {}, caches=caches if marked else None
         )
+        self._said = ServedModel()
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -179,11 +180,15 @@ class OpenAILLM:
     async def read_context(self) -> ModelContext | None:
         """Return what the server says the model can take; None if it says nothing.
 
-        OpenAI and Azure say nothing, and are not asked. Raises nothing.
+        OpenAI and Azure say nothing, and are not asked. A server of unknown kind shows by what it
+        says which one it is. Raises nothing.
         """
         preset = self._endpoint.preset
         places = preset.limits if preset else PLACES
-        return await read_served_context(self._open(), self._endpoint.url, self._served_as, places)
+        said = await read_served_model(self._open(), self._endpoint.url, self._served_as, places)
+        if said.context or said.provider:  # else it may only have been too busy to answer
+            self._said = said
+        return said.context
 
     @property
     def refuses_long_prompts(self) -> bool:
@@ -193,7 +198,8 @@ class OpenAILLM:
     @property
     def larger_context(self) -> str:
         """What its server wants for a larger context; empty: unknown."""
-        return self._endpoint.preset.larger_context if self._endpoint.preset else ""
+        known = self._endpoint.recognized or self._endpoint.provider or self._said.provider
+        return self._said.describe_larger_context(known, self._served_as)
 
     def take_lessons(self) -> tuple[str, ...]:
         """Return in sentences what was learned from refusals since the last time."""
