@@ -33,7 +33,16 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
 from pgs_neo4j.llm.context import Limited, ModelContext
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.protocol import LLM, Adapting, Embedder, Named, Preparing, is_free, shared_pace
+from pgs_neo4j.llm.protocol import (
+    LLM,
+    Adapting,
+    Embedder,
+    Named,
+    Preparing,
+    Relearning,
+    is_free,
+    shared_pace,
+)
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.token_floor import TextSize, measure
@@ -378,6 +387,8 @@ class Calls:
         """Forget what the replies of a model have shown, because another one has its name now."""
         self.proofs.forget(llm.name)
         self.settlements.forget(llm)
+        if isinstance(llm, Relearning):
+            llm.forget_lessons()
 
     def _judge(self, llm: LLM, prompt: Prompt, reply: Completion, size: TextSize) -> Verdict:
         """Return whether a prompt of this size was given as a whole."""

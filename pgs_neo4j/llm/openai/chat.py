@@ -7,11 +7,13 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
+from pgs_neo4j.llm.lessons import share_learned
 from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -93,8 +95,12 @@ class OpenAILLM:
         preset = endpoint.preset
         limit = "max_completion_tokens" if preset and preset.renamed_limit else "max_tokens"
         marked = preset is not None and self._served_as.startswith(preset.marks_blocks_of)
-        self._dialect = Dialect(
-            limit, extra=preset.extra if preset else {}, caches=caches if marked else None
+        self._caches = caches if marked else None
+        self._dialect = share_learned(
+            Dialect,
+            f"{endpoint.account} {endpoint.recognized or endpoint.provider}",
+            self._served_as,
+            partial(Dialect, limit, extra=preset.extra if preset else {}),
         )
         self._said = ServedModel()
         self._client: openai.AsyncOpenAI | None = None
@@ -205,6 +211,10 @@ class OpenAILLM:
         """Return in sentences what was learned from refusals since the last time."""
         return self._dialect.lessons.take(self._where)
 
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown, because another model has this one's name now."""
+        self._dialect.forget()
+
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
 
@@ -255,6 +265,7 @@ class OpenAILLM:
                 effort=effort,
                 temperature=self._temperature,
                 stream=stream,
+                caches=self._caches,
             )
             try:
                 sent = await send(body)
