@@ -31,7 +31,7 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
-from pgs_neo4j.llm.context import Limited, ModelContext
+from pgs_neo4j.llm.context import Advised, Limited, ModelContext
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import (
     LLM,
@@ -366,7 +366,7 @@ class Calls:
         if counts and reply.counted is not None and reply.counted < size.floor:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(
-            _explain_cut(llm.name, prompt, reply.counted, int(size.floor)),
+            _explain_cut(llm, prompt, reply.counted, int(size.floor)),
             prompt=reply.counted,
             usage=reply.usage,
         )
@@ -571,23 +571,25 @@ class Calls:
         return pace
 
 
-def explain_late_cut(model: str) -> str:
+def explain_late_cut(llm: LLM) -> str:
     """Return what later replies have shown a server to have done to a prompt, and what helps."""
-    return _cut_sentence(model, "it counted no more tokens than its context holds")
+    return _cut_sentence(llm, "it counted no more tokens than its context holds")
 
 
-def _explain_cut(model: str, prompt: Prompt, counted: int | None, floor: int) -> str:
+def _explain_cut(llm: LLM, prompt: Prompt, counted: int | None, floor: int) -> str:
     """Return what a server did to a prompt, and what helps."""
     how = "its reply does not repeat the codes of the prompt"
     if counted is not None and not prompt.receipts:
         how = f"it counted {counted:,} tokens, fewer than others like it have"
     if counted is not None and counted < floor:
         how = f"it counted {counted:,} tokens where the prompt has at least {floor:,}"
-    return _cut_sentence(model, how)
+    return _cut_sentence(llm, how)
 
 
-def _cut_sentence(model: str, how: str) -> str:
+def _cut_sentence(llm: LLM, how: str) -> str:
+    larger = llm.larger_context if isinstance(llm, Advised) else ""
     return (
-        f"the server of {model} cut the prompt and answered ({how}); let the server give the model "
-        f"a larger context, or write the one it has as context under [models.{model!r}] in pgs.toml"
+        f"the server of {llm.name} cut the prompt and answered ({how}); "
+        f"{larger or 'let the server give the model a larger context'}, or write the one it has as "
+        f"context under [models.{llm.name!r}] in pgs.toml"
     )

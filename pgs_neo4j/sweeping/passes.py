@@ -217,7 +217,7 @@ class PassReader:
         """
         room, llm = self._order.config.sweep_max_tokens, self._tools.llm
         while cut := self._settle_proofs():
-            error = explain_late_cut(llm.name)
+            error = explain_late_cut(llm)
             await together(*(self._halve(item, room, REASKS, error) for item in cut))
         if self._recorded < self._changes:
             await self._record()
