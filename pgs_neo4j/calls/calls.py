@@ -31,9 +31,18 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
-from pgs_neo4j.llm.context import Limited, ModelContext
+from pgs_neo4j.llm.context import Advised, Limited, ModelContext
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.protocol import LLM, Adapting, Embedder, Named, Preparing, is_free, shared_pace
+from pgs_neo4j.llm.protocol import (
+    LLM,
+    Adapting,
+    Embedder,
+    Named,
+    Preparing,
+    Relearning,
+    is_free,
+    shared_pace,
+)
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.token_floor import TextSize, measure
@@ -320,17 +329,22 @@ class Calls:
         return not self.proofs.knows(llm.name, size)
 
     def _may_cut(self, llm: LLM) -> bool:
-        if not isinstance(llm, Limited) or llm.refuses_long_prompts:
+        """Return whether a model's server is not known to refuse long prompts, or has cut one."""
+        if not isinstance(llm, Limited):
             return False
         known = self.contexts.of(llm.name)
-        return known is None or not known.refuses
+        if known is not None and known.origin == "cut":
+            return True
+        return not (llm.refuses_long_prompts or (known is not None and known.refuses))
 
     async def _prove(self, llm: LLM, prompt: Prompt, reply: Completion, room: int) -> bool:
         """Return whether the model was given all of a prompt; False if nothing can show it.
 
-        Raises PromptCutError if it was not.
+        A server that is known to refuse long prompts needs no proof, but a gateway may answer under
+        its address, so tokens that it counted must not belie it. Raises PromptCutError if the model
+        was not given all.
         """
-        if not isinstance(llm, Limited) or llm.refuses_long_prompts:
+        if not isinstance(llm, Limited):
             return True
         if self.contexts.is_new_model(llm.name, reply.model):
             self._forget(llm)
@@ -347,10 +361,12 @@ class Calls:
             self.uncounted += 1
         if verdict != "cut":
             return verdict == "read"
+        if not self._may_cut(llm):
+            self.proofs.distrust(llm.name)
         if counts and reply.counted is not None and reply.counted < size.floor:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(
-            _explain_cut(llm.name, prompt, reply.counted, int(size.floor)),
+            _explain_cut(llm, prompt, reply.counted, int(size.floor)),
             prompt=reply.counted,
             usage=reply.usage,
         )
@@ -371,6 +387,8 @@ class Calls:
         """Forget what the replies of a model have shown, because another one has its name now."""
         self.proofs.forget(llm.name)
         self.settlements.forget(llm)
+        if isinstance(llm, Relearning):
+            llm.forget_lessons()
 
     def _judge(self, llm: LLM, prompt: Prompt, reply: Completion, size: TextSize) -> Verdict:
         """Return whether a prompt of this size was given as a whole."""
@@ -381,19 +399,26 @@ class Calls:
         return self.proofs.judge(llm.name, size, reply.counted, receipts, context)
 
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
-        """Return what may still prove a prompt read whose reply is not; None if nothing can."""
-        if reply.proven or reply.counted is None:
+        """Return what may still prove a prompt read or cut; None if nothing can.
+
+        Of those that were proven, only the ones that a server's kind has proven are open.
+        """
+        by_kind = reply.proven and isinstance(llm, Limited) and not self._may_cut(llm)
+        if reply.counted is None or (reply.proven and not by_kind):
             return None
         if not self.proofs.is_count(llm.name, reply.counted):
             return None
         size = await asyncio.to_thread(measure, prompt.system + prompt.user)
-        return OpenProof(size, reply.counted, returned_receipts(prompt, reply.text))
+        receipts = returned_receipts(prompt, reply.text)
+        return OpenProof(size, reply.counted, receipts, by_kind=by_kind)
 
     def settle_proof(self, llm: LLM, proof: OpenProof) -> Verdict:
         """Return whether what is known of the model by now shows that a prompt was read, or cut.
 
         The first replies of a run arrive before a longer prompt shows what its server cuts.
         """
+        if proof.by_kind and not self._may_cut(llm):
+            return "read"
         context = self.contexts.of(llm.name)
         return self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
 
@@ -546,23 +571,25 @@ class Calls:
         return pace
 
 
-def explain_late_cut(model: str) -> str:
+def explain_late_cut(llm: LLM) -> str:
     """Return what later replies have shown a server to have done to a prompt, and what helps."""
-    return _cut_sentence(model, "it counted no more tokens than its context holds")
+    return _cut_sentence(llm, "it counted no more tokens than its context holds")
 
 
-def _explain_cut(model: str, prompt: Prompt, counted: int | None, floor: int) -> str:
+def _explain_cut(llm: LLM, prompt: Prompt, counted: int | None, floor: int) -> str:
     """Return what a server did to a prompt, and what helps."""
     how = "its reply does not repeat the codes of the prompt"
     if counted is not None and not prompt.receipts:
         how = f"it counted {counted:,} tokens, fewer than others like it have"
     if counted is not None and counted < floor:
         how = f"it counted {counted:,} tokens where the prompt has at least {floor:,}"
-    return _cut_sentence(model, how)
+    return _cut_sentence(llm, how)
 
 
-def _cut_sentence(model: str, how: str) -> str:
+def _cut_sentence(llm: LLM, how: str) -> str:
+    larger = llm.larger_context if isinstance(llm, Advised) else ""
     return (
-        f"the server of {model} cut the prompt and answered ({how}); let the server give the model "
-        f"a larger context, or write the one it has as context under [models.{model!r}] in pgs.toml"
+        f"the server of {llm.name} cut the prompt and answered ({how}); "
+        f"{larger or 'let the server give the model a larger context'}, or write the one it has as "
+        f"context under [models.{llm.name!r}] in pgs.toml"
     )

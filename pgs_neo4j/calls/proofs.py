@@ -11,8 +11,10 @@ each cut at the beginning or the end. A stretch between two codes can vanish unn
 tokens show it.
 
 A model that repeats no codes can be judged by its tokens alone, and then only if its context is
-known. Otherwise a small cut might go unnoticed, and nothing is proven. None of this is needed where
-the server is known to refuse a prompt that is too long.
+known. Otherwise a small cut might go unnoticed, and nothing is proven.
+
+A server that is known to refuse a prompt that is too long is asked for no receipts, and believed if
+it counts no tokens. Too few tokens belie it: then something else answers under its address.
 """
 
 from __future__ import annotations
@@ -65,11 +67,15 @@ class _Sample:
 
 @dataclass(frozen=True, slots=True)
 class OpenProof:
-    """What a reply has shown of its prompt, which a context that is learned later may decide."""
+    """What a reply has shown of its prompt, which a context that is learned later may decide.
+
+    ``by_kind``: until then, the prompt counts as read, since its server refuses long ones.
+    """
 
     size: TextSize
     counted: int
     receipts: Receipts
+    by_kind: bool = False
 
 
 @dataclass(slots=True)
@@ -143,6 +149,10 @@ class Proofs:
     def knows(self, model: str, size: TextSize) -> bool:
         """Return whether this model's endpoint has counted the tokens of such a text."""
         return self.counts(model) and self._least(model, size) is not None
+
+    def distrust(self, model: str) -> None:
+        """Forget the tokens of prompts that seemed whole, because their server has cut one."""
+        self._samples.pop(model, None)
 
     def forget(self, model: str) -> None:
         """Forget how a model's endpoint counts, because another one has its name now."""

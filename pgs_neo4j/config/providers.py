@@ -57,8 +57,9 @@ class Preset:
     answers a prompt that is too long with an error. ``renamed_limit``: it wants the newer name of
     the limit on a reply. ``extra`` goes with every request. ``marks_blocks_of`` are the beginnings
     of models' names whose prompts are cached only where their blocks are marked. ``embeds``: it
-    has models for embeddings. ``larger_context`` is what to do for one, in words, with the model as
-    ``{model}``.
+    has models for embeddings. ``title`` is what a server that people run themselves calls itself.
+    ``larger_context`` is what to do there for one, in words, with the ``{model}``, the ``{tokens}``
+    of its context, those of the ``{input}``, and the ``{total}`` of all ``{slots}``.
     """
 
     url: str | None
@@ -71,6 +72,7 @@ class Preset:
     embeds: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
     marks_blocks_of: tuple[str, ...] = ()
+    title: str = ""
     larger_context: str = ""
 
 
@@ -124,26 +126,34 @@ PRESETS: Mapping[ProviderName, Preset] = {
         "http://127.0.0.1:11434",
         wire="ollama",
         limits=("running",),
-        larger_context="use a model that was trained for more, or a machine with more memory",
+        title="Ollama",
+        larger_context="write a larger context under [models.'{model}'] in pgs.toml",
     ),
     "lmstudio": Preset(
         "http://127.0.0.1:1234/v1",
         limits=("loaded",),
-        larger_context="run: lms load {model} --context-length 32768",
+        title="LM Studio",
+        # What is loaded stays, and a second load would get another name.
+        larger_context="run LM Studio's: lms unload {model}; lms load {model} --context-length "
+        "{tokens}",
     ),
     "vllm": Preset(
         "http://127.0.0.1:8000/v1",
-        larger_context="start it with: vllm serve {model} --max-model-len 32768",
+        title="vLLM",
+        larger_context="start vLLM with: vllm serve {model} --max-model-len {tokens}",
     ),
     "llamacpp": Preset(
         "http://127.0.0.1:8080/v1",
         limits=("props",),
-        larger_context="start it with: llama-server -c 32768 -np 1",
+        title="llama.cpp",
+        # All slots share the context that it is started with.
+        larger_context="start llama.cpp with: llama-server -c {total} -np {slots}",
     ),
     "tgi": Preset(
         "http://127.0.0.1:8080/v1",
         limits=("info",),
-        larger_context="start it with: --max-total-tokens 32768 --max-input-tokens 28672",
+        title="TGI",
+        larger_context="start TGI with: --max-total-tokens {tokens} --max-input-tokens {input}",
     ),
 }
 

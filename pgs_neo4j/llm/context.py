@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from pgs_neo4j.config.providers import PRESETS, ProviderName
+
 Origin = Literal["configured", "server", "refusal", "cut"]
 
 ORIGINS: dict[Origin, str] = {
@@ -20,22 +22,49 @@ class ModelContext:
     """The tokens that a model takes in one call, its reply included.
 
     ``refuses``: its server answers a longer prompt with an error. Other servers may cut it and say
-    nothing. ``prompt`` are the tokens that it left of a prompt that it cut.
+    nothing. ``prompt`` are the tokens that it left of a prompt that it cut. ``server`` is the name
+    of the program that says it, if that is known.
     """
 
     tokens: int
     origin: Origin
     refuses: bool = False
     prompt: int | None = None
+    server: str = ""
 
     @property
     def described(self) -> str:
         """Tokens and origin, for display."""
-        return f"{self.tokens:,} tokens ({ORIGINS[self.origin]})"
+        said = self.origin == "server" and self.server
+        origin = f"as {self.server} says" if said else ORIGINS[self.origin]
+        return f"{self.tokens:,} tokens ({origin})"
 
 
 SMALL_CONTEXT = 16_384
 """Tokens of a context that makes many short prompts of a partition."""
+LARGER_CONTEXT = 32_768
+"""Tokens of the context that is advised instead."""
+INPUT_SHARE = 0.875  # of a context, where a server wants a limit for prompts alone
+
+
+def describe_larger_context(
+    provider: ProviderName | None, model: str, *, most: int | None = None, slots: int = 1
+) -> str:
+    """Return what to do at a kind of server for a larger context; empty: unknown.
+
+    ``most`` is what the model was trained for, in tokens. ``slots`` are the calls that its server
+    answers at once.
+    """
+    if provider is None:
+        return ""
+    tokens = min(LARGER_CONTEXT, most or LARGER_CONTEXT)
+    return PRESETS[provider].larger_context.format(
+        model=model,
+        tokens=tokens,
+        input=int(tokens * INPUT_SHARE),
+        total=tokens * slots,
+        slots=slots,
+    )
 
 
 def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
@@ -49,7 +78,7 @@ def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
     if known.origin == "configured":
         what = f"if its server gives it more, write a larger context under {table}"
     else:
-        what = larger_context.format(model=model) or "let its server give it 32768 tokens"
+        what = larger_context or f"let its server give it {LARGER_CONTEXT} tokens"
     return (
         f"{model} takes {known.tokens:,} tokens a call, its reply included, so it reads in many "
         f"short passes; for fewer, {what}"
@@ -76,5 +105,5 @@ class Advised(Protocol):
 
     @property
     def larger_context(self) -> str:
-        """What to do for a larger context, in words with ``{model}``; empty: unknown."""
+        """What to do for a larger context, in words; empty: unknown."""
         ...

@@ -92,6 +92,15 @@ class Adapting(Protocol):
 
 
 @runtime_checkable
+class Relearning(Protocol):
+    """An LLM that can forget what its endpoint has refused."""
+
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown, because another model has this one's name now."""
+        ...
+
+
+@runtime_checkable
 class Preparing(Protocol):
     """An LLM whose server loads the model again for a larger prompt."""
 

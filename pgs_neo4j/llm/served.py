@@ -54,6 +54,10 @@ class WireLLM(Protocol):
         """Return what was learned from refusals since the last time."""
         ...
 
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown."""
+        ...
+
     async def probe(self) -> ProbeResult:
         """Ask for the list of models, at no cost."""
         ...
@@ -150,6 +154,10 @@ class AskedLLM:
     def take_lessons(self) -> tuple[str, ...]:
         """Return in sentences what was learned from refusals since the last time."""
         return self._wire.take_lessons()
+
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown, because another model has this one's name now."""
+        self._wire.forget_lessons()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -79,7 +79,8 @@ class _Outcome:
     """The accepted report of a pass, or the reason for its lack.
 
     ``stop``: the pass was not asked, since it could have crossed a limit of the run. ``proven``:
-    the model is known to have been given all of it. ``proof`` may still show it, by ``reply``.
+    the model is known to have been given all of it. ``proof`` may still show that, or the reverse,
+    by ``reply``.
     """
 
     item: Pass
@@ -206,8 +207,8 @@ class PassReader:
             return SweepResult(result, self._sorted_outcomes()[0].stop)
         if self._recorded < self._changes:
             await self._record()
-        settle = self._settle if result.nodes_unproven else None
-        return SweepResult(result, settle=settle)
+        undecided = result.nodes_unproven or any(outcome.proof for outcome in self._outcomes)
+        return SweepResult(result, settle=self._settle if undecided else None)
 
     async def _settle(self) -> Sweep:
         """Return the sweep with what later calls have proven read; what was cut is read again.
@@ -216,30 +217,34 @@ class PassReader:
         """
         room, llm = self._order.config.sweep_max_tokens, self._tools.llm
         while cut := self._settle_proofs():
-            error = explain_late_cut(llm.name)
+            error = explain_late_cut(llm)
             await together(*(self._halve(item, room, REASKS, error) for item in cut))
         if self._recorded < self._changes:
             await self._record()
         return self._sweep()
 
     def _settle_proofs(self) -> list[Pass]:
-        """Judge again what nothing has proven, and return the passes that were cut after all."""
+        """Judge again what nothing has proven but the kind of server, or nothing at all.
+
+        Returns the passes that were cut after all.
+        """
         calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
         kept: list[_Outcome] = []
         cut: list[Pass] = []
         for outcome in self._outcomes:
             proof, reply = outcome.proof, outcome.reply
             verdict = "unproven" if proof is None else calls.settle_proof(llm, proof)
-            if proof is None or reply is None or verdict == "unproven":
+            read = verdict == "read"
+            if reply is None or verdict == "unproven" or (read and outcome.proven):
                 kept.append(outcome)
                 continue
             self._changes += 1
-            if verdict == "cut":
+            if read:
+                kept.append(replace(outcome, proven=True, proof=None, reply=None))
+            else:
                 cut.append(outcome.item)
-                continue
-            kept.append(replace(outcome, proven=True, proof=None, reply=None))
-            if replies is not None and outcome.key:
-                self._rows.append(replies.row(outcome.key, replace(reply, proven=True)))
+            if replies is not None and outcome.key and read != outcome.proven:
+                self._rows.append(replies.row(outcome.key, replace(reply, proven=read)))
         self._outcomes = kept
         return cut
 
@@ -386,11 +391,10 @@ class PassReader:
             # Without what failed it is accepted as it is, should the second call come to nothing.
             self._held[item.label] = report
             report = strike_report(report)
-        if reply.proven:
-            return self._note(_Outcome(item, report))
         proof = await self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
         kept = None if proof is None else reply
-        return self._note(_Outcome(item, report, proven=False, proof=proof, reply=kept, key=key))
+        proven = reply.proven
+        return self._note(_Outcome(item, report, proven=proven, proof=proof, reply=kept, key=key))
 
     async def _parse(self, item: Pass, reply: Completion, *, short: bool = False) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}

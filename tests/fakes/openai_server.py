@@ -137,6 +137,8 @@ class FakeOpenAI:
 
     def __init__(self, port: int = 0, default: Scripted | None = None) -> None:
         self.requests: list[Recorded] = []
+        self.looked_at: list[str] = []
+        """The paths of GET requests."""
         self.default: Scripted = default or Answer()
         self.refuse: Decide = lambda _: None
         self.models: tuple[str, ...] | None = ("gpt-5-mini", "gpt-5")
@@ -251,6 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         fake = self.server.fake
         recorded = Recorded("GET", self.path, self._headers(), {})
+        fake.looked_at.append(self.path)
         if self.path in fake.pages:
             return self._json(200, fake.pages[self.path])
         if self.path.endswith("/models") and fake.models is not None:

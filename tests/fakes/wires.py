@@ -228,14 +228,16 @@ WIRES: dict[str, Wire] = {
     "lmstudio": Wire(
         cut="middle",
         pages=lambda context: {
-            "/v1/models": listed(),
-            "/api/v0/models": listed(loaded_context_length=context),
+            "/v1/models": listed(owned_by="organization_owner"),
+            "/api/v0/models": listed(
+                state="loaded", max_context_length=131_072, loaded_context_length=context
+            ),
         },
         thinking="reasoning_content",
     ),
     "vllm": Wire(
         with_reply=True,
-        pages=lambda context: {"/v1/models": listed(max_model_len=context)},
+        pages=lambda context: {"/v1/models": listed(owned_by="vllm", max_model_len=context)},
         too_long=lambda context, prompt, reply: (
             400,
             {
@@ -256,7 +258,7 @@ WIRES: dict[str, Wire] = {
     "llamacpp": Wire(
         pages=lambda context: {
             "/v1/models": listed(meta={"n_ctx_train": 131_072}, owned_by="llamacpp"),
-            "/props": {"default_generation_settings": {"n_ctx": context}},
+            "/props": {"default_generation_settings": {"n_ctx": context}, "total_slots": 4},
         },
         too_long=lambda context, prompt, reply: (
             400,

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from pgs_neo4j.calls.contexts import ASK_AGAIN_S
+from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
+from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Answer
 from tests.conftest import Endpoint
 from tests.database import alter
-from tests.engines import model_on_papers
+from tests.engines import KNOBS, model_on_papers
+from tests.fakes.anthropic_server import KEY, FakeAnthropic, Said, Served, as_chat, prompt_of
 from tests.fakes.openai_server import Answer as Reply
 from tests.fakes.openai_server import FakeOpenAI, Raw, Recorded, Scripted, contract_answer
-from tests.fakes.windows import Window
+from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
-from tests.integration.test_windows import LENGTHEN, ask, wrongly_read
+from tests.graphs import papers
+from tests.integration.test_windows import LENGTHEN, LENGTHEN_ONE, ask, wrongly_read
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 
@@ -156,3 +167,123 @@ async def test_receipts_that_were_not_read_are_not_accepted(endpoint, db, known)
     assert answer.coverage.nodes_read + answer.coverage.nodes_unproven <= 80
     if known == "all":
         assert answer.coverage.nodes_read == 80
+
+
+class VouchedOpenAI(OpenAILLM):
+    """The client as at the address of a vendor that refuses long prompts."""
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        return True
+
+
+class VouchedAnthropic(AnthropicLLM):
+    """The client as at Anthropic's own address."""
+
+    @property
+    def refuses_long_prompts(self) -> bool:
+        return True
+
+
+@asynccontextmanager
+async def closing(llm: LLM) -> AsyncIterator[LLM]:
+    try:
+        yield llm
+    finally:
+        await llm.close()
+
+
+@asynccontextmanager
+async def behind_address(provider: ProviderName, window: Window) -> AsyncIterator[LLM]:
+    """A client at a vendor's address, under which a gateway with this window answers."""
+    if provider != "anthropic":
+        with FakeOpenAI(default=Reply(contract_answer)) as fake:
+            fake.refuse = window
+            at = ModelEndpoint(fake.base_url, SecretStr("k"), 60.0, provider=provider)
+            async with closing(VouchedOpenAI("reader", at)) as llm:
+                yield llm
+        return
+
+    def say(request: Recorded) -> Said | None:
+        if request.method == "GET":
+            return None
+        if request.body.get("stream"):
+            return Said(contract_answer(as_chat(request.body)))
+        seen, read = window.read([prompt_of(request.body)])
+        if window.cut == "refuse":
+            assert read <= window.context
+        window.give(seen)
+        counted = window.count(read)
+        usage = None if counted is None else {"input_tokens": counted, "output_tokens": 60}
+        return Said(window.report(seen), usage=usage)
+
+    async with FakeAnthropic() as served:
+        served.models, served.refuse = {"reader": Served(described=False)}, say
+        at = ModelEndpoint(served.base_url, SecretStr(KEY), 60.0)
+        async with closing(VouchedAnthropic("reader", at)) as llm:
+            yield llm
+
+
+async def read_behind(
+    endpoint: Endpoint,
+    db: Database,
+    provider: ProviderName,
+    window: Window,
+    words: tuple[int, int] = (40, 40),
+    **settings: Any,
+) -> Answer:
+    """Read all papers at a vendor's address; nothing counts as read that was not given.
+
+    The texts of the two topics have so many clauses each.
+    """
+    server: dict[str, Any] = {
+        "neo4j_uri": endpoint.uri,
+        "neo4j_user": endpoint.user,
+        "neo4j_password": endpoint.password,
+    }
+    async with (
+        behind_address(provider, window) as llm,
+        PGS.connect(sweep_llm=llm, synthesis_llm=llm, **server, **KNOBS | settings) as pgs,
+    ):
+        await pgs.add_graph("papers", await papers(db, 2, 40))
+        for topic, many in enumerate(words):
+            await alter(db, LENGTHEN_ONE, topic=topic, words=many)
+        # A limit on calls lets them be made in the order of the question, which is of the first.
+        answer = await pgs.execute("catalysis of ammonia", full_sweep=True, max_calls=60)
+        assert await wrongly_read(db, window, answer) == []
+    return answer
+
+
+VENDORS = ["openai", "gemini", "anthropic"]
+
+
+@pytest.mark.parametrize(("cut", "repeats"), [("head", True), ("tail", False), ("middle", True)])
+@pytest.mark.parametrize("provider", VENDORS)
+async def test_a_gateway_behind_the_address_of_a_vendor_is_found_out(
+    endpoint: Endpoint, db: Database, provider: ProviderName, cut: Cut, repeats: bool
+) -> None:
+    """The vendor itself refuses a long prompt; the tokens show that this is not the vendor."""
+    window = Window(4_096, cut, repeats=repeats)
+    answer = await read_behind(endpoint, db, provider, window)
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
+    assert window.cuts
+
+
+async def test_a_cut_that_the_kind_of_a_server_has_hidden_is_asked_again(
+    endpoint: Endpoint, db: Database
+) -> None:
+    """A few percent are missing from a prompt before a longer one shows what the gateway cuts."""
+    window = Window(4_096, "head", repeats=False)
+    one = {"max_concurrent_calls": 1}
+    answer = await read_behind(endpoint, db, "openai", window, words=(21, 40), **one)
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
+
+
+@pytest.mark.parametrize("provider", VENDORS)
+async def test_a_vendor_that_counts_no_tokens_is_believed_by_its_kind(
+    endpoint: Endpoint, db: Database, provider: ProviderName
+) -> None:
+    window = Window(131_072, repeats=False, count=lambda tokens: None)
+    answer = await read_behind(endpoint, db, provider, window)
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
+    assert answer.synthesis.proven

@@ -110,6 +110,7 @@ async def test_a_context_without_memory_is_halved(fake, memory, least):
                 break
     assert sizes[-1] == least
     assert served.cuts == 0
+    assert "OLLAMA_KV_CACHE_TYPE=q8_0" in llm.larger_context
     await llm.complete(prompt(), max_tokens=500)
     await llm.close()
 

@@ -84,8 +84,9 @@ known, so one name and one key are enough:
 {rows}
 
 `llm_base_url` replaces the address, for a server on another machine. With an address alone, the
-provider is recognized by it, and any other server is asked whether it is Ollama. Everything else
-has to have the interface of OpenAI. Anthropic and Ollama are asked through their own interfaces.
+provider is recognized by it, and any other server is asked whether it is Ollama; LM Studio, vLLM,
+llama.cpp, and TGI show what they are. Everything else has to have the interface of OpenAI.
+Anthropic and Ollama are asked through their own interfaces.
 Anthropic's needs `pip install 'pgs-neo4j[anthropic]'`.
 
 With Ollama, each call asks for the context that its prompt needs, up to 32,768 tokens or what the

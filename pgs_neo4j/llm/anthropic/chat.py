@@ -40,6 +40,7 @@ from pgs_neo4j.llm.anthropic.wire import (
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
+from pgs_neo4j.llm.lessons import share_learned
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error
@@ -106,7 +107,8 @@ class AnthropicLLM:
         self._endpoint = replace(endpoint, base_url=endpoint.base_url or PUBLIC_URL)
         self._temperature = temperature
         self._idle_timeout_s = idle_timeout_s
-        self._dialect = Dialect(caches=caches)
+        self._caches = caches
+        self._dialect = share_learned(Dialect, self._endpoint.account, self._served_as, Dialect)
         self._client: anthropic.AsyncAnthropic | None = None
 
     @property
@@ -206,6 +208,10 @@ class AnthropicLLM:
         """Return in sentences what was learned from refusals since the last time."""
         return self._dialect.lessons.take(self._where)
 
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown, because another model has this one's name now."""
+        self._dialect.forget()
+
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its models, which costs nothing.
 
@@ -265,6 +271,7 @@ class AnthropicLLM:
                 effort=effort,
                 temperature=self._temperature,
                 stream=stream,
+                caches=self._caches,
             )
             try:
                 return await send(body)

@@ -35,6 +35,7 @@ EFFORTS: dict[Effort, str] = {"minimal": "low", "low": "low", "medium": "medium"
 _MOST_OUTPUT = re.compile(r"max_tokens\D{1,4}\d+ > (\d{2,9}), which is the max", re.IGNORECASE)
 
 Thinking = Literal["adaptive", "enabled"]
+THINKING: tuple[Thinking, ...] = ("adaptive", "enabled")
 
 
 class _Shape(BaseModel):
@@ -196,22 +197,34 @@ def build_messages(prompt: Prompt, caches: PromptCache) -> dict[str, Any]:
     return {"system": system, "messages": messages} if system else {"messages": messages}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Dialect:
     """What a model takes, learned from its description and from refusals.
 
     ``thinking`` are the forms in which it may be asked to think, the preferred one first: models
     since Claude 4.6 decide themselves how much, those before take a budget of tokens, and the
     oldest do not think. ``most_output``: the longest reply, in tokens, that may be asked for.
-    ``lessons`` say in words what was learned from refusals.
+    ``marks``: blocks may be marked for the prompt cache. ``lessons`` say in words what was learned
+    from refusals. ``description`` is what the server last said of the model.
     """
 
-    thinking: tuple[Thinking, ...] = ("adaptive", "enabled")
+    thinking: tuple[Thinking, ...] = THINKING
     takes_effort: bool = True
     takes_temperature: bool = True
-    caches: PromptCache = "instructions"
+    marks: bool = True
     most_output: int | None = None
     lessons: Lessons = field(default_factory=Lessons)
+    description: ModelDescription | None = None
+
+    def forget(self) -> None:
+        """Forget what was learned, because another model has this one's name now.
+
+        What the server last said is kept, as that is how the other one was noticed.
+        """
+        self.thinking, self.takes_effort, self.takes_temperature = THINKING, True, True
+        self.marks, self.most_output = True, None
+        if self.description is not None:
+            self.read(self.description)
 
     def body(
         self,
@@ -222,11 +235,12 @@ class Dialect:
         effort: Effort | None,
         temperature: float | None,
         stream: bool,
+        caches: PromptCache = "instructions",
     ) -> dict[str, Any]:
         """Return the request for ``prompt`` in the dialect learned so far."""
         room = min(max_tokens, self.most_output or max_tokens)
         body: dict[str, Any] = {"model": model, "max_tokens": room}
-        body |= build_messages(prompt, self.caches)
+        body |= build_messages(prompt, caches if self.marks else "none")
         if effort is not None:
             body |= self._effort(effort, room)
         # With thinking, the interface takes no temperature but the default.
@@ -236,6 +250,7 @@ class Dialect:
 
     def read(self, description: ModelDescription) -> None:
         """Learn from what the server says of the model."""
+        self.description = description
         self._shorten(description.max_tokens)
         capabilities = description.capabilities
         if capabilities is None:
@@ -268,7 +283,7 @@ class Dialect:
             self.takes_temperature = False
             self.lessons.add("refuses a temperature, so it is left out")
         elif "cache_control" in said and "cache_control" in str(body.get("system")):
-            self.caches = "none"
+            self.marks = False
             self.lessons.add("refuses marks for its prompt cache, so they are left out")
         elif found := _MOST_OUTPUT.search(message):
             most = int(found[1])

@@ -19,10 +19,10 @@ from pgs_neo4j.errors import (
     Retry,
     UnknownModelError,
 )
-from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.context import SMALL_CONTEXT, ModelContext, describe_larger_context
 from pgs_neo4j.llm.ends import classify_end
-from pgs_neo4j.llm.lessons import Lessons
-from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, LineStream, ModelFacts, parse_facts
+from pgs_neo4j.llm.lessons import share_learned
+from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, Dialect, LineStream, ModelFacts, parse_facts
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import (
@@ -56,8 +56,7 @@ if TYPE_CHECKING:
 # enough of both, a larger one can be written under [models.NAME].
 USUAL_CONTEXT = 32_768
 LEAST_CONTEXT = 4_096  # Ollama's own where memory is scarce
-# Tokens for each estimated one, before the first reply has shown how many there are.
-FIRST_RATIO = 1.3
+LONG_MODEL = "llama3.1:8b"  # was trained for 131,072 tokens
 RATIO_MARGIN = 1.1
 FRAME_TOKENS = 64  # of the chat template
 ASKING_S = 10.0
@@ -87,14 +86,8 @@ class OllamaLLM:
         self._temperature = temperature
         self._idle_timeout_s = idle_timeout_s
         self._root = root_of(endpoint.url)
-        self._facts: ModelFacts | None = None
-        self._asked = 0  # the context of the calls so far
-        # The largest context that may be asked for, and that the memory has room for.
-        self._most = most_context
-        self._ratio = FIRST_RATIO
-        self._thinking: bool | None = None  # whether an effort may have a name; None: may not be
-        self._named_effort = True
-        self._lessons = Lessons()
+        self._most_context = most_context
+        self._dialect = share_learned(Dialect, endpoint.account, self._served_as, Dialect)
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -114,8 +107,20 @@ class OllamaLLM:
 
     @property
     def larger_context(self) -> str:
-        """What Ollama wants for a larger context."""
-        return PRESETS["ollama"].larger_context
+        """What to do for a larger context, by what limits the present one."""
+        known = self._dialect
+        trained = known.facts.context if known.facts else None
+        if known.memory is not None and known.memory < (trained or USUAL_CONTEXT):
+            return (
+                "start Ollama with OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0, so that a "
+                "context takes half of the memory, or use a smaller model"
+            )
+        if trained is not None and trained < SMALL_CONTEXT:
+            return (
+                f"use a model that was trained for more than {trained:,} tokens, for example "
+                f"after: ollama pull {LONG_MODEL}"
+            )
+        return describe_larger_context("ollama", self.name)
 
     def __repr__(self) -> str:
         return f"OllamaLLM({self.name!r} at {self._endpoint.host!r})"
@@ -126,12 +131,12 @@ class OllamaLLM:
         It is what the model allows, within USUAL_CONTEXT, unless the server or the Modelfile has
         chosen a larger one.
         """
-        facts = await self._read_facts()
+        facts = await self._read_facts(again=True)
         if facts.context is None:
             return None
         loaded = await read_loaded_context(self._open(), self._root, self._served_as)
         chosen = max(USUAL_CONTEXT, facts.configured or 0, loaded or 0)
-        return ModelContext(min(facts.context, chosen), "server")
+        return ModelContext(min(facts.context, chosen), "server", server=PRESETS["ollama"].title)
 
     async def prepare(self, prompt: Prompt, *, max_tokens: int) -> None:
         """Ask for a context from now on that holds this call. Raises nothing."""
@@ -139,7 +144,11 @@ class OllamaLLM:
 
     def take_lessons(self) -> tuple[str, ...]:
         """Return in sentences what was learned from refusals since the last time."""
-        return self._lessons.take(self._where)
+        return self._dialect.lessons.take(self._where)
+
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown, because another model has this one's name now."""
+        self._dialect.forget()
 
     async def probe(self) -> ProbeResult:
         """Ask for the list of models, which costs nothing.
@@ -229,16 +238,17 @@ class OllamaLLM:
             self._client = self._endpoint.open()
         return self._client
 
-    async def _read_facts(self) -> ModelFacts:
-        """Return what the server tells of the model, asked once; nothing if it tells nothing."""
-        if self._facts is None:
-            shown = await get_json(
-                self._open(), f"{self._root}/api/show", {"model": self._served_as}
-            )
-            if not shown:
-                return ModelFacts()
-            self._facts = parse_facts(shown)
-        return self._facts
+    async def _read_facts(self, *, again: bool = False) -> ModelFacts:
+        """Return what the server says of the model, asked once unless it is asked ``again``.
+
+        If it says nothing, what it said before is returned.
+        """
+        known = self._dialect
+        if again or known.facts is None:
+            asked = {"model": self._served_as}
+            if shown := await get_json(self._open(), f"{self._root}/api/show", asked):
+                known.facts = parse_facts(shown)
+        return known.facts or ModelFacts()
 
     async def _body(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None, *, stream: bool
@@ -261,19 +271,26 @@ class OllamaLLM:
             "shift": False,
             "options": options,
         }
-        if effort is not None and facts.thinks is not False and self._thinking is not False:
-            body["think"] = _level(effort) if self._named_effort else True
+        if effort is not None and facts.thinks is not False and self._dialect.thinks:
+            body["think"] = _level(effort) if self._dialect.names_efforts else True
         return body
 
     def _context_for(self, prompt: Prompt, max_tokens: int, facts: ModelFacts) -> int:
         """Return the context for a call: room for prompt and reply, and at least the last one."""
+        known = self._dialect
         read = estimate(prompt.system + prompt.user)
-        needed = int(read * self._ratio) + FRAME_TOKENS + max_tokens
-        context = max(self._asked, LEAST_CONTEXT)
+        needed = int(read * known.ratio) + FRAME_TOKENS + max_tokens
+        context = max(known.asked, LEAST_CONTEXT)
         while context < needed:
             context *= 2
-        self._asked = min(context, facts.context or context, self._most or context)
-        return self._asked
+        context = min(context, self._most_tokens(facts, context))
+        known.asked = max(known.asked, context)
+        return context
+
+    def _most_tokens(self, facts: ModelFacts, unknown: int) -> int:
+        """Return the largest context that may be asked for; ``unknown`` without a limit."""
+        limits = (facts.context, self._most_context, self._dialect.memory)
+        return min((limit for limit in limits if limit), default=unknown)
 
     async def _open_stream(
         self, prompt: Prompt, max_tokens: int, effort: Effort | None
@@ -323,7 +340,7 @@ class OllamaLLM:
         made = make_completion(prompt, text, end, reply.usage, reply.model or self.name)
         if made.counted is not None and not made.doubted:
             shown = made.counted / max(1, estimate(prompt.system + prompt.user))
-            self._ratio = max(1.0, RATIO_MARGIN * shown)
+            self._dialect.ratio = max(1.0, RATIO_MARGIN * shown)
         check_reply(self._endpoint, made, None, end, self.name)
         if end == "broken" and not (streamed and text.strip()):
             raise broken_reply(self._endpoint, made, reply.done_reason, self.name)
@@ -338,7 +355,7 @@ class OllamaLLM:
 
         found = translate(error, self._endpoint, self.name)
         said = error_text(error).lower() if isinstance(error, openai.APIStatusError) else ""
-        asked = body["options"]["num_ctx"]
+        asked, known = body["options"]["num_ctx"], self._dialect
         if isinstance(found, UnknownModelError):
             raise UnknownModelError(
                 f"Ollama at {self._endpoint.host} has no model {self._served_as}; run: ollama pull "
@@ -347,19 +364,19 @@ class OllamaLLM:
             ) from None
         if "think" in body and "think" in said:
             if body["think"] is not True and "not support thinking" not in said:
-                self._named_effort = False
-                self._lessons.add("refuses the names of efforts, so it thinks as much as it will")
+                known.names_efforts = False
+                known.lessons.add("refuses the names of efforts, so it thinks as much as it will")
             else:
-                self._thinking = False
-                self._lessons.add("does not think, so it is not asked to")
+                known.thinks = False
+                known.lessons.add("does not think, so it is not asked to")
             return
         if any(words in said for words in _NO_MEMORY):
-            self._most = self._asked = asked // 2
-            if self._most >= LEAST_CONTEXT:
+            known.memory = known.asked = asked // 2
+            if known.memory >= LEAST_CONTEXT:
                 raise PromptTooLongError(
                     f"{self._where} has no memory for a context of {asked:,} tokens; use a smaller "
                     "model, or let smaller prompts be sent (max_pass_tokens)",
-                    context=self._most,
+                    context=known.memory,
                     refuses=False,
                 ) from None
             raise ModelUnavailableError(
@@ -367,10 +384,9 @@ class OllamaLLM:
                 usage=Usage(),
             ) from None
         if isinstance(found, PromptTooLongError):
-            facts = self._facts or ModelFacts()
-            most = min(facts.context or asked, self._most or facts.context or asked)
+            most = self._most_tokens(known.facts or ModelFacts(), asked)
             if asked < most:
-                self._asked = min(most, 2 * asked)
+                known.asked = max(known.asked, min(most, 2 * asked))
                 return
             raise PromptTooLongError(
                 f"the prompt is longer than the context of {asked:,} tokens that {self._where} "

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import openai
 from pydantic import BaseModel, ConfigDict
 
+from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.served import parse_tokens
 from pgs_neo4j.llm.openai.wire import ReplyUsage
 
 LINE = "application/x-ndjson"
+# Tokens for each estimated one, before the first reply has shown how many there are.
+FIRST_RATIO = 1.3
 
 
 class ChatMessage(BaseModel):
@@ -82,6 +86,32 @@ def parse_facts(shown: Mapping[str, Any]) -> ModelFacts:
         configured=configured,
         thinks="thinking" in capabilities if isinstance(capabilities, list) else None,
     )
+
+
+@dataclass(slots=True, weakref_slot=True)
+class Dialect:
+    """What a model of Ollama has shown of itself and of its server.
+
+    ``asked`` is the context of the calls so far, and ``memory`` the largest one that there is room
+    for, in tokens. ``ratio`` is that of counted tokens to estimated ones. ``thinks`` is false once
+    it has refused to, ``names_efforts`` once it has refused the name of one.
+    """
+
+    facts: ModelFacts | None = None
+    asked: int = 0
+    memory: int | None = None
+    ratio: float = FIRST_RATIO
+    thinks: bool = True
+    names_efforts: bool = True
+    lessons: Lessons = field(default_factory=Lessons)
+
+    def forget(self) -> None:
+        """Forget what was learned, because another model has this one's name now.
+
+        What the server last said is kept, as that is how the other one was noticed.
+        """
+        self.asked, self.memory, self.ratio = 0, None, FIRST_RATIO
+        self.thinks = self.names_efforts = True
 
 
 class LineStream(openai.AsyncStream[object]):

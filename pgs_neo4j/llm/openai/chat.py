@@ -7,11 +7,13 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
+from pgs_neo4j.llm.lessons import share_learned
 from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -35,7 +37,7 @@ from pgs_neo4j.llm.openai.replies import (
     stalled_answer,
     thoughtful_answer,
 )
-from pgs_neo4j.llm.openai.served import PLACES, read_served_context
+from pgs_neo4j.llm.openai.served import PLACES, ServedModel, read_served_model
 from pgs_neo4j.llm.openai.wire import (
     LIMITS,
     OPTIONAL,
@@ -93,9 +95,14 @@ class OpenAILLM:
         preset = endpoint.preset
         limit = "max_completion_tokens" if preset and preset.renamed_limit else "max_tokens"
         marked = preset is not None and self._served_as.startswith(preset.marks_blocks_of)
-        self._dialect = Dialect(
-            limit, extra=preset.extra if preset else {}, caches=caches if marked else None
+        self._caches = caches if marked else None
+        self._dialect = share_learned(
+            Dialect,
+            f"{endpoint.account} {endpoint.recognized or endpoint.provider}",
+            self._served_as,
+            partial(Dialect, limit, extra=preset.extra if preset else {}),
         )
+        self._said = ServedModel()
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -179,11 +186,15 @@ class OpenAILLM:
     async def read_context(self) -> ModelContext | None:
         """Return what the server says the model can take; None if it says nothing.
 
-        OpenAI and Azure say nothing, and are not asked. Raises nothing.
+        OpenAI and Azure say nothing, and are not asked. A server of unknown kind shows by what it
+        says which one it is. Raises nothing.
         """
         preset = self._endpoint.preset
         places = preset.limits if preset else PLACES
-        return await read_served_context(self._open(), self._endpoint.url, self._served_as, places)
+        said = await read_served_model(self._open(), self._endpoint.url, self._served_as, places)
+        if said.context or said.provider:  # else it may only have been too busy to answer
+            self._said = said
+        return said.context
 
     @property
     def refuses_long_prompts(self) -> bool:
@@ -193,11 +204,16 @@ class OpenAILLM:
     @property
     def larger_context(self) -> str:
         """What its server wants for a larger context; empty: unknown."""
-        return self._endpoint.preset.larger_context if self._endpoint.preset else ""
+        known = self._endpoint.recognized or self._endpoint.provider or self._said.provider
+        return self._said.describe_larger_context(known, self._served_as)
 
     def take_lessons(self) -> tuple[str, ...]:
         """Return in sentences what was learned from refusals since the last time."""
         return self._dialect.lessons.take(self._where)
+
+    def forget_lessons(self) -> None:
+        """Forget what refusals have shown, because another model has this one's name now."""
+        self._dialect.forget()
 
     async def probe(self) -> ProbeResult:
         """Ask the endpoint for its list of models, which costs nothing.
@@ -249,6 +265,7 @@ class OpenAILLM:
                 effort=effort,
                 temperature=self._temperature,
                 stream=stream,
+                caches=self._caches,
             )
             try:
                 sent = await send(body)

@@ -119,10 +119,15 @@ class Endpoint:
         return cache_name(self.base_url or OPENAI_URL)
 
     @property
+    def account(self) -> str:
+        """The name of this endpoint with its key, which cannot be read from it."""
+        key = blake2b(self._key.encode(), digest_size=16).hexdigest()
+        return f"{self.base_url or OPENAI_URL} {key}"
+
+    @property
     def pace(self) -> Pace:
         """The pace of this endpoint and key, shared in this process."""
-        account = blake2b(self._key.encode(), digest_size=16).hexdigest()
-        return shared(f"{self.base_url or OPENAI_URL} {account}")
+        return shared(self.account)
 
     @property
     def url(self) -> str:

@@ -1,4 +1,4 @@
-"""Asks a server whether it is Ollama."""
+"""Asks a server whether it is Ollama. Others show what they are by what they say of models."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def may_be_a_parameter(error: openai.APIStatusError) -> bool:
     return error.status_code in (400, 422) and not length_refusal(error)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Dialect:
     """The parameters an endpoint understands, learned from its refusals.
 
@@ -189,9 +189,8 @@ class Dialect:
     role, so its text stands at the beginning of the user's. ``most_output``: the longest reply, in
     tokens, that may be asked for; ``longest_accepted``: the longest that was, without a refusal.
     ``accepted`` are the names of parameters that were. ``extra`` goes with every request.
-    ``lessons`` say in words what was learned. ``caches`` is what the provider's prompt cache is
-    asked to hold, by marks on the blocks of messages; None: nothing has to be marked, or the
-    endpoint refuses the marks.
+    ``lessons`` say in words what was learned. ``marks``: blocks of messages may be marked for the
+    provider's prompt cache.
     """
 
     limit: str
@@ -203,7 +202,18 @@ class Dialect:
     lessons: Lessons = field(default_factory=Lessons)
     longest_accepted: int = 0
     accepted: set[str] = field(default_factory=set)
-    caches: PromptCache | None = None
+    marks: bool = True
+    _usual_limit: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._usual_limit = self.limit
+
+    def forget(self) -> None:
+        """Forget what was learned, because another model has this one's name now."""
+        self.limit, self.swapped, self.merged, self.marks = self._usual_limit, False, False, True
+        self.most_output, self.longest_accepted = None, 0
+        self.dropped.clear()
+        self.accepted.clear()
 
     def body(
         self,
@@ -214,11 +224,16 @@ class Dialect:
         effort: Effort | None,
         temperature: float | None,
         stream: bool,
+        caches: PromptCache | None = None,
     ) -> dict[str, Any]:
-        """Return the request for ``prompt`` in the dialect learned so far."""
+        """Return the request for ``prompt`` in the dialect learned so far.
+
+        ``caches`` is what the provider's prompt cache is asked to hold, by marks on the blocks of
+        messages; None: nothing has to be marked.
+        """
         body: dict[str, Any] = {
             "model": model,
-            "messages": self._messages(prompt),
+            "messages": self._messages(prompt, caches),
             self.limit: min(max_tokens, self.most_output or max_tokens),
         }
         if effort is not None:
@@ -261,6 +276,8 @@ class Dialect:
         asked = next(body[name] for name in LIMITS if name in body)
         self.longest_accepted = max(self.longest_accepted, asked)
         self.accepted.update(body)
+        if self.limit in body:  # a server that refuses it later is another one
+            self.swapped = False
 
     def drop(self, names: Iterable[str]) -> None:
         """Leave parameters out of all later requests."""
@@ -268,11 +285,11 @@ class Dialect:
             self.dropped.add(name)
             self.lessons.add(f"refuses {name}, so it is left out")
 
-    def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
+    def _messages(self, prompt: Prompt, caches: PromptCache | None) -> list[dict[str, Any]]:
         if self.merged:
             return [{"role": "user", "content": f"{prompt.system}\n\n{prompt.user}"}]
-        if self.caches is not None:
-            system, user = build_blocks(prompt, self.caches)
+        if caches is not None and self.marks:
+            system, user = build_blocks(prompt, caches)
             if any(CACHE_MARK in block for block in system + user):
                 return [{"role": "system", "content": system}, {"role": "user", "content": user}]
         return [
@@ -284,9 +301,9 @@ class Dialect:
         """Learn that blocks may not be marked; return whether those of the request were."""
         marked = any(isinstance(message["content"], list) for message in body["messages"])
         if marked and any(word in said for word in (CACHE_MARK, "content must be a string")):
-            self.caches = None
+            self.marks = False
             self.lessons.add("refuses marks for its prompt cache, so nothing is marked")
-        return marked and self.caches is None
+        return marked and not self.marks
 
     def _shorten(self, body: dict[str, Any], message: str) -> bool:
         """Learn the longest reply; return whether the refused request was for a longer one."""

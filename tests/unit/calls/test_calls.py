@@ -17,6 +17,7 @@ from pgs_neo4j.errors import (
     ModelRateLimitError,
     ModelTimeoutError,
     ModelUnavailableError,
+    PromptCutError,
     Retry,
 )
 from pgs_neo4j.model import Completion, Prompt, Usage
@@ -251,6 +252,25 @@ async def test_what_is_held_back_is_for_the_end_which_may_be_bought_when_sweepin
     with pytest.raises(BudgetError):
         await ask(calls, Model(raising()))
     assert (await ask(calls, Model(raising()), last=True)).text == "one two"
+
+
+class CuttingModel(Model):
+    """Its server counts fewer tokens than the prompt must have."""
+
+    refuses_long_prompts, larger_context = True, "start it with: more"
+
+    async def read_context(self):
+        return None
+
+    async def complete(self, prompt, *, max_tokens, effort=None):
+        return replace(reply("one"), counted=300)
+
+
+@timeless
+async def test_a_prompt_that_was_cut_says_what_its_server_wants():
+    calls, prompt = of(), replace(PROMPT, user="word " * 3500)
+    with pytest.raises(PromptCutError, match=r"at least 2,\d{3}\); start it with: more, or write"):
+        await calls.complete(CuttingModel(raising()), prompt, room=ROOM, effort=None)
 
 
 @timeless

@@ -56,3 +56,12 @@ def test_a_usual_count_is_not_that_of_a_prompt_cut_to_half(
     proofs = Proofs()
     proofs.learn("m", size_of(2_000), 2_000)
     assert proofs.judge("m", size_of(tokens), counted, "none", SERVED) == verdict
+
+
+def test_what_seemed_whole_teaches_nothing_once_its_server_has_cut() -> None:
+    proofs, short = Proofs(), size_of(4_000)
+    proofs.learn("m", size_of(5_000), 4_000)  # a fifth was missing, which nothing could show
+    assert not proofs.belies("m", short, 3_300)
+    proofs.distrust("m")
+    proofs.learn("m", size_of(2_000), 2_000)
+    assert proofs.belies("m", short, 3_300)
