@@ -146,7 +146,7 @@ async def read_text_limit(
         return None
     if tokens := parse_tokens(info.get("max_input_length")):
         return ModelContext(tokens, "server", refuses=info.get("auto_truncate") is False)
-    return await read_served_context(client, base_url, model, places)
+    return (await read_served_model(client, base_url, model, places)).context
 
 
 async def read_loaded_context(client: openai.AsyncOpenAI, root: str, model: str) -> int | None:
