@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.calls.stop import Stop
@@ -206,7 +206,9 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
     stops = [result.stop for result in results if result.stop is not None]
     if sweeps and all(sweep.report is None for sweep in sweeps):
         if stops:
-            raise _easiest(stops).to_error("nothing was read: ")
+            failures = [*_failures(sweeps, stops)]
+            first = f"{failures[0]}, and then " if failures else ""
+            raise _easiest(stops).to_error(f"nothing was read: {first}")
         raise AllSweepsFailedError(reasons)
     for sweep in sweeps:
         if sweep.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
@@ -228,6 +230,16 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
         )
     if stops:
         log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")
+
+
+def _failures(sweeps: Sequence[Sweep], stops: Sequence[Stop]) -> Iterator[str]:
+    """Yield why replies were not accepted before limits kept others from being asked for."""
+    texts = {stop.text for stop in stops}
+    for error in (error for sweep in sweeps for error in sweep.errors):
+        for text in texts:
+            error = error.removesuffix(text).removesuffix("; ")  # noqa: PLW2901
+        if error:
+            yield error
 
 
 def _easiest(stops: Sequence[Stop]) -> Stop:

@@ -116,6 +116,7 @@ class PassReader:
         self._rows: list[Row] = []
         self._usage = Usage()
         self._spending = PassSpending()
+        self._refused: dict[int, str] = {}  # why the last reply to a pass was not accepted
         self._held: dict[str, Report] = {}  # reports to ask for once more, by the label of the pass
         self._changes = self._recorded = 0
         self._recording = asyncio.Lock()
@@ -170,9 +171,10 @@ class PassReader:
             # its room comes from a model that has lost the contract.
             if tries > 1 and not short and not has_sections(reply.text):
                 return await self.read(item, room, reasks, tries - 1, short=True)
-            error = f"the report was cut off at {granted} tokens"
+            error = self._refused[item.number] = f"the report was cut off at {granted} tokens"
         except PromptCutError as cut:
             self._usage += cut.usage or Usage()
+            self._refused[item.number] = str(cut)
             return await self._halve(item, room, reasks, str(cut))
         except PromptTooLongError as too_long:
             # The refusal may name a context that holds the prompt beside a shorter reply.
@@ -180,6 +182,7 @@ class PassReader:
                 return await self.read(item, room, reasks, tries, short=short)
             return await self._halve(item, room, reasks, str(too_long))
         except ModelOutputError as refused:
+            self._refused[item.number] = str(refused)
             if tries > 1:
                 other = isinstance(refused, _NoReportError) and not short
                 return await self.read(item, room, reasks, tries - 1, short=other)
@@ -189,7 +192,9 @@ class PassReader:
             if divisible and not self._tools.calls.sweeping_stop():
                 return await self._halve(item, room, reasks - 1, str(stopped))
             stop = Stop.from_error(stopped)
-            return self._note(_Outcome(item, error=stop.text, stop=stop))
+            refusal = self._refused.get(item.number)
+            error = f"{refusal}; {stop.text}" if refusal else stop.text
+            return self._note(_Outcome(item, error=error, stop=stop))
         except ModelError as failed:
             return self._note(_Outcome(item, error=str(failed)))
         if not reasks:

@@ -90,3 +90,17 @@ async def test_a_model_that_keeps_neither_is_asked_three_times_in_all_and_reads_
         assert len(tries) == 3 * sum(tries) > 0
         assert await count(db, "(x:PgsReply)") == 0
         assert await count(db, "(x:PgsSweep) WHERE x.nodes_read > 0") == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "calls", "why"),
+    [(PROSE, 3, "not a report"), (PROSE, 6, "not a report"), (CUT, 3, "was cut off at")],
+)
+async def test_a_limit_that_ends_a_run_of_refused_reports_says_why_they_were_refused(
+    endpoint: Endpoint, db: Database, reply: Reply, calls: int, why: str
+) -> None:
+    async with engine_on_papers(endpoint, db, lambda prompt: reply, topics=4) as pgs:
+        said = rf"^nothing was read: .*{why}.*, and then the next call could exceed the limit"
+        with pytest.raises(BudgetError, match=said) as caught:
+            await pgs.execute("Why?", full_sweep=True, max_calls=calls, max_concurrent_sweeps=1)
+    assert str(caught.value).count("limit of") == 1
