@@ -125,7 +125,7 @@ async def test_a_cut_that_shows_only_later_is_asked_again_in_parts(endpoint, db,
     """A few percent are missing from a prompt before a longer one shows what the server cuts."""
     fake.refuse = window = Window(4_096, "head", repeats=False)
     async with model_on_papers(endpoint, db, fake, topics=2, max_concurrent_calls=1) as pgs:
-        for topic, words in enumerate((18, 40)):
+        for topic, words in enumerate((18, 90)):
             await alter(db, LENGTHEN_ONE, topic=topic, words=words)
         # A limit on calls lets them be made in the order of the question.
         answer = await pgs.execute("Is ammonia made by catalysis?", full_sweep=True, max_calls=40)
