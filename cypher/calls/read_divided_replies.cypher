@@ -1,9 +1,10 @@
 // Stored replies to parts of prompts: their keys begin with the key of the whole.
 // params: keys: list[str]
-// returns: key: str, text: str, model: str, proven: bool
+// returns: key: str, text: str, model: str, counted: int?, proven: bool
 // mode: read
 // language: 5, 25
 UNWIND $keys AS whole
 MATCH (r:PgsReply)
 WHERE r.key STARTS WITH whole
-RETURN r.key AS key, r.text AS text, r.model AS model, r.proven AS proven
+RETURN r.key AS key, r.text AS text, r.model AS model, r.counted AS counted,
+  r.proven AS proven

@@ -33,12 +33,13 @@ async def ask_once(
         on_event=tools.log.on_event,
         warn=tools.log.warn,
     )
-    cached = await find_or_claim(connected, record.replies.key(llm, prompt, room, effort))
-    if cached is not None:
-        tools.calls.count_cached(cached)
-        return without_receipts(cached.text, prompt.receipts)
-    reply = await tools.calls.complete(llm, prompt, room=room, effort=effort, last=True)
-    if prompt.receipts and not reply.proven:
+    reply = await find_or_claim(connected, record.replies.key(llm, prompt, room, effort))
+    if reply is not None:
+        tools.calls.count_cached(reply)
+    else:
+        reply = await tools.calls.complete(llm, prompt, room=room, effort=effort, last=True)
+        await keep_reply(connected, prompt, reply, room=room, effort=effort)
+    # A prompt for keywords holds the question alone, of which no server cuts anything.
+    if prompt.task == "rerank" and not reply.proven:
         tools.log.warn(UNPROVEN.format(call="the call that orders the nodes"))
-    await keep_reply(connected, prompt, reply, room=room, effort=effort)
     return without_receipts(reply.text, prompt.receipts)

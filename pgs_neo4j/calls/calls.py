@@ -50,6 +50,8 @@ from pgs_neo4j.text.token_floor import TextSize, measure
 ENDING_SHARE = 0.2  # of the time of a whole run, reserved for the end, after the sweeps
 LONGEST_ENDING_S = 180.0
 
+SIZES = 16  # of prompts in flight; the oldest go
+
 UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
 
 Hear = Callable[[str], None]
@@ -64,8 +66,8 @@ class Calls:
     Times are those of the event loop's clock, in seconds. ``ends_at`` is when sweeping ends.
     The ``ledger`` records the calls of a run before they are sent. ``traced_text``: prompts and
     replies stand in spans. ``uncounted`` are the calls for which nothing proves that the model was
-    given all of the prompt, because the endpoint counted no tokens. ``upcoming`` are kinds of calls
-    that the run makes after it has paid for others.
+    given all of the prompt. ``upcoming`` are kinds of calls that the run makes after it has paid
+    for others.
     """
 
     scheduler: Scheduler
@@ -81,6 +83,7 @@ class Calls:
     uncounted: int = 0
     settlements: Settlements = field(default_factory=Settlements)
     upcoming: tuple[UpcomingCall, ...] = ()
+    _sizes: dict[tuple[str, str], TextSize] = field(default_factory=dict, repr=False)
     _settling: asyncio.Lock = field(default_factory=asyncio.Lock)
     _unsettled: ModelError | None = None
     _tried: int = 0  # calls that only settled what a model takes
@@ -322,11 +325,10 @@ class Calls:
         return known is None or known.origin == "cut" or not self.proofs.counts(llm.name)
 
     async def lacks_counts(self, llm: LLM, prompt: Prompt) -> bool:
-        """Return whether a server may cut a prompt, and no count of such a text is known yet."""
-        if not self._may_cut(llm):
-            return False
-        size = await asyncio.to_thread(measure, prompt.system + prompt.user)
-        return not self.proofs.knows(llm.name, size)
+        """Return whether a prompt needs receipts, also because no count of such a text is known."""
+        if self.asks_receipts(llm):
+            return True
+        return self._may_cut(llm) and not self.proofs.knows(llm.name, await self._measure(prompt))
 
     def _may_cut(self, llm: LLM) -> bool:
         """Return whether a model's server is not known to refuse long prompts, or has cut one."""
@@ -350,20 +352,21 @@ class Calls:
             self._forget(llm)
             self.contexts.forget(llm.name)
             await self.contexts.ask(llm)
-        size = await asyncio.to_thread(measure, prompt.system + prompt.user)
+        size = await self._measure(prompt)
         verdict = self._judge(llm, prompt, reply, size)
         counts = self.proofs.is_count(llm.name, reply.counted)
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
             if counts and reply.counted and self._surely_read(llm, prompt, reply):
                 self.contexts.learn_whole(llm.name, reply.counted)
-        if verdict == "unproven" and not counts:
+        if verdict == "unproven":
             self.uncounted += 1
         if verdict != "cut":
             return verdict == "read"
+        short = counts and self.proofs.is_short(llm.name, size, reply.counted or 0)
         if not self._may_cut(llm):
             self.proofs.distrust(llm.name)
-        if counts and reply.counted is not None and reply.counted < size.floor:
+        if short and reply.counted is not None:
             self.contexts.learn_cut(llm.name, reply.counted, room)
         raise PromptCutError(
             _explain_cut(llm, prompt, reply.counted, int(size.floor)),
@@ -401,26 +404,37 @@ class Calls:
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
         """Return what may still prove a prompt read or cut; None if nothing can.
 
-        Of those that were proven, only the ones that a server's kind has proven are open.
+        Only receipts decide for good. What the kind of a server or its count of tokens has proven
+        may be found out by later replies, also where this one comes from the cache.
         """
-        by_kind = reply.proven and isinstance(llm, Limited) and not self._may_cut(llm)
-        if reply.counted is None or (reply.proven and not by_kind):
-            return None
-        if not self.proofs.is_count(llm.name, reply.counted):
-            return None
-        size = await asyncio.to_thread(measure, prompt.system + prompt.user)
         receipts = returned_receipts(prompt, reply.text)
-        return OpenProof(size, reply.counted, receipts, by_kind=by_kind)
+        if not isinstance(llm, Limited) or receipts == "all":
+            return None
+        if not reply.proven and not self.proofs.is_count(llm.name, reply.counted):
+            return None
+        return OpenProof(await self._measure(prompt), reply.counted, receipts, held=reply.proven)
 
     def settle_proof(self, llm: LLM, proof: OpenProof) -> Verdict:
         """Return whether what is known of the model by now shows that a prompt was read, or cut.
 
-        The first replies of a run arrive before a longer prompt shows what its server cuts.
+        The first replies of a run arrive before a longer prompt shows what its server cuts, or a
+        shorter one how many tokens such a text has.
         """
-        if proof.by_kind and not self._may_cut(llm):
-            return "read"
+        if not self._may_cut(llm):
+            belied = self.proofs.belies(llm.name, proof.size, proof.counted)
+            return "cut" if belied else "read"
         context = self.contexts.of(llm.name)
         return self.proofs.judge(llm.name, proof.size, proof.counted, proof.receipts, context)
+
+    async def _measure(self, prompt: Prompt) -> TextSize:
+        """Return the size of a prompt. Each is measured once."""
+        key = (prompt.system, prompt.user)
+        size = self._sizes.get(key)
+        if size is None:
+            size = self._sizes[key] = await asyncio.to_thread(measure, prompt.system + prompt.user)
+            if len(self._sizes) > SIZES:
+                del self._sizes[next(iter(self._sizes))]
+        return size
 
     def fits(self, llm: LLM, prompt: Prompt) -> bool:
         """Return whether a prompt fits what is known of the model's context, with a reply."""

@@ -48,6 +48,10 @@ COUNTED_PART = 0.5
 # cut was seen, what it left is all that matters: no server cuts to half of that.
 SHIFTED = 0.5
 PLATEAU_SLACK = 0.03
+# Prompts of less than this share of another's tokens may show what a server has cut from that one:
+# what is cut alike has equally many.
+SHORTER = 0.9
+FEWEST_SHORTER = 2  # one alone may be of an odd kind
 # A count that shrinks with the prompt is no limit: the endpoint counts in a way of its own.
 SHRUNK = 0.7
 # Kinds of text, as shares of words, digits, marks, and letters without spaces, are alike up to this
@@ -58,24 +62,30 @@ SAMPLES = 40  # per model; the oldest go
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Tokens of a whole prompt, per byte and per run, and the kind of its text."""
+    """Tokens of a prompt that seems whole, also per byte and per run, and the kind of its text."""
 
     shares: tuple[float, ...]
+    tokens: float
     per_byte: float
     per_run: float
+
+    def usual(self, size: TextSize) -> float:
+        """Return the least tokens that a text of this size and kind has by this sample."""
+        return min(self.per_byte * size.size_bytes, self.per_run * size.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenProof:
-    """What a reply has shown of its prompt, which a context that is learned later may decide.
+    """What a reply has shown of its prompt, which later replies may yet decide.
 
-    ``by_kind``: until then, the prompt counts as read, since its server refuses long ones.
+    ``counted`` are the tokens that the endpoint reported for it; None if it reported none.
+    ``held``: until then, the prompt counts as read.
     """
 
     size: TextSize
-    counted: int
+    counted: int | None
     receipts: Receipts
-    by_kind: bool = False
+    held: bool = False
 
 
 @dataclass(slots=True)
@@ -104,13 +114,17 @@ class Proofs:
         whole = receipts == "all"
         if whole and counted < COUNTED_PART * size.floor:
             return "read"
-        if self._is_short(model, size, counted):
+        if not whole and _is_beyond(counted, context):
+            # It was counted before it was cut, or in a way of the server's own.
+            self._miscounting.add(model)
+            return _BY_RECEIPTS[receipts]
+        if self.is_short(model, size, counted):
             if not self._shrinks(model, size, counted):
                 return "cut"
             self._miscounting.add(model)
             return _BY_RECEIPTS[receipts]
         # What was cut to half of a context would have half of the tokens that are usual.
-        usual = self._least(model, size) is not None
+        usual = bool(self._alike(model, size))
         if receipts == "some" or (not whole and _is_plateau(counted, context, usual=usual)):
             return "cut"
         return "read" if whole or context is not None else "unproven"
@@ -122,7 +136,7 @@ class Proofs:
         """
         if counted is None or not self.is_count(model, counted):
             return False
-        if not self._is_short(model, size, counted):
+        if not self.is_short(model, size, counted):
             return False
         if self._shrinks(model, size, counted):
             self._miscounting.add(model)
@@ -135,7 +149,7 @@ class Proofs:
             return
         tokens = max(size.floor, counted - FRAME_TOKENS)
         samples = self._samples.setdefault(model, [])
-        samples.append(_Sample(size.shares, tokens / size.size_bytes, tokens / size.runs))
+        samples.append(_Sample(size.shares, tokens, tokens / size.size_bytes, tokens / size.runs))
         del samples[:-SAMPLES]
 
     def is_count(self, model: str, counted: int | None) -> bool:
@@ -148,7 +162,7 @@ class Proofs:
 
     def knows(self, model: str, size: TextSize) -> bool:
         """Return whether this model's endpoint has counted the tokens of such a text."""
-        return self.counts(model) and self._least(model, size) is not None
+        return self.counts(model) and bool(self._alike(model, size))
 
     def distrust(self, model: str) -> None:
         """Forget the tokens of prompts that seemed whole, because their server has cut one."""
@@ -160,8 +174,13 @@ class Proofs:
         self._cuts.pop(model, None)
         self._miscounting.discard(model)
 
-    def _is_short(self, model: str, size: TextSize, counted: int) -> bool:
-        usual = self._least(model, size) or 0.0
+    def is_short(self, model: str, size: TextSize, counted: int) -> bool:
+        """Return whether a prompt of this size must have more tokens than were counted."""
+        alike = self._alike(model, size)
+        usual = min((one.usual(size) for one in alike), default=0.0)
+        shorter = [one.usual(size) for one in alike if one.tokens < SHORTER * counted]
+        if len(shorter) >= FEWEST_SHORTER:
+            usual = min(shorter)
         return counted < max(size.floor, usual * (1 - SLACK))
 
     def _shrinks(self, model: str, size: TextSize, counted: int) -> bool:
@@ -176,14 +195,13 @@ class Proofs:
         del cuts[:-SAMPLES]
         return False
 
-    def _least(self, model: str, size: TextSize) -> float | None:
-        """Return the least tokens that such a text has by what was learned; None without that."""
-        alike = [
-            min(sample.per_byte * size.size_bytes, sample.per_run * size.runs)
+    def _alike(self, model: str, size: TextSize) -> list[_Sample]:
+        """Return the prompts of such text whose tokens were counted."""
+        return [
+            sample
             for sample in self._samples.get(model, ())
             if sum(abs(a - b) for a, b in zip(sample.shares, size.shares, strict=True)) <= ALIKE
         ]
-        return min(alike) if alike else None
 
 
 def returned_receipts(prompt: Prompt, reply: str) -> Receipts:
@@ -195,6 +213,16 @@ def returned_receipts(prompt: Prompt, reply: str) -> Receipts:
     if found == len(prompt.receipts):
         return "all"
     return "some" if found else "none"
+
+
+def _is_beyond(counted: int, context: ModelContext | None) -> bool:
+    """Return whether more tokens were counted than the model can have been given.
+
+    A context that was learned from refusals and cuts may be larger than it seems.
+    """
+    if context is None or context.origin in ("cut", "refusal"):
+        return False
+    return counted > context.tokens * (1 + PLATEAU_SLACK)
 
 
 def _is_plateau(counted: int, context: ModelContext | None, *, usual: bool) -> bool:

@@ -6,7 +6,7 @@ prompt. Only accepted replies are cached, never failures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -19,6 +19,7 @@ from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 FORM = "2"  # of what keys are made of; another one finds nothing of the former
 MEGABYTE = 1_000_000
+LARGEST_INTEGER = 2**63 - 1  # of Neo4j; an endpoint may report more tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,20 @@ class Replies:
             "cache_read_tokens": reply.usage.cache_read_tokens,
             "cache_write_tokens": reply.usage.cache_write_tokens,
             "proven": reply.proven,
+            "counted": None if reply.counted is None else min(reply.counted, LARGEST_INTEGER),
             "size": len(reply.text.encode("utf-8", "replace")),
         }
+
+    async def settle(self, proven: Mapping[str, bool], cut: Sequence[str]) -> None:
+        """Note which replies are ``proven`` by now, and delete those to prompts that were ``cut``.
+
+        Both are by key. Raises DatabaseError.
+        """
+        if proven:
+            rows = [{"key": key, "proven": read} for key, read in proven.items()]
+            await self.db.write(queries.get("calls/set_proven_replies"), replies=rows)
+        if cut:
+            await self.db.write(queries.get("calls/delete_cut_replies"), keys=list(cut))
 
     async def tidy(self, cache_mb: float, *, done: bool) -> None:
         """Record which replies were used, and trim the cache to ``cache_mb``.
@@ -139,7 +152,11 @@ async def clear(db: Database) -> Kept:
 
 def _completion(row: dict[str, Any]) -> Completion:
     return Completion(
-        text=row["text"], usage=Usage(cached=1), model=row["model"], proven=row["proven"]
+        text=row["text"],
+        usage=Usage(cached=1),
+        model=row["model"],
+        counted=row["counted"],
+        proven=row["proven"],
     )
 
 

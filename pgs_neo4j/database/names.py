@@ -88,6 +88,7 @@ PROPERTIES = (
     "config",
     "cost",
     "count",
+    "counted",
     "coverage",
     "created_at",
     "crosscheck",

@@ -79,8 +79,8 @@ class _Outcome:
     """The accepted report of a pass, or the reason for its lack.
 
     ``stop``: the pass was not asked, since it could have crossed a limit of the run. ``proven``:
-    the model is known to have been given all of it. ``proof`` may still show that, or the reverse,
-    by ``reply``.
+    the model is known to have been given all of it. ``proof`` may still show that, or the reverse.
+    ``keys`` are those of its cached replies; the last is that of the report.
     """
 
     item: Pass
@@ -89,8 +89,7 @@ class _Outcome:
     stop: Stop | None = None
     proven: bool = True
     proof: OpenProof | None = None
-    reply: Completion | None = None
-    key: str | None = None
+    keys: tuple[str, ...] = ()
 
 
 class _NoReportError(ModelOutputError):
@@ -221,37 +220,41 @@ class PassReader:
         Raises DatabaseError.
         """
         room, llm = self._order.config.sweep_max_tokens, self._tools.llm
-        while cut := self._settle_proofs():
+        while cut := await self._settle_proofs():
             error = explain_late_cut(llm)
             await together(*(self._halve(item, room, REASKS, error) for item in cut))
         if self._recorded < self._changes:
             await self._record()
         return self._sweep()
 
-    def _settle_proofs(self) -> list[Pass]:
-        """Judge again what nothing has proven but the kind of server, or nothing at all.
+    async def _settle_proofs(self) -> list[Pass]:
+        """Judge again what no receipts have proven.
 
-        Returns the passes that were cut after all.
+        Returns the passes that were cut after all. Their replies are no longer cached, so that a
+        later run asks again as well. Raises DatabaseError.
         """
         calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
         kept: list[_Outcome] = []
-        cut: list[Pass] = []
+        cut: list[_Outcome] = []
+        proven: dict[str, bool] = {}
         for outcome in self._outcomes:
-            proof, reply = outcome.proof, outcome.reply
-            verdict = "unproven" if proof is None else calls.settle_proof(llm, proof)
-            read = verdict == "read"
-            if reply is None or verdict == "unproven" or (read and outcome.proven):
+            if outcome.proof is None:
                 kept.append(outcome)
                 continue
-            self._changes += 1
-            if read:
-                kept.append(replace(outcome, proven=True, proof=None, reply=None))
-            else:
-                cut.append(outcome.item)
-            if replies is not None and outcome.key and read != outcome.proven:
-                self._rows.append(replies.row(outcome.key, replace(reply, proven=read)))
+            verdict = calls.settle_proof(llm, outcome.proof)
+            if verdict == "cut":
+                cut.append(outcome)
+                continue
+            read = verdict == "read"
+            if read != outcome.proven:
+                proven |= dict.fromkeys(outcome.keys[-1:], read)
+                self._changes += 1
+            kept.append(replace(outcome, proven=read))
         self._outcomes = kept
-        return cut
+        self._changes += len(cut)
+        if replies is not None:
+            await replies.settle(proven, [key for one in cut for key in one.keys])
+        return [outcome.item for outcome in cut]
 
     def _is_divisible(self, item: Pass, reasks: int) -> bool:
         """Return whether to divide a pass that is too large for the budget.
@@ -313,7 +316,7 @@ class PassReader:
             if replies is not None and (cached := (await replies.find([key])).get(key or "")):
                 calls.count_cached(cached)
                 self._spending.add_cached(item.number, cached.usage)
-                await self._take_again(item, first, None, cached)
+                await self._take_again(item, first, again, key, cached)
             elif calls.fits(llm, again):
                 await calls.complete(
                     llm,
@@ -322,7 +325,7 @@ class PassReader:
                     effort=effort,
                     priority=self._order.priority,
                     repeat_malformed=False,
-                    then=partial(self._take_again, item, first, key),
+                    then=partial(self._take_again, item, first, again, key),
                     on_call=partial(self._spending.add, item.number),
                 )
         except PromptCutError as cut:
@@ -333,7 +336,7 @@ class PassReader:
             self._tell(self._outcome_of(item))
 
     async def _take_again(
-        self, item: Pass, first: Report, key: str | None, reply: Completion
+        self, item: Pass, first: Report, prompt: Prompt, key: str | None, reply: Completion
     ) -> None:
         self._usage += reply.usage
         if reply.truncated:
@@ -346,8 +349,14 @@ class PassReader:
         if replies is not None and key and reply.usage.calls:
             self._rows.append(replies.row(key, reply))
         if stands_better(second, first):
-            place = self._outcomes.index(self._outcome_of(item))
-            self._outcomes[place] = _Outcome(item, strike_report(second), proven=reply.proven)
+            earlier = self._outcome_of(item)
+            self._outcomes[self._outcomes.index(earlier)] = _Outcome(
+                item,
+                strike_report(second),
+                proven=reply.proven,
+                proof=await self._tools.calls.keep_proof(self._tools.llm, prompt, reply),
+                keys=(*earlier.keys, *([key] if key else [])),
+            )
             self._ended = perf_counter()
         self._changes += 1
         await self._record()
@@ -397,9 +406,8 @@ class PassReader:
             self._held[item.label] = report
             report = strike_report(report)
         proof = await self._tools.calls.keep_proof(self._tools.llm, prompt, reply)
-        kept = None if proof is None else reply
-        proven = reply.proven
-        return self._note(_Outcome(item, report, proven=proven, proof=proof, reply=kept, key=key))
+        kept = (key,) if key else ()
+        return self._note(_Outcome(item, report, proven=reply.proven, proof=proof, keys=kept))
 
     async def _parse(self, item: Pass, reply: Completion, *, short: bool = False) -> Report:
         shown = {piece.node.alias: self._nodes[piece.node.alias] for piece in item.pieces}

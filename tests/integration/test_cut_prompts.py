@@ -161,6 +161,16 @@ async def test_an_order_from_a_cut_prompt_is_not_taken(endpoint, db, fake, cut):
         assert next(one.node for one in found.answer.shown.nodes) == plain[29].key
 
 
+async def test_an_order_without_proof_is_named_also_where_it_is_cached(endpoint, db, fake):
+    window = Window(10**6, reply=lambda seen: "30, 29, 28", count=NOTHING, repeats=False)
+    fake.default = Answer("## Answer\nIt is so.\n")
+    async with on_writer(endpoint, db, fake, window, "reader") as pgs:
+        for _ in range(2):
+            found = await pgs.search("clay and slip", graph="papers", answer=True, rerank="model")
+            assert sum("the call that orders the nodes" in one for one in found.answer.warnings)
+    assert len([chat for chat in fake.chats if chat.body.get("model") == "reader"]) == 1
+
+
 # Ingestion
 
 

@@ -73,11 +73,20 @@ def restate_seen(seen: str) -> str:
 
 @contextmanager
 def serving(
-    context: int, cut: Cut, reply: Callable[[str], str], *, repeats: bool = True
+    context: int,
+    cut: Cut,
+    reply: Callable[[str], str],
+    *,
+    repeats: bool = True,
+    counts: bool = False,
 ) -> Iterator[tuple[FakeOpenAI, OpenAILLM]]:
-    """A server that cuts prompts and counts no tokens, and a client of its model."""
+    """A server that cuts prompts and may count no tokens, and a client of its model."""
+
+    def count(tokens: int) -> int | None:
+        return tokens if counts else None
+
     with FakeOpenAI() as fake:
-        fake.refuse = Window(context, cut, repeats=repeats, count=lambda tokens: None, reply=reply)
+        fake.refuse = Window(context, cut, repeats=repeats, count=count, reply=reply)
         yield fake, OpenAILLM("reader", ModelEndpoint(fake.base_url, SecretStr("sk-no"), 20.0))
 
 
@@ -107,7 +116,9 @@ async def test_one_passage_that_is_too_long_is_not_described() -> None:
         await llm.close()
 
 
-async def condensed(cut: Cut, *, repeats: bool = True) -> tuple[Synthesis, str, list[str]]:
+async def condensed(
+    cut: Cut, *, repeats: bool = True, counts: bool = False
+) -> tuple[Synthesis, str, list[str]]:
     """Return the answer over 40 reports, its prompt, and the warnings."""
     parts, units = hierarchy(40)
     sweeps = [
@@ -115,7 +126,7 @@ async def condensed(cut: Cut, *, repeats: bool = True) -> tuple[Synthesis, str, 
     ]
     config, warnings = PGSConfig(max_pass_characters=14_000), list[str]()
     writer = ScriptedLLM(lambda prompt: "## Thesis\nSo it is.\n")
-    with serving(1_700, cut, condense_seen, repeats=repeats) as (_, llm):
+    with serving(1_700, cut, condense_seen, repeats=repeats, counts=counts) as (_, llm):
         tools = SynthesisTools(
             llm=writer,
             calls=Calls.of(config, {}),
@@ -137,6 +148,13 @@ async def test_reports_are_condensed_from_all_of_them(cut: Cut) -> None:
     assert made.proven
     told = {int(number) for number in re.findall(r"claim (\d+)", prompt)}
     assert told == {*range(1, 41)}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+async def test_reports_are_proven_where_only_the_context_is_unknown(cut: Cut) -> None:
+    made, _, warnings = await condensed(cut, counts=True)
+    assert made.proven
+    assert not any("does not repeat" in said for said in warnings)
 
 
 async def test_reports_condensed_without_proof_are_named() -> None:

@@ -29,6 +29,7 @@ from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.graphs import papers
 from tests.integration.test_windows import LENGTHEN, LENGTHEN_ONE, ask, wrongly_read
+from tests.reading import READ_BY_RUN
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 
@@ -283,6 +284,50 @@ async def test_a_cut_that_the_kind_of_a_server_has_hidden_is_asked_again(
     window = Window(4_096, "head", repeats=False)
     one = {"max_concurrent_calls": 1}
     answer = await read_behind(endpoint, db, "openai", window, words=(21, 40), **one)
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
+
+
+@pytest.mark.parametrize("calls", [60, 2], ids=["found out before", "not found out yet"])
+async def test_a_cached_reply_is_judged_by_what_is_known_now(
+    endpoint: Endpoint, db: Database, calls: int
+) -> None:
+    """Another process finds the reply to a prompt that the gateway has cut by a few percent.
+
+    The first one has deleted it, or was stopped before a longer prompt showed the cut.
+    """
+    window = Window(4_096, "head", repeats=False)
+    server = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user, "max_concurrent_calls": 1}
+    knobs: dict[str, Any] = KNOBS | server | {"neo4j_password": endpoint.password}
+    mapping = await papers(db, 2, 40)
+    for topic, many in enumerate((21, 40)):
+        await alter(db, LENGTHEN_ONE, topic=topic, words=many)
+    with FakeOpenAI(default=Reply(contract_answer)) as fake:
+        fake.refuse = window
+        bought = []
+        for most in (calls, 60):
+            at = ModelEndpoint(fake.base_url, SecretStr("k"), 60.0, provider="openai")
+            async with (
+                closing(VouchedOpenAI("reader", at)) as llm,
+                PGS.connect(sweep_llm=llm, synthesis_llm=llm, **knobs) as pgs,
+            ):
+                await pgs.add_graph("papers", mapping)
+                answer = await pgs.execute("catalysis of ammonia", full_sweep=True, max_calls=most)
+            bought.append(len([chat for chat in fake.chats if not chat.body.get("stream")]))
+    _, rows = await db.call(READ_BY_RUN, {"run": answer.run}, "read")
+    assert [row["text"][:60] for row in rows if not window.gave(row["text"])] == []
+    assert (len(rows), answer.own_coverage.nodes_unproven) == (80, 0)
+    assert (bought[0] == bought[1]) == (calls == 60)
+
+
+@pytest.mark.parametrize("cut", ["head", "middle"])
+async def test_prompts_of_one_length_are_found_out_by_shorter_ones(
+    endpoint: Endpoint, db: Database, cut: Cut
+) -> None:
+    """All long prompts have lost a tenth, and still have more tokens than any text must have."""
+    window = Window(4_096, cut, repeats=False)
+    many = {"max_pass_tokens": 5_400}
+    answer = await read_behind(endpoint, db, "openai", window, words=(36, 4), **many)
+    assert window.cuts
     assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
 
 

@@ -58,6 +58,26 @@ def test_a_usual_count_is_not_that_of_a_prompt_cut_to_half(
     assert proofs.judge("m", size_of(tokens), counted, "none", SERVED) == verdict
 
 
+def test_shorter_prompts_show_what_a_server_has_cut_from_all_others() -> None:
+    proofs = Proofs()
+    for tokens in (5_000, 5_100, 4_900):
+        assert not proofs.belies("m", size_of(tokens), 4_400)  # nothing to compare it with yet
+        proofs.learn("m", size_of(tokens), 4_400)
+    for tokens in (1_000, 2_000):
+        proofs.learn("m", size_of(tokens), tokens)
+    assert all(proofs.belies("m", size_of(tokens), 4_400) for tokens in (5_000, 5_100, 4_900))
+    assert not proofs.belies("m", size_of(4_400), 4_400)
+
+
+def test_more_tokens_than_a_context_holds_were_counted_before_the_prompt_was_cut() -> None:
+    proofs = Proofs()
+    assert proofs.judge("m", size_of(9_000), 9_000, "all", SERVED) == "read"  # it holds more
+    assert proofs.judge("m", size_of(9_000), 9_000, "unasked", SERVED) == "unproven"
+    assert proofs.judge("m", size_of(9_000), 9_000, "some", SERVED) == "cut"
+    assert not proofs.is_count("m", 3_000)  # from now on, codes alone count
+    assert proofs.judge("m", size_of(3_000), 3_000, "unasked", SERVED) == "unproven"
+
+
 def test_what_seemed_whole_teaches_nothing_once_its_server_has_cut() -> None:
     proofs, short = Proofs(), size_of(4_000)
     proofs.learn("m", size_of(5_000), 4_000)  # a fifth was missing, which nothing could show

@@ -1,0 +1,9 @@
+// Delete stored replies to prompts that their server is known by now to have cut.
+// params: keys: list[str]
+// returns: deleted: int
+// mode: write
+// language: 5, 25
+UNWIND $keys AS wanted
+MATCH (r:PgsReply {key: wanted})
+DETACH DELETE r
+RETURN count(*) AS deleted

@@ -1,0 +1,9 @@
+// Note whether the prompts of stored replies are known to have been read as a whole.
+// params: replies: list[dict]
+// returns: settled: int
+// mode: write
+// language: 5, 25
+UNWIND $replies AS row
+MATCH (r:PgsReply {key: row.key})
+SET r.proven = row.proven
+RETURN count(r) AS settled
