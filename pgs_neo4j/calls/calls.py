@@ -404,13 +404,13 @@ class Calls:
     async def keep_proof(self, llm: LLM, prompt: Prompt, reply: Completion) -> OpenProof | None:
         """Return what may still prove a prompt read or cut; None if nothing can.
 
-        Only receipts decide for good. What the kind of a server or its count of tokens has proven
-        may be found out by later replies, also where this one comes from the cache.
+        Later replies may show a cut that this one has hidden, also where it comes from the cache.
         """
-        receipts = returned_receipts(prompt, reply.text)
-        if not isinstance(llm, Limited) or receipts == "all":
+        if not isinstance(llm, Limited):
             return None
-        if not reply.proven and not self.proofs.is_count(llm.name, reply.counted):
+        receipts = returned_receipts(prompt, reply.text)
+        needs_count = not reply.proven or receipts == "all"
+        if needs_count and not self.proofs.is_count(llm.name, reply.counted):
             return None
         return OpenProof(await self._measure(prompt), reply.counted, receipts, held=reply.proven)
 

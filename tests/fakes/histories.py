@@ -15,6 +15,7 @@ from tests.fakes.openai_server import Body, Raw, Recorded, Scripted, Status
 from tests.fakes.windows import Cut, Window
 
 MISCOUNT = 0.03
+MIDDLE = 0.6  # of a prompt is left at most where its middle is cut
 NO_COUNT = (None, -1, 10**18, "many", 12)  # 12: the new part of a prompt whose rest is cached
 ODD_ENDS = ("error", "abort", "cancelled", "content_filter", "length", "tool_calls", "x")
 FAULTS = (
@@ -83,7 +84,7 @@ class History:
         tokens = self._window.tokens(messages)
         room = self._room(tokens, counts)
         whole = room >= tokens
-        cutting = Window(room, self._kind(counts))
+        cutting = Window(room, self._kind(counts and room <= MIDDLE * tokens))
         seen, read = cutting.read(messages)
         wrong = draw.uniform(-MISCOUNT, MISCOUNT)
         usage = {"prompt_tokens": round(read * (1 + wrong)) if counts else draw.choice(NO_COUNT),
@@ -105,13 +106,12 @@ class History:
             return self._context
         if self._draw.random() >= self._trouble:
             return tokens
-        most = 0.6 if counts and self._cut == "middle" else 0.97
+        most = MIDDLE if counts and self._cut == "middle" else 0.97
         return int(tokens * self._draw.uniform(0.05, most))
 
-    def _kind(self, counts: bool) -> Cut:
-        if self._cut == "middle" and not counts:
-            return "tail"
-        return self._cut
+    def _kind(self, shows: bool) -> Cut:
+        """How a prompt is cut; ``shows``: a cut in its middle shows."""
+        return "tail" if self._cut == "middle" and not shows else self._cut
 
 
 def _reply(text: str, end: str, usage: Body) -> Raw:
