@@ -206,8 +206,7 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
     stops = [result.stop for result in results if result.stop is not None]
     if sweeps and all(sweep.report is None for sweep in sweeps):
         if stops:
-            failures = [*_failures(sweeps, stops)]
-            first = f"{failures[0]}, and then " if failures else ""
+            first = next((f"{reason}, and then " for reason in _refusals(results)), "")
             raise _easiest(stops).to_error(f"nothing was read: {first}")
         raise AllSweepsFailedError(reasons)
     for sweep in sweeps:
@@ -232,14 +231,10 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
         log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")
 
 
-def _failures(sweeps: Sequence[Sweep], stops: Sequence[Stop]) -> Iterator[str]:
+def _refusals(results: Sequence[SweepResult]) -> Iterator[str]:
     """Yield why replies were not accepted before limits kept others from being asked for."""
-    texts = {stop.text for stop in stops}
-    for error in (error for sweep in sweeps for error in sweep.errors):
-        for text in texts:
-            error = error.removesuffix(text).removesuffix("; ")  # noqa: PLW2901
-        if error:
-            yield error
+    for result in results:
+        yield from result.refused or (result.sweep.errors if result.stop is None else ())
 
 
 def _easiest(stops: Sequence[Stop]) -> Stop:

@@ -63,12 +63,14 @@ class SweepOrder:
 class SweepResult:
     """The result of a sweep.
 
-    ``stop`` is the reason for an unread one. ``settle`` returns the sweep with what later calls
-    have proven read, and records it; None where nothing is unproven.
+    ``stop`` is the reason for an unread one. ``refused`` says why replies were not accepted, also
+    where a limit kept others from being asked for. ``settle`` returns the sweep with what later
+    calls have proven read, and records it; None where nothing is unproven.
     """
 
     sweep: Sweep
     stop: Stop | None = None
+    refused: tuple[str, ...] = ()
     settle: Callable[[], Awaitable[Sweep]] | None = None
 
 

@@ -207,12 +207,13 @@ class PassReader:
         if self._tools.replies is not None:
             await free_purchases(self._tools.db, self._tools.replies.run, self._own)
         result = self._sweep()
+        refused = tuple(dict.fromkeys(self._refused.values()))
         if result.status is SweepStatus.UNREAD:
-            return SweepResult(result, self._sorted_outcomes()[0].stop)
+            return SweepResult(result, self._sorted_outcomes()[0].stop, refused)
         if self._recorded < self._changes:
             await self._record()
         undecided = result.nodes_unproven or any(outcome.proof for outcome in self._outcomes)
-        return SweepResult(result, settle=self._settle if undecided else None)
+        return SweepResult(result, None, refused, self._settle if undecided else None)
 
     async def _settle(self) -> Sweep:
         """Return the sweep with what later calls have proven read; what was cut is read again.
