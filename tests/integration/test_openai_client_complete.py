@@ -127,6 +127,11 @@ async def test_tries_again_after_a_transient_failure_and_logs_neither_key_nor_qu
             "max_pass_tokens",
         ),
         (Status(429, error_code="insufficient_quota"), ModelRateLimitError, "quota"),
+        (
+            Status(429, error_code="x", message="Request too large: Limit 9000, Requested 9001."),
+            PromptTooLongError,
+            "9,000 tokens",
+        ),
         (Status(429, {"Retry-After": "3600"}), ModelRateLimitError, ""),
         (Answer(" \n"), ModelOutputError, ""),
         (Answer("no", finish_reason="content_filter"), ModelOutputError, ""),

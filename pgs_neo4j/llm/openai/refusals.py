@@ -86,7 +86,7 @@ def refusal_error(
             f"the account at {where} has no quota left (HTTP {status}); add credit or use another "
             "key"
         )
-    if status == 429:
+    if status == 429 and refusal.length is None:
         return _rate_limit_error(refusal, where, longest_s)
     if refusal.length is not None:
         context = refusal.length.context

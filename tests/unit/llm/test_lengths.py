@@ -50,6 +50,41 @@ REFUSALS = [
     (400, "context_length_exceeded", "Input tokens exceed the configured limit of 4,096 tokens. "
      f"Your messages resulted in {SENT} tokens.", 1, 1),
     (400, None, "Range of input length should be [1, 4096]", 1, 0),
+    (400, "INVALID_ARGUMENT", "Unable to submit request because the input token count is "
+     f"{SENT} but model only supports up to 4096. Reduce the input token count.", 1, 1),
+    (400, None, "The input token count exceeds the maximum number of tokens allowed 4096.", 1, 0),
+    (400, None, f"Your request exceeded model token limit: 4096 (requested: {SENT})", 1, 1),
+    (400, None, f"Input prompt ({SENT} tokens) is too long and exceeds limit of 4096", 1, 1),
+    (400, None, f"Input length ({SENT} tokens) exceeds the maximum allowed length (4096 tokens).",
+     1, 1),
+    (400, None, f"This model supports at most 4096 tokens, but {SENT} were given", 1, 1),
+    (400, None, "Total message token length exceed model limit", 0, 0),
+    (400, None, "total tokens in conversation history exceed maximum of 4096", 1, 0),
+    (400, None, "litellm.ContextWindowExceededError: the model cannot take this", 0, 0),
+    (400, "prompt_too_long", "too much", 0, 0),
+    (400, "model_max_prompt_tokens_exceeded", f"prompt token count of {SENT} exceeds the limit of "
+     "4096", 1, 1),
+    (400, None, "max_tokens must be at least 1, got -500.", 0, 0),
+    (400, None, "prompt is too long: 9_321 tokens > 4_096 maximum", 1, 1),
+    (400, None, f"The prompt is too long: {SENT}, model maximum context length: 4096", 1, 1),
+    (400, None, "invalid params, context window exceeds limit (2013)", 0, 0),  # a code, no limit
+    (400, None, "string_above_max_length: Expected a string with maximum length 1048576, but got a "
+     "string with length 1200000 instead.", 0, 0),  # in characters
+    (400, None, f"The prompt (length {SENT}) exceeds the maximum length of 4096", 1, 1),
+    (400, None, "Please reduce the length of the messages or completion. Current length is "
+     f"{SENT} while limit is 4096", 1, 1),
+    (400, None, "too many tokens: size limit exceeded by 1234 tokens. The limit for this model is "
+     "4096 tokens.", 1, 0),
+    (400, None, "This endpoint's maximum context length is 4096 tokens. However, you requested "
+     f"about {SENT} tokens (5225 of text input, 4096 in the output).", 1, 1),
+    (400, None, "This model's maximum context length is 4096 tokens. However, you requested 0 "
+     f"output tokens and your prompt contains at least {SENT} input tokens.", 1, 1),
+    (400, None, f"You passed {SENT} input tokens and requested 0 output tokens. However, the "
+     "model's context length is only 4096 tokens.", 1, 1),
+    (502, None, "upstream said: This model's maximum context length is 4096 tokens", 1, 0),
+    (424, None, "Input is too long for requested model.", 0, 0),
+    (429, None, "Request too large for gpt-4o on tokens per min (TPM): Limit 4096, Requested "
+     f"{SENT}.", 1, 1),
 ]  # fmt: skip
 
 
@@ -76,6 +111,9 @@ def test_a_refusal_because_of_length_is_recognized(status, code, words, limit, l
         (429, None, "Request too large"),
         (500, None, "internal error"),
         (503, None, "context length"),
+        (502, None, "bad gateway"),
+        (429, None, "Request too large on tokens per min: Limit 9000, Requested 800."),
+        (429, None, "Rate limit reached: Limit 30000, Used 29000, Requested 2000."),
         (400, None, "x" * 5_000 + "context length"),
     ],
 )
