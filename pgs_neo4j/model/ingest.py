@@ -37,7 +37,8 @@ class DocumentOutcome:
     whose file is gone. ``missing``: its file is gone from a folder that was read in full.
     ``elsewhere``: it is not of such a folder, and stays as it is. ``waiting``: a limit ended the
     ingestion before it.
-    ``extracted`` counts the chunks that were not known.
+    ``extracted`` counts the chunks that were not known, and ``unproven`` those for which nothing
+    shows that the model was given all of the text.
     """
 
     id: str
@@ -48,6 +49,7 @@ class DocumentOutcome:
     note: str = ""
     former: str = ""
     unread: tuple[str, ...] = ()
+    unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +66,9 @@ class Ingested:
     ones. ``unembedded_places`` are the first nodes and facts that the embedder failed on.
     ``embedded_unproven`` counts other texts with a vector, of which nothing proves that the model
     read all, and ``embedding_notes`` say what was learned of its endpoint. ``uncounted`` are calls
-    for which nothing proves that the model was given all of the prompt. ``stopped`` says which
-    limit ended it early. ``deletion`` is that of documents whose files are gone. ``job`` is the id
-    of its record.
+    for which nothing proves that the model was given all of the prompt, also of earlier ingestions
+    whose replies it used. ``stopped`` says which limit ended it early. ``deletion`` is that of
+    documents whose files are gone. ``job`` is the id of its record.
     """
 
     graph: str
@@ -106,6 +108,14 @@ class Ingested:
         Running it again changes nothing about them.
         """
         return sum(bool(outcome.unread) for outcome in self.outcomes)
+
+    @property
+    def chunks_unproven(self) -> int:
+        """How many chunks of its documents nothing proves to have been read as a whole.
+
+        Running it again changes nothing about them, unless it extracts them again.
+        """
+        return sum(outcome.unproven for outcome in self.outcomes)
 
     @property
     def complete(self) -> bool:
@@ -222,7 +232,8 @@ class IngestPlan:
 class IngestedDocument:
     """A document of a graph, as the graph holds it; ``size`` is in bytes.
 
-    ``unread`` says what its file holds beside that.
+    ``unread`` says what its file holds beside that, and ``unproven`` counts the chunks that nothing
+    proves to have been read as a whole.
     """
 
     id: str
@@ -230,13 +241,15 @@ class IngestedDocument:
     chunks: int
     size: int
     unread: tuple[str, ...] = ()
+    unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChunk:
     """A chunk of a document: where it stands, and what was extracted from it.
 
-    ``dropped`` counts what was said of it and left out, by reason.
+    ``dropped`` counts what was said of it and left out, by reason. It is not ``proven`` if nothing
+    shows that the model was given all of it.
     """
 
     id: str
@@ -247,6 +260,7 @@ class DocumentChunk:
     entities: int = 0
     relations: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
+    proven: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

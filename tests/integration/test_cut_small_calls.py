@@ -19,19 +19,21 @@ from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter, ShownName
 from pgs_neo4j.ingest.describe.model import ModelDescriber
+from pgs_neo4j.ingest.extract.model import PAID, ModelExtractor
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Synthesis
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.write import write_synthesis
+from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.analogies import SMALL, linked, planted, skeleton_of, true_pairs
 from tests.conftest import Endpoint
 from tests.engines import with_model
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.windows import Cut, Window
 from tests.orders import swept, synthesis_order
-from tests.unit.ingest.extract.test_model import Kept
+from tests.unit.ingest.extract.test_model import Kept, chunk_of
 from tests.unit.synthesis.test_reduce import hierarchy
 
 pytestmark = pytest.mark.usefixtures("no_waits")
@@ -105,6 +107,32 @@ async def test_one_passage_that_is_too_long_is_not_described() -> None:
         with pytest.raises(PromptTooLongError):
             await describer.describe("Paris", "City", [PASSAGES[0] * 8])
         await llm.close()
+
+
+@pytest.mark.parametrize(("task", "bought"), [("describe", 1), ("extract", 3)])
+async def test_kept_replies_that_nothing_proves_are_named_when_they_are_used_again(
+    task: str, bought: int
+) -> None:
+    replies, unproven = Kept(), list[int]()
+    write = describe_seen if task == "describe" else lambda seen: "<|COMPLETE|>"
+    with serving(10**6, "tail", write, repeats=False) as (fake, llm):
+        for _ in range(2):
+            calls = Calls.of(PGSConfig(), {})
+            if task == "describe":
+                await ModelDescriber(llm, calls, replies).describe("Paris", "City", PASSAGES[:2])
+            else:
+                # The first of two replies is kept, as if the ingestion had broken off after it.
+                extractor = ModelExtractor(llm, calls, EntitySchema(), None, "1", replies)
+                (said,) = await extractor.extract([chunk_of()])
+                assert not said.proven
+            unproven.append(calls.uncounted)
+        assert len(fake.chats) == bought
+        await llm.close()
+    assert unproven[0] == unproven[1] > 0
+
+
+def test_a_reply_that_was_kept_without_the_word_is_unproven() -> None:
+    assert not PAID.validate_json('{"text": "", "truncated": false}').proven
 
 
 async def condensed(cut: Cut, *, repeats: bool = True) -> tuple[Synthesis, str, list[str]]:

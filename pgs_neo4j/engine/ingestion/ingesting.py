@@ -177,7 +177,12 @@ class Ingester:
         found = await read_documents(self._core.db, graph)
         return [
             IngestedDocument(
-                id=one.id, name=one.name, chunks=one.chunks, size=one.size, unread=one.unread
+                id=one.id,
+                name=one.name,
+                chunks=one.chunks,
+                size=one.size,
+                unread=one.unread,
+                unproven=one.chunks_unproven,
             )
             for one in found.values()
         ]

@@ -171,7 +171,7 @@ def test_json_has_all_counts_and_every_document_as_it_is_called(hostile: str) ->
     assert data["counts"] == {state: {"added": 30, "failed": 1}.get(state, 0) for state in ALL}
     assert data["outcomes"][0] == {
         "id": hostile, "state": "failed", "chunks": 0, "extracted": 0, "reason": "why",
-        "note": "", "former": "", "unread": [],
+        "note": "", "former": "", "unread": [], "unproven": 0,
     }  # fmt: skip
     assert len(data["outcomes"]) == 31
     assert (data["usage"]["calls"], data["cost"], data["graph"]) == (3, 0.5, "notes")
