@@ -61,7 +61,8 @@ class Ingested:
     counts entities that a model described from what many chunks say, ``undescribed`` those that
     wait for it, and ``undescribed_why`` is the reason. ``judged`` counts pairs of close names that
     a model judged, ``joined`` those that name the same thing, ``unjudged`` those left open, and
-    ``unjudged_why`` is the reason. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
+    ``unjudged_why`` is the reason. ``unjudged_places`` are the first of these pairs that are too
+    long for the model. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
     same of texts and their vectors, of which an ingestion that makes none only counts the missing
     ones. ``unembedded_places`` are the first nodes and facts that the embedder failed on.
     ``embedded_unproven`` counts other texts with a vector, of which nothing proves that the model
@@ -83,6 +84,7 @@ class Ingested:
     joined: int = 0
     unjudged: int = 0
     unjudged_why: str = ""
+    unjudged_places: tuple[str, ...] = ()
     embedded: int = 0
     embedded_unproven: int = 0
     embedding_notes: tuple[str, ...] = ()

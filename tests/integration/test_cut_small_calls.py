@@ -18,6 +18,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter, ShownName
+from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_shown
 from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.extract.model import PAID, ModelExtractor
 from pgs_neo4j.llm.openai.chat import OpenAILLM
@@ -87,9 +88,26 @@ def serving(
 async def test_each_pair_of_names_is_judged_from_all_that_is_said(cut: Cut) -> None:
     with serving(700, cut, judge_seen) as (_, llm):
         calls = Calls.of(PGSConfig(), {})
-        assert await ModelArbiter(llm, calls).judge(PAIRS) == [True] * len(PAIRS)
-        assert calls.uncounted == 0
+        done = NamesJudged()
+        assert await judge_shown(ModelArbiter(llm, calls), PAIRS, done) == [True] * len(PAIRS)
+        assert (calls.uncounted, done) == (0, NamesJudged())
         await llm.close()
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("place", [0, 4, 9])
+async def test_a_pair_that_is_too_long_alone_is_named_and_the_others_are_judged(
+    cut: Cut, place: int
+) -> None:
+    long = (ShownName("Wolfe " * 3_000, "Person"), ShownName("Wolf", "Person"))
+    with serving(700, cut, judge_seen) as (_, llm):
+        done = NamesJudged()
+        pairs = [*PAIRS[:place], long, *PAIRS[place:]]
+        said = await judge_shown(ModelArbiter(llm, Calls.of(PGSConfig(), {})), pairs, done)
+        await llm.close()
+    assert [at for at, one in enumerate(said) if one is not True] == [place]
+    assert (said[place], done.ended, bool(done.why)) == (None, False, True)
+    assert [one.startswith("Wolfe Wolfe") for one in done.refused] == [True]
 
 
 @pytest.mark.parametrize("cut", CUTS)

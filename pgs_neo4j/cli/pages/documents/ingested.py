@@ -165,6 +165,8 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
     if isinstance(done, Ingested) and done.unjudged_why:
         pairs = counted(done.unjudged, "pair of close names waits", "pairs of close names wait")
         yield f"{pairs} for a judgment ({one_line(done.unjudged_why)}); run the command again"
+        for place in done.unjudged_places:
+            yield f"  {one_line(place)}"
     yield from _named("these were shown to the model, unproven:", done, _unproven)
     if isinstance(done, Ingested) and (unproven := unproven_prompts(done.uncounted)):
         yield unproven
