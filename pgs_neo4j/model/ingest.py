@@ -199,8 +199,8 @@ class IngestPlan:
     ``describing`` are calls for descriptions, None if a part of your own makes them: their cost is
     then not known. ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it
     is empty if nothing is left out. ``embedding`` is what would be embedded, None if that is not
-    wanted. ``contexts`` is what the model can take, in words by its name, and ``context_advice`` a
-    sentence where that is little; both are empty without a call.
+    wanted. ``contexts`` are what the models can take, in words by their names, and
+    ``context_advice`` a sentence where that is little; both are empty without a call.
     """
 
     graph: str

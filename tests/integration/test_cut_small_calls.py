@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import PromptTooLongError
+from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter, ShownName
 from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_shown
@@ -33,6 +33,7 @@ from tests.conftest import Endpoint
 from tests.engines import with_model
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.windows import Cut, Window
+from tests.fakes.wires import listed
 from tests.orders import swept, synthesis_order
 from tests.unit.ingest.extract.test_model import Kept, chunk_of
 from tests.unit.synthesis.test_reduce import hierarchy
@@ -147,6 +148,22 @@ async def test_kept_replies_that_nothing_proves_are_named_when_they_are_used_aga
         assert len(fake.chats) == bought
         await llm.close()
     assert unproven[0] == unproven[1] > 0
+
+
+async def test_describing_and_judging_ask_what_the_model_takes() -> None:
+    with serving(10**6, "tail", judge_seen) as (fake, llm):
+        fake.pages["/v1/models"] = listed(max_model_len=30_000)
+        for task in ("judge", "describe"):
+            calls = Calls.of(PGSConfig(), {})
+            if task == "judge":
+                await ModelArbiter(llm, calls).judge(PAIRS[:1])
+            else:
+                with pytest.raises(ModelOutputError):  # the reply describes nothing
+                    await ModelDescriber(llm, calls, Kept()).describe("Paris", "City", PASSAGES[:2])
+            known = calls.contexts.of("reader")
+            assert known is not None
+            assert known.tokens == 30_000
+        await llm.close()
 
 
 def test_a_reply_that_was_kept_without_the_word_is_unproven() -> None:

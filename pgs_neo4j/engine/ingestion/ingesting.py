@@ -136,7 +136,9 @@ class Ingester:
         """
         prepared = self._prepared(paths, graph, *self._settled(given), on_event)
         async with prepared as (order, tools):
-            return await plan_ingest(order, without_calls(tools), self._core.sweep_llm)
+            divides = isinstance(tools.chunker, SemanticChunker)
+            divider = self._core.ingest_embedder() if divides else None
+            return await plan_ingest(order, without_calls(tools), self._core.sweep_llm, divider)
 
     def _settled(self, given: IngestArguments) -> tuple[IngestOptions, PGSConfig]:
         """Return what an ingestion does, and the settings in force for it. Raises ConfigError."""

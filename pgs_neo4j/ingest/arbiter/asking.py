@@ -51,6 +51,7 @@ class ModelArbiter:
         Raises PromptTooLongError for pairs that are too many for the model, and ModelError and
         StoppedError.
         """
+        await self.calls.ask_context(self.llm)
         prompt = judging_prompt(pairs)
         reply = await complete_coded(
             self.calls, self.llm, prompt, "pairs", room=ROOM, effort=self.effort

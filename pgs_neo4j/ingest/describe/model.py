@@ -58,6 +58,7 @@ class ModelDescriber:
 
     async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
         """Return one description; ``kind`` is the type. Raises ModelError and StoppedError."""
+        await self.calls.ask_context(self.llm)
 
         async def summarize(parts: Sequence[str]) -> str:
             try:
