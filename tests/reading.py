@@ -1,9 +1,10 @@
 """Full sweeps of one graph over fake endpoints, compared with what their models were given.
 
-Tests try a few of them, and ``tests.bench.reading`` all. The texts for wires have 36,000 tokens at
-four bytes a token, so contexts of 4,096, 8,192, and 32,768 tokens divide them. For 131,072 tokens,
-the server counts each byte as a token instead of making the texts four times as long. Estimates are
-then off by a factor of 3.5, as for scripts that few vocabularies hold.
+Tests try a few of them, and all with ``--thorough``, as ``tests.bench.reading`` does. The texts for
+wires have 36,000 tokens at four bytes a token, so contexts of 4,096, 8,192, and 32,768 tokens
+divide them. For 131,072 tokens, the server counts each byte as a token instead of making the texts
+four times as long. Estimates are then off by a factor of 3.5, as for scripts that few vocabularies
+hold.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ PRICED = dict.fromkeys(("reader", "writer", "llama3.1:8b"), PRICE)
 CONTEXTS = (4_096, 8_192, 32_768, 131_072)
 HIDDEN_CONTEXT = 8_192
 SIZE = 16
+MOST_REFUSED = 0.005
+"""Share of true prompts of all histories that may be asked for again."""
 WIRE_CLAUSES, HISTORY_CLAUSES = 230, 55
 LENGTHEN = (
     "MATCH (p:Paper) SET p.abstract = p.abstract + reduce(t = '', i IN range(1, $clauses) | "
