@@ -174,6 +174,7 @@ def new_document(name: str, extractions: Mapping[str, GroundedExtraction]) -> Ne
             "schema": "",
             "told": [],
             "unread": [],
+            "chunks_unproven": None,
             "source": name,
             "roots": [],
         },

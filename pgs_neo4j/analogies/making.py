@@ -24,7 +24,7 @@ from pgs_neo4j.events import PhaseFinished, PhaseStarted, Progressed
 from pgs_neo4j.graph.scores.pairs import Pairs, find_pairs
 from pgs_neo4j.llm.protocol import Adapting, Embedder
 from pgs_neo4j.model import Analogies, Analogy
-from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.shown import counted, unproven_prompts
 
 BATCH = 5_000
 BEST = 10
@@ -185,11 +185,8 @@ def _warnings(
         )
     if shortened := sum(text.shortened for text in texts):
         yield f"the model saw only the beginning of {counted(shortened, 'text')}"
-    if uncounted:
-        yield (
-            f"nothing proves that the model was given all of {counted(uncounted, 'prompt')}, "
-            "because its endpoint counts no tokens; use one that reports its usage"
-        )
+    if unproven := unproven_prompts(uncounted):
+        yield unproven
 
 
 def _say_stop(stop: Stop) -> str:

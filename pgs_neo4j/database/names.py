@@ -77,6 +77,7 @@ PROPERTIES = (
     "calls",
     "centroid",
     "checked_at",
+    "chunks_unproven",
     "citations",
     "claimed",
     "claimed_at",

@@ -9,7 +9,12 @@ from pgs_neo4j.doctor import connection, graphs, server
 from pgs_neo4j.doctor.check import Check, skip_checks
 from pgs_neo4j.doctor.connection import connect_in_stages
 from pgs_neo4j.doctor.graphs import examine_graphs
-from pgs_neo4j.doctor.models import examine_embedder, examine_models, sweep_pass_size
+from pgs_neo4j.doctor.models import (
+    examine_embedder,
+    examine_models,
+    examine_reranker,
+    sweep_pass_size,
+)
 from pgs_neo4j.doctor.server import examine_server
 
 TIMEOUT_S = 60.0
@@ -50,4 +55,5 @@ async def examine(
             else:
                 size = sweep_pass_size(settings, config)
                 checks += await examine_graphs(opened, settings.graph, dimensions, size)
-    return (*checks, embedder, *await examine_models(settings, config))
+    reranker = await examine_reranker(settings, config)
+    return (*checks, embedder, *reranker, *await examine_models(settings, config))

@@ -11,15 +11,17 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.doctor.check import Check, run_check
 from pgs_neo4j.errors import PGSError
-from pgs_neo4j.llm.factory import create_embedder, create_llms
+from pgs_neo4j.llm.factory import create_embedder, create_llms, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.served import Probed
+from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.sweeping.fit import pass_size
 
 TIMEOUT_S = 30.0
 ENDPOINT_FIX = (
     "check PGS_LLM_BASE_URL and PGS_LLM_API_KEY, or use no model: PGS_LLM_PROVIDER=extractive"
 )
+RERANK_FIX = "check PGS_RERANK_BASE_URL, PGS_RERANK_MODEL, and the key for it"
 DESCRIPTIONS = {
     "none": "off; every partition is a candidate for every question",
     "stored": "a question uses the stored vectors of nodes that share its words",
@@ -51,6 +53,7 @@ async def examine_embedder(settings: Settings, config: PGSConfig) -> tuple[Check
             dimensions = embedder.dimensions
             if name == "openai":
                 dimensions = (await embedder.embed(["word"])).shape[1]
+            limits = await describe_text_limits([embedder])
         finally:
             await embedder.close()
     except PGSError as error:
@@ -58,7 +61,26 @@ async def examine_embedder(settings: Settings, config: PGSConfig) -> tuple[Check
     size = f"vectors of {dimensions}" if dimensions else "loaded at first use"
     # Hashing reads the texts itself, so its vectors are never compared with stored ones.
     comparable = None if name == "hashing" else dimensions
-    return Check("embedder", "ok", f"{embedder.name}, {size}"), comparable
+    reads = "".join(f"; it reads {text}" for _, text in limits)
+    return Check("embedder", "ok", f"{embedder.name}, {size}{reads}"), comparable
+
+
+async def examine_reranker(settings: Settings, config: PGSConfig) -> tuple[Check, ...]:
+    """Check the model that orders what was found, if one is configured.
+
+    Its server is asked only what it reads of a text, which costs nothing.
+    """
+    try:
+        reranker = create_relevance_model(settings, _shorten_timeout(config))
+    except PGSError as error:
+        return (Check("reranker", "failed", str(error), RERANK_FIX),)
+    if reranker is None:
+        return ()
+    try:
+        limits = await describe_text_limits([reranker])
+    finally:
+        await reranker.close()
+    return tuple(Check("reranker", "ok", f"{name}; it reads {text}") for name, text in limits)
 
 
 def _embedder_fix(name: str) -> str:

@@ -22,6 +22,7 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.ingest.unread import warn_of_unread
 from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
     Answer,
     Found,
@@ -139,7 +140,12 @@ class Searcher:
         wanted = self._wanted(True, given)
         in_force = self._core.knobs(knobs)
         asked = _Answering(question, graph, wanted, session_id, in_force, sessions_of=sessions_of)
-        return await plan_answer(*await self._order(asked, on_event))
+        order, tools = await self._order(asked, on_event)
+        planned = await plan_answer(order, tools)
+        helpers: list[object] = [tools.space.embedder]
+        helpers += [self._core.relevance()] if wanted.rerank == "http" else []
+        limits = await describe_text_limits(helpers)
+        return replace(planned, contexts=(*planned.contexts, *limits))
 
     async def may_cost(self, graph: str | None, rerank: RerankerName | None = None) -> bool:
         """Return whether a search calls an embedder or a reranker that may ask for money.

@@ -100,4 +100,5 @@ def _chunk(row: Mapping[str, Any], extraction: GroundedExtraction) -> DocumentCh
         entities=len(extraction.entities),
         relations=len(extraction.relations),
         dropped=dict(extraction.dropped),
+        proven=extraction.proven,
     )

@@ -183,7 +183,13 @@ class _Comparing:
         hash_, known = hash_of(loaded.text), self.stored.get(loaded.id)
         if known and (state := self._standing(known, hash_)):
             self.comparison.outcomes.append(
-                DocumentOutcome(id=loaded.id, state=state, chunks=known.chunks, unread=known.unread)
+                DocumentOutcome(
+                    id=loaded.id,
+                    state=state,
+                    chunks=known.chunks,
+                    unread=known.unread,
+                    unproven=known.chunks_unproven,
+                )
             )
             if roots and roots != known.roots:
                 self.comparison.rooted[loaded.id] = roots

@@ -98,7 +98,7 @@ class Arbiter(Protocol):
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
         """Return whether each pair is the same; None leaves it open.
 
-        Raises ModelError and StoppedError.
+        Raises PromptTooLongError, after which halves are asked for, ModelError, and StoppedError.
         """
         ...
 

@@ -29,7 +29,8 @@ from pgs_neo4j.ingest.pipeline import group_documents
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.transactions.parts import join_outcomes, read_former
 from pgs_neo4j.ingest.wanted import WantedDocument
-from pgs_neo4j.llm.protocol import LLM, Named
+from pgs_neo4j.llm.protocol import LLM, Embedder, Named
+from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.ingest import (
     DescriptionForecast,
@@ -62,8 +63,12 @@ class _Forecast:
     names: NameTally = field(default_factory=NameTally)
 
 
-async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> IngestPlan:
+async def plan_ingest(
+    order: IngestOrder, tools: IngestTools, llm: LLM, divider: Embedder | None = None
+) -> IngestPlan:
     """Return what an ingestion would do, and what ``llm`` would be asked for.
+
+    ``divider`` embeds the sentences of documents that are divided by meaning.
 
     Every source is read and divided, since only its text tells what changed. Calls are counted as
     the ingestion makes them; gleaning, and replies that are cut off or useless can add to them, and
@@ -85,9 +90,13 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
     least, most = _embedded(embedding)
     low, _ = cost_range(tools.calls.budget, [*_part(llm, first), *divided, *least])
     _, high = cost_range(tools.calls.budget, [*_part(llm, first + again), *divided, *most])
-    asked = [llm] if (first + again).calls else []
+    # The model that extracts also describes, and judges names that are not found yet.
+    asked = [llm] if (first + again).calls or tools.arbiter is not None else []
     for reader in asked:
         await tools.calls.ask_context(reader)
+    embedders: list[object] = [divider] if dividing is not None and divider is not None else []
+    if tools.embedding is not None:
+        embedders.append(tools.embedding.embedder)
     return IngestPlan(
         graph=order.graph,
         label=order.label,
@@ -103,7 +112,10 @@ async def plan_ingest(order: IngestOrder, tools: IngestTools, llm: LLM) -> Inges
         seconds=_seconds(tools, forecast, described, embedding),
         budget=_left_out(forecast) or _left_unembedded(tools, llm, first, embedding),
         embedding=embedding,
-        contexts=tools.calls.contexts.describe(asked),
+        contexts=(
+            *tools.calls.contexts.describe(asked),
+            *await describe_text_limits(embedders),
+        ),
         context_advice=tools.calls.contexts.advise(asked),
     )
 

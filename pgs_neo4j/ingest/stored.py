@@ -38,7 +38,7 @@ class StoredDocument:
     ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
     and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
     of the folder of its ``source``, none without one. ``unread`` says what its file holds beside
-    its chunks.
+    its chunks. Nothing shows that the model was given all of ``chunks_unproven`` of these.
     """
 
     id: str
@@ -54,6 +54,7 @@ class StoredDocument:
     source: str
     roots: tuple[str, ...]
     unread: tuple[str, ...] = ()
+    chunks_unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
 
 def _document(row: Row) -> StoredDocument:
     lists = {name: tuple(row[name] or ()) for name in ("told", "roots", "unread")}
-    return StoredDocument(**{**row, **lists})
+    return StoredDocument(**{**row, **lists, "chunks_unproven": row["chunks_unproven"] or 0})
 
 
 async def read_chunks(

@@ -63,8 +63,11 @@ class WantedDocument:
     media_type: str = ""
     part: DocumentPart | None = None
 
-    def outcome(self, extracted: Container[str]) -> DocumentOutcome:
-        """Return what becomes of the document, of which these keys are extracted now."""
+    def outcome(self, extracted: Container[str], unproven: Container[str] = ()) -> DocumentOutcome:
+        """Return what becomes of the document, of which these keys are extracted now.
+
+        ``unproven`` are the ids of chunks that nothing proves to have been read as a whole.
+        """
         return DocumentOutcome(
             id=self.id,
             state=self.state,
@@ -72,6 +75,7 @@ class WantedDocument:
             extracted=sum(chunk.extraction_key in extracted for chunk in self.chunks),
             note=self.note,
             unread=self.unread,
+            unproven=sum(chunk.id in unproven for chunk in self.chunks),
             former=self.former[-1] if self.state == "moved" else "",
         )
 

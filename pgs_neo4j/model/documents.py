@@ -193,12 +193,14 @@ class ExtractedRelation:
 class Extraction:
     """What a reply says about one chunk, before it is checked against the text.
 
-    ``dropped`` counts records that could not be read, by reason.
+    ``dropped`` counts records that could not be read, by reason. It is not ``proven`` if nothing
+    shows that the model was given all of the chunk.
     """
 
     entities: tuple[ExtractedEntity, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    proven: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,9 +253,13 @@ class DefinedName:
 
 @dataclass(frozen=True, slots=True)
 class GroundedExtraction:
-    """What is grounded of a chunk's extraction; ``dropped`` counts the rest by reason."""
+    """What is grounded of a chunk's extraction; ``dropped`` counts the rest by reason.
+
+    ``proven`` is that of the extraction.
+    """
 
     entities: tuple[GroundedEntity, ...] = ()
     relations: tuple[GroundedRelation, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     definitions: tuple[DefinedName, ...] = ()
+    proven: bool = True

@@ -37,7 +37,8 @@ class DocumentOutcome:
     whose file is gone. ``missing``: its file is gone from a folder that was read in full.
     ``elsewhere``: it is not of such a folder, and stays as it is. ``waiting``: a limit ended the
     ingestion before it.
-    ``extracted`` counts the chunks that were not known.
+    ``extracted`` counts the chunks that were not known, and ``unproven`` those for which nothing
+    shows that the model was given all of the text.
     """
 
     id: str
@@ -48,6 +49,7 @@ class DocumentOutcome:
     note: str = ""
     former: str = ""
     unread: tuple[str, ...] = ()
+    unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +61,15 @@ class Ingested:
     counts entities that a model described from what many chunks say, ``undescribed`` those that
     wait for it, and ``undescribed_why`` is the reason. ``judged`` counts pairs of close names that
     a model judged, ``joined`` those that name the same thing, ``unjudged`` those left open, and
-    ``unjudged_why`` is the reason. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
+    ``unjudged_why`` is the reason. ``unjudged_places`` are the first of these pairs that are too
+    long for the model. ``embedded``, ``unembedded``, and ``unembedded_why`` say the
     same of texts and their vectors, of which an ingestion that makes none only counts the missing
     ones. ``unembedded_places`` are the first nodes and facts that the embedder failed on.
     ``embedded_unproven`` counts other texts with a vector, of which nothing proves that the model
     read all, and ``embedding_notes`` say what was learned of its endpoint. ``uncounted`` are calls
-    for which nothing proves that the model was given all of the prompt. ``stopped`` says which
-    limit ended it early. ``deletion`` is that of documents whose files are gone. ``job`` is the id
-    of its record.
+    for which nothing proves that the model was given all of the prompt, also of earlier ingestions
+    whose replies it used. ``stopped`` says which limit ended it early. ``deletion`` is that of
+    documents whose files are gone. ``job`` is the id of its record.
     """
 
     graph: str
@@ -81,6 +84,7 @@ class Ingested:
     joined: int = 0
     unjudged: int = 0
     unjudged_why: str = ""
+    unjudged_places: tuple[str, ...] = ()
     embedded: int = 0
     embedded_unproven: int = 0
     embedding_notes: tuple[str, ...] = ()
@@ -106,6 +110,14 @@ class Ingested:
         Running it again changes nothing about them.
         """
         return sum(bool(outcome.unread) for outcome in self.outcomes)
+
+    @property
+    def chunks_unproven(self) -> int:
+        """How many chunks of its documents nothing proves to have been read as a whole.
+
+        Running it again changes nothing about them, unless it extracts them again.
+        """
+        return sum(outcome.unproven for outcome in self.outcomes)
 
     @property
     def complete(self) -> bool:
@@ -187,8 +199,8 @@ class IngestPlan:
     ``describing`` are calls for descriptions, None if a part of your own makes them: their cost is
     then not known. ``seconds`` is a rough guess. ``budget`` says what a limit would leave out; it
     is empty if nothing is left out. ``embedding`` is what would be embedded, None if that is not
-    wanted. ``contexts`` is what the model can take, in words by its name, and ``context_advice`` a
-    sentence where that is little; both are empty without a call.
+    wanted. ``contexts`` are what the models can take, in words by their names, and
+    ``context_advice`` a sentence where that is little; both are empty without a call.
     """
 
     graph: str
@@ -222,7 +234,8 @@ class IngestPlan:
 class IngestedDocument:
     """A document of a graph, as the graph holds it; ``size`` is in bytes.
 
-    ``unread`` says what its file holds beside that.
+    ``unread`` says what its file holds beside that, and ``unproven`` counts the chunks that nothing
+    proves to have been read as a whole.
     """
 
     id: str
@@ -230,13 +243,15 @@ class IngestedDocument:
     chunks: int
     size: int
     unread: tuple[str, ...] = ()
+    unproven: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChunk:
     """A chunk of a document: where it stands, and what was extracted from it.
 
-    ``dropped`` counts what was said of it and left out, by reason.
+    ``dropped`` counts what was said of it and left out, by reason. It is not ``proven`` if nothing
+    shows that the model was given all of it.
     """
 
     id: str
@@ -247,6 +262,7 @@ class DocumentChunk:
     entities: int = 0
     relations: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
+    proven: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

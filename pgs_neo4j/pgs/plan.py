@@ -15,6 +15,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
@@ -74,7 +75,10 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         low_uncached=least_uncached(tools.calls.budget, priced),
         budget=_crossed_limit(tools, sweeps, synthesis),
         advice=_advise(order, tools, partitioning.partitions, sweeps),
-        contexts=tools.calls.contexts.describe(tools.readers),
+        contexts=(
+            *tools.calls.contexts.describe(tools.readers),
+            *await describe_text_limits([tools.space.embedder]),
+        ),
         context_advice=tools.calls.contexts.advise(tools.readers),
     )
 

@@ -120,6 +120,22 @@ def texts_note(nodes: int, texts: int) -> str:
     return f", {texts:,} of them with text" if texts else ", none of them with text"
 
 
+def unproven_prompts(count: int) -> str:
+    """Return that nothing proves so many prompts read, and what helps; empty for none."""
+    if not count:
+        return ""
+    return (
+        f"nothing proves that the model was given all of {counted(count, 'prompt')}; use an "
+        "endpoint that reports its usage, and write the model's context into pgs.toml"
+    )
+
+
+def unproven_chunks(count: int) -> str:
+    """Return that nothing proves so many chunks of a document read as a whole; empty for none."""
+    chunks = counted(count, "chunk")
+    return f"{chunks} shown to the model, unproven" if count else ""
+
+
 def unproven_note(nodes: int) -> str:
     """Return what to add to a number of nodes read: those shown without proof, if any."""
     return f", {nodes:,} shown, unproven" if nodes else ""

@@ -2,6 +2,7 @@
 
     python -m tests.bench.overhead
     python -m tests.bench.overhead --copies 20 --repeat 9 --knob min_community_size=400 --json
+    python -m tests.bench.overhead --before before.json
 
 Copies of physics2 are partitioned. A question reads fifteen partitions with a model that answers
 at once. Before and after each question, Neo4j's driver alone reads the same nodes and
@@ -9,6 +10,9 @@ relationships: one row per node, one partition after another; as many partitions
 engine reads; and with the engine's own statements. The engine's seconds are divided by the faster
 neighboring read. The table also shows the time from the last sweep's reply to the first piece of
 the answer. For that, replies are 50 ms apart, as from a real model.
+
+``before.json`` is what ``--json`` wrote for another commit on the same machine. The engine's
+seconds are then divided by those, and the exit code is 1 if they are more than 1.03 times as many.
 """
 
 from __future__ import annotations
@@ -16,10 +20,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
@@ -42,7 +48,7 @@ from tests.bench.store import Server
 GRAPH = "overhead"
 COPIES, REPEAT, PARTITIONS = 20, 7, 15
 QUESTION = "How does the central charge constrain the spectrum? (asked for the {} time)"
-TARGETS = {"ratio": 1.5, "first_s": 0.1}
+TARGETS = {"ratio": 1.5, "first_s": 0.1, "to_before": 1.03}
 SPACING_S = 0.05
 PLAIN = """
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
@@ -125,6 +131,8 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
                 driver, loaded.mapping, model, {part.id: part for part in partitioning.partitions}
             )
             figures = await bench.measured((pgs, borrowing), options.repeat)
+    if options.before is not None:
+        figures |= compare_with_before(figures, options.before)
     return {
         "nodes": loaded.nodes,
         "partitions": len(partitioning.partitions),
@@ -133,6 +141,21 @@ async def measured(options: argparse.Namespace) -> dict[str, Any]:
         "targets": TARGETS,
         **figures,
     }
+
+
+def compare_with_before(figures: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """Return the engine's seconds as a share of those of another commit, and what that belies."""
+    ratios = {
+        engine: {name: figures[engine][name] / before[engine][name] for name in ("own_s", "cpu_s")}
+        for engine in ("embedder", "borrowed")
+    }
+    most = TARGETS["to_before"]
+    belied = [
+        f"a question takes {ratio['own_s']:.2f} times as long as before ({engine}), not {most:.2f}"
+        for engine, ratio in ratios.items()
+        if ratio["own_s"] > most
+    ]
+    return {"to_before": ratios, "false": belied}
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,8 +333,22 @@ def table(document: dict[str, Any]) -> str:
     row("  ÷ driver, side by side", [f"{each['to_plain']:.2f}" for each in both])
     row("  ÷ driver, our statements", [f"{each['to_same']:.2f}" for each in both])
     row("  CPU of this process", [f"{each['cpu_s']:.3f}" for each in both])
+    if compared := d.get("to_before"):
+        ratios = [compared[engine] for engine in ("embedder", "borrowed")]
+        most = f"{TARGETS['to_before']:.2f}"
+        row("  ÷ before", [f"{each['own_s']:.2f}" for each in ratios], most)
+        row("  CPU ÷ before", [f"{each['cpu_s']:.2f}" for each in ratios])
     row("last sweep to first piece", [f"{d['first_s']:.3f}"], f"{TARGETS['first_s']:.3f}")
     return head + program.aligned(rows)
+
+
+def _read_figures(path: str) -> dict[str, Any]:
+    """Return the figures of a file. Raises ArgumentTypeError."""
+    try:
+        figures: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return figures
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -326,6 +363,9 @@ def _parser() -> argparse.ArgumentParser:
         "--repeat", type=program.number(1), default=REPEAT, help=f"questions (default {REPEAT})"
     )
     program.add_knobs(parser)
+    parser.add_argument(
+        "--before", type=_read_figures, help="figures of another commit, from --json"
+    )
     parser.add_argument("--uri", help=place.HELP)
     return parser
 

@@ -78,14 +78,23 @@ def positive(text: str) -> float:
 
 
 def told(measure: Callable[[], Document], table: Callable[[Document], str], as_json: bool) -> int:
-    """Measure, write the figures to stdout, and tell the exit code."""
+    """Measure, write the figures to stdout, and tell the exit code.
+
+    It is FAULT if the figures belie a claim: ``false`` of the document has these in sentences,
+    which also go to stderr.
+    """
+    belied: list[str] = []
 
     def work() -> None:
         document = {"machine": machine(), "date": _today(), **measure()}
         text = json.dumps(document, indent=1) if as_json else table(document) + _on(document)
         sys.stdout.write(text.rstrip("\n") + "\n")
+        belied.extend(document.get("false", ()))
 
-    return ended(work)
+    code = ended(work)
+    for claim in belied:
+        sys.stderr.write(f"false: {claim}\n")
+    return code if code != DONE or not belied else FAULT
 
 
 def ended(work: Callable[[], None]) -> int:

@@ -7,7 +7,9 @@
 No real model takes part. One graph is swept as a whole over the fake of every vendor's wire, in
 contexts of 4,096, 8,192, 32,768, and 131,072 tokens, and once more in 8,192 tokens while the server
 does not say what its model can take. Then a graph with shorter texts is swept over endpoints whose
-calls are cut, end oddly, fail, and miscount, each by its own seed.
+calls are cut, end oddly, fail, and miscount, each by its own seed. Each cell and history in which a
+node counts as read that was not given, or in which the figures or the bill differ, is named, and
+the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from tests.reading import (
     CONTEXTS,
     HIDDEN_CONTEXT,
     HISTORY_CLAUSES,
+    MOST_REFUSED,
     SIZE,
     WIRE_CLAUSES,
     Cell,
@@ -61,7 +64,24 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
             histories = await _measure_histories(endpoint, database, options.histories)
     finally:
         stamina.set_testing(False)
-    return {"wires": wires, "histories": histories, "seconds": perf_counter() - began}
+    figures = {"wires": wires, "histories": histories, "seconds": perf_counter() - began}
+    return figures | {"false": find_false_claims(figures)}
+
+
+def find_false_claims(document: dict[str, Any]) -> list[str]:
+    """Return what the figures belie, in sentences."""
+    found = [
+        f"{vendor}, context {context}: {cell}"
+        for vendor, cells in document["wires"].items()
+        for context, cell in cells.items()
+        if not cell["right"]
+    ]
+    lived = document["histories"]
+    found += [f"history {one['seed']}: {one}" for one in lived if not one["right"]]
+    refused, true = sum(one["refused"] for one in lived), sum(one["true"] for one in lived)
+    if refused > MOST_REFUSED * true:
+        found.append(f"{refused} of {true} true prompts were refused")
+    return found
 
 
 async def _measure_wires(endpoint: Endpoint, database: Database) -> dict[str, dict[str, Any]]:
@@ -82,6 +102,7 @@ def _figures(cell: Cell) -> dict[str, Any]:
         "whole": cell.whole,
         "calls": cell.bill.calls,
         "books": cell.books,
+        "right": cell.right,
     }
 
 

@@ -13,7 +13,7 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 
 @dataclass
 class WordExtractor:
-    """Names the first word of a chunk; some words are errors to raise."""
+    """Names the first word of a chunk; some words are errors to raise, and some are unproven."""
 
     signature: str = "s1"
     schema: EntitySchema | None = None
@@ -21,6 +21,7 @@ class WordExtractor:
     shares: bool = False
     sure: bool = True
     errors: dict[str, Exception] = field(default_factory=dict)
+    unproven: set[str] = field(default_factory=set)
     prompts: int = 0
     asked: list[str] = field(default_factory=list)
 
@@ -39,7 +40,8 @@ class WordExtractor:
             raise self.errors[word]
         told = (word, "Nowhere")
         return Extraction(
-            tuple(ExtractedEntity(name=name, type="Concept", sentences=(1,)) for name in told)
+            tuple(ExtractedEntity(name=name, type="Concept", sentences=(1,)) for name in told),
+            proven=word not in self.unproven,
         )
 
 

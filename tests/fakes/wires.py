@@ -364,10 +364,11 @@ class WireServer:
         self.paid.append((str(body["model"]), read, len(text) // 4))
         return self._stream(text, usage) if body.get("stream") else self._whole(text, usage)
 
-    def bill(self) -> Billed:
-        """Return what the vendor bills of all calls; nothing is cached."""
-        read = sum(prompt for _, prompt, _ in self.paid)
-        return Billed(len(self.paid), read, output=sum(reply for _, _, reply in self.paid))
+    def bill(self, model: str = "") -> Billed:
+        """Return what the vendor bills of all calls, or those of a model; nothing is cached."""
+        paid = [one for one in self.paid if model in ("", one[0])]
+        read = sum(prompt for _, prompt, _ in paid)
+        return Billed(len(paid), read, output=sum(reply for _, _, reply in paid))
 
     def _refuse(self, name: str, refusal: Refusal) -> Raw:
         self.refused.append(name)
@@ -413,13 +414,14 @@ class Playing:
 
     ``settings`` are those of an engine that asks it, beside the address. ``gave`` says whether its
     model has read all of a text, ``bill`` what its vendor bills. ``counts``: each reply tells its
-    tokens. ``breaks``: the first one breaks off, so that nobody can know what it has cost.
+    tokens, and else only whole replies do, whose vendor bills by model. ``breaks``: the first one
+    breaks off, so that nobody can know what it has cost.
     """
 
     base_url: str
     settings: dict[str, Any]
     gave: Callable[[str], bool]
-    bill: Callable[[], Billed]
+    bill: Callable[..., Billed]
     counts: bool = True
     breaks: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import ModelUnavailableError, StoppedError
+from pgs_neo4j.errors import ModelUnavailableError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.asking import ShownName
 from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_names
@@ -94,6 +94,9 @@ async def test_a_limit_or_a_failure_leaves_pairs_for_the_next_ingestion(
         done = await judge(db, graph, RuledArbiter(errors={"Bill Gates": error}))
         assert (done.pairs, done.waiting) == (0, 1)
         assert str(error) in (done.stopped, done.error)
+    done = await judge(db, graph, RuledArbiter(errors={"Bill Gates": PromptTooLongError("long")}))
+    assert (done.pairs, done.waiting, done.ended, done.why) == (0, 1, False, "long")
+    assert done.refused == ("Bill Gates and William Gates (Person)",)
     done = await judge(db, graph, RuledArbiter(lambda one, other: None))
     assert (done.pairs, done.waiting, done.ended) == (0, 1, False)
     assert await read_judgments(db, graph) == []

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.cli.pages.documents.ingested import notes
+from pgs_neo4j.cli.pages.documents.document_page import document_lines
+from pgs_neo4j.cli.pages.documents.ingested import as_json, lines, notes
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export import to_json
 from pgs_neo4j.export.figures import figures
+from pgs_neo4j.web.jobs.work import ingested_data
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import model_on_papers, with_model
@@ -240,6 +242,20 @@ async def test_an_ingestion_that_nothing_proves_says_so(
         fake.refuse = window
         async with with_model(endpoint, fake) as pgs:
             done = await pgs.ingest(tmp_path, "docs", gleaning="0")
+            again = await pgs.ingest(tmp_path, "docs", gleaning="0")
+            shown = await pgs.ingest.document("docs", "fine.md")
+            (listed_,) = await pgs.ingest.documents("docs")
+            record = await pgs.jobs.get(done.job)
     assert done.complete
-    assert done.uncounted == 1
+    assert (done.uncounted, done.chunks_unproven) == (1, 1)
     assert any("nothing proves that the model was given all of 1 prompt" in n for n in notes(done))
+    # What nothing proved stays so, and is named, as long as its chunk is not extracted again.
+    assert (again.uncounted, again.chunks_unproven, again.count("unchanged")) == (0, 1, 1)
+    assert (listed_.unproven, [one.proven for one in shown.chunks]) == (1, [False])
+    assert any("shown, unproven" in line for line in document_lines(shown, 100))
+    assert (record.figures["prompts_unproven"], record.figures["chunks_unproven"]) == (1, 1)
+    for one in (done, again):
+        assert as_json(one)["chunks_unproven"] == 1
+        assert "  fine.md: 1 chunk" in [*notes(one)]
+        assert any("1 unproven" in line for line in lines(one, 100))
+        assert "1 chunk shown to the model, unproven" in ingested_data(one)["documents"][0]["note"]

@@ -15,23 +15,27 @@ from pydantic import SecretStr
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import PromptTooLongError
+from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter, ShownName
+from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_shown
 from pgs_neo4j.ingest.describe.model import ModelDescriber
+from pgs_neo4j.ingest.extract.model import PAID, ModelExtractor
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Synthesis
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.write import write_synthesis
+from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.analogies import SMALL, linked, planted, skeleton_of, true_pairs
 from tests.conftest import Endpoint
 from tests.engines import with_model
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.windows import Cut, Window
+from tests.fakes.wires import listed
 from tests.orders import swept, synthesis_order
-from tests.unit.ingest.extract.test_model import Kept
+from tests.unit.ingest.extract.test_model import Kept, chunk_of
 from tests.unit.synthesis.test_reduce import hierarchy
 
 pytestmark = pytest.mark.usefixtures("no_waits")
@@ -94,9 +98,26 @@ def serving(
 async def test_each_pair_of_names_is_judged_from_all_that_is_said(cut: Cut) -> None:
     with serving(700, cut, judge_seen) as (_, llm):
         calls = Calls.of(PGSConfig(), {})
-        assert await ModelArbiter(llm, calls).judge(PAIRS) == [True] * len(PAIRS)
-        assert calls.uncounted == 0
+        done = NamesJudged()
+        assert await judge_shown(ModelArbiter(llm, calls), PAIRS, done) == [True] * len(PAIRS)
+        assert (calls.uncounted, done) == (0, NamesJudged())
         await llm.close()
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("place", [0, 4, 9])
+async def test_a_pair_that_is_too_long_alone_is_named_and_the_others_are_judged(
+    cut: Cut, place: int
+) -> None:
+    long = (ShownName("Wolfe " * 3_000, "Person"), ShownName("Wolf", "Person"))
+    with serving(700, cut, judge_seen) as (_, llm):
+        done = NamesJudged()
+        pairs = [*PAIRS[:place], long, *PAIRS[place:]]
+        said = await judge_shown(ModelArbiter(llm, Calls.of(PGSConfig(), {})), pairs, done)
+        await llm.close()
+    assert [at for at, one in enumerate(said) if one is not True] == [place]
+    assert (said[place], done.ended, bool(done.why)) == (None, False, True)
+    assert [one.startswith("Wolfe Wolfe") for one in done.refused] == [True]
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -114,6 +135,48 @@ async def test_one_passage_that_is_too_long_is_not_described() -> None:
         with pytest.raises(PromptTooLongError):
             await describer.describe("Paris", "City", [PASSAGES[0] * 8])
         await llm.close()
+
+
+@pytest.mark.parametrize(("task", "bought"), [("describe", 1), ("extract", 3)])
+async def test_kept_replies_that_nothing_proves_are_named_when_they_are_used_again(
+    task: str, bought: int
+) -> None:
+    replies, unproven = Kept(), list[int]()
+    write = describe_seen if task == "describe" else lambda seen: "<|COMPLETE|>"
+    with serving(10**6, "tail", write, repeats=False) as (fake, llm):
+        for _ in range(2):
+            calls = Calls.of(PGSConfig(), {})
+            if task == "describe":
+                await ModelDescriber(llm, calls, replies).describe("Paris", "City", PASSAGES[:2])
+            else:
+                # The first of two replies is kept, as if the ingestion had broken off after it.
+                extractor = ModelExtractor(llm, calls, EntitySchema(), None, "1", replies)
+                (said,) = await extractor.extract([chunk_of()])
+                assert not said.proven
+            unproven.append(calls.uncounted)
+        assert len(fake.chats) == bought
+        await llm.close()
+    assert unproven[0] == unproven[1] > 0
+
+
+async def test_describing_and_judging_ask_what_the_model_takes() -> None:
+    with serving(10**6, "tail", judge_seen) as (fake, llm):
+        fake.pages["/v1/models"] = listed(max_model_len=30_000)
+        for task in ("judge", "describe"):
+            calls = Calls.of(PGSConfig(), {})
+            if task == "judge":
+                await ModelArbiter(llm, calls).judge(PAIRS[:1])
+            else:
+                with pytest.raises(ModelOutputError):  # the reply describes nothing
+                    await ModelDescriber(llm, calls, Kept()).describe("Paris", "City", PASSAGES[:2])
+            known = calls.contexts.of("reader")
+            assert known is not None
+            assert known.tokens == 30_000
+        await llm.close()
+
+
+def test_a_reply_that_was_kept_without_the_word_is_unproven() -> None:
+    assert not PAID.validate_json('{"text": "", "truncated": false}').proven
 
 
 async def condensed(

@@ -1,6 +1,6 @@
 """Whatever happens to the calls of a run, its coverage is what its model was given.
 
-``tests.bench.reading`` lives through two hundred histories.
+With ``--thorough``, a run lives through two hundred histories.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import FakeOpenAI
-from tests.reading import HISTORY_CLAUSES, SIZE, add_papers, try_history
+from tests.reading import HISTORY_CLAUSES, MOST_REFUSED, SIZE, add_papers, try_history
+from tests.thorough import tries
 
-SEEDS = range(30)
-MOST_REFUSED = 0.005
+SEEDS = range(tries(30, thorough=200))
 
 
 @pytest.mark.usefixtures("no_waits")

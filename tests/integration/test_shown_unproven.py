@@ -141,6 +141,33 @@ async def test_every_plan_says_what_its_models_can_take(pgs: PGS, tmp_path: Path
     assert f"Context reader: {CONTEXTS['reader']}" in on_one_line(lines)
 
 
+async def test_plans_and_the_doctor_say_what_models_of_texts_read(
+    endpoint: Endpoint, db: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
+    with FakeOpenAI(default=Answer(contract_answer)) as fake:
+        fake.pages["/info"] = {"max_input_length": 512, "auto_truncate": False}
+        settings: dict[str, Any] = {
+            "models": {"embeds": {"context": 700}},
+            "rerank_base_url": fake.base_url,
+            "rerank_model": "ranks",
+            "embedder": "openai",
+            "embedding_model": "embeds",
+        }
+        async with model_on_papers(endpoint, db, fake, topics=1, **settings) as opened:
+            plan = await opened.plan("Why?")
+            search = await opened.search.plan("clay", graph="papers", rerank="http")
+            ingest = await opened.ingest.plan(tmp_path, "docs", embed=True)
+            doctor = {one.name: one.detail for one in await opened.doctor()}
+    for contexts in (plan.contexts, search.contexts, ingest.contexts):
+        assert "tokens of a text; longer ones in pieces, whose" in dict(contexts)["embeds"]
+        assert dict(contexts)["writer" if contexts is search.contexts else "reader"] == UNKNOWN
+    best = dict(search.contexts)["ranks"]
+    assert best.endswith("tokens of a text; longer ones in pieces, of which the best one counts")
+    assert doctor["reranker"] == f"ranks; it reads {best}"
+    assert doctor["embedder"].endswith(f"; it reads {dict(ingest.contexts)['embeds']}")
+
+
 async def test_small_contexts_come_with_what_to_do(pgs: PGS, tmp_path: Path) -> None:
     entry = pgs.settings.models["reader"].model_copy(update={"context": 4_096})
     pgs.settings = pgs.settings.model_copy(update={"models": {"reader": entry}})

@@ -1,10 +1,11 @@
 """A whole graph is read over every vendor's wire, in any context, and nothing else counts as read.
 
-``tests.bench.reading`` tries every wire in every context.
+With ``--thorough``, every wire is tried in every context.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import replace
 
@@ -17,9 +18,10 @@ from tests.engines import model_on_papers
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.windows import Window
 from tests.fakes.wires import VENDORS, WIRES, WireServer
-from tests.reading import HIDDEN_CONTEXT, WIRE_CLAUSES, add_papers, try_wire
+from tests.reading import CONTEXTS, HIDDEN_CONTEXT, WIRE_CLAUSES, add_papers, try_wire
 
 pytestmark = pytest.mark.usefixtures("no_waits")
+LONGEST_S = 900.0  # for five runs, which take a minute; a hang ends
 FURTHER = [
     ("openrouter", 4_096),
     ("anthropic", 4_096),
@@ -41,6 +43,18 @@ async def test_a_graph_is_read_over_every_wire_and_nothing_else_counts(
         for place, vendor in enumerate(VENDORS)
     ]
     cells += [await try_wire(endpoint, db, *one) for one in FURTHER]
+    assert [cell for cell in cells if not cell.right] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_a_graph_is_read_over_a_wire_in_every_context(
+    endpoint: Endpoint, db: Database, vendor: str
+) -> None:
+    await add_papers(endpoint, db, WIRE_CLAUSES)
+    async with asyncio.timeout(LONGEST_S):
+        cells = [await try_wire(endpoint, db, vendor, context) for context in CONTEXTS]
+        cells.append(await try_wire(endpoint, db, vendor, HIDDEN_CONTEXT, hidden=True))
     assert [cell for cell in cells if not cell.right] == []
 
 

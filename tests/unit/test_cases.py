@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
+from importlib import import_module
+from inspect import isfunction
+from math import prod
 from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
-SEEN = TESTS.parents[1] / "shared" / "cases"
+SEEN = Path(__file__).parents[3] / "shared" / "cases"
 CASES = {
     "01": (
         "integration/test_windows.py::test_all_is_read_in_passes_that_fit",
@@ -30,10 +32,12 @@ CASES = {
     "04": (
         "integration/test_windows.py::"
         "test_whoever_refuses_a_prompt_that_is_too_long_gets_shorter_ones",
+        "unit/llm/test_lengths.py::test_a_refusal_because_of_length_is_recognized",
     ),
     "06": (
         "integration/test_drafts.py::"
         "test_no_draft_of_any_family_of_models_is_a_finding_or_an_answer",
+        "unit/text/test_thinking.py::test_a_draft_is_neither_in_the_reply_nor_in_its_stream",
     ),
     "07": (
         "integration/test_embedding_refusals.py::test_a_batch_is_made_as_small_as_its_server_wants",
@@ -101,10 +105,35 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("named", sorted({name for names in CASES.values() for name in names}))
-def test_the_tests_of_the_cases_are_there(named: str) -> None:
-    file, _, test = named.partition("::")
-    assert re.search(rf"^(async )?def {test}\(", (TESTS / file).read_text(), re.MULTILINE)
+@pytest.mark.parametrize("case", CASES)
+def test_each_case_and_three_of_its_kind_are_tried_in_every_run(case: str) -> None:
+    tried = [count_tries(named) for named in CASES[case]]
+    assert min(tried) > 0
+    assert sum(tried) >= 4
+
+
+def count_tries(named: str) -> int:
+    """Return how often a run without ``--thorough`` makes a test, none for one that is left out.
+
+    The test is imported, and its parameters are counted as pytest multiplies them.
+    """
+    file, _, name = named.partition("::")
+    module = import_module(".".join(("tests", *Path(file).with_suffix("").parts)))
+    test = getattr(module, name)
+    assert isfunction(test)
+    assert test.__module__ == module.__name__
+    shared = getattr(module, "pytestmark", [])
+    marks = [*getattr(test, "pytestmark", []), *(shared if isinstance(shared, list) else [shared])]
+    tables = [mark.args[1] for mark in marks if mark.name == "parametrize"]
+    return 0 if _leaves_out(marks) else prod(map(_count_rows, tables))
+
+
+def _count_rows(table: Iterable[object]) -> int:
+    return sum(not _leaves_out(getattr(row, "marks", ())) for row in table)
+
+
+def _leaves_out(marks: Iterable[pytest.Mark | pytest.MarkDecorator]) -> bool:
+    return any(mark.name in ("thorough", "skip") for mark in marks)
 
 
 @pytest.mark.skipif(not SEEN.is_dir(), reason="needs the cases beside the repository")

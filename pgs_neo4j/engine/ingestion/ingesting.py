@@ -136,7 +136,9 @@ class Ingester:
         """
         prepared = self._prepared(paths, graph, *self._settled(given), on_event)
         async with prepared as (order, tools):
-            return await plan_ingest(order, without_calls(tools), self._core.sweep_llm)
+            divides = isinstance(tools.chunker, SemanticChunker)
+            divider = self._core.ingest_embedder() if divides else None
+            return await plan_ingest(order, without_calls(tools), self._core.sweep_llm, divider)
 
     def _settled(self, given: IngestArguments) -> tuple[IngestOptions, PGSConfig]:
         """Return what an ingestion does, and the settings in force for it. Raises ConfigError."""
@@ -177,7 +179,12 @@ class Ingester:
         found = await read_documents(self._core.db, graph)
         return [
             IngestedDocument(
-                id=one.id, name=one.name, chunks=one.chunks, size=one.size, unread=one.unread
+                id=one.id,
+                name=one.name,
+                chunks=one.chunks,
+                size=one.size,
+                unread=one.unread,
+                unproven=one.chunks_unproven,
             )
             for one in found.values()
         ]

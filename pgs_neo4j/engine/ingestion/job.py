@@ -131,7 +131,15 @@ def _figures(done: Ingested) -> Json:
         "chunks": sum(outcome.chunks for outcome in done.outcomes),
         "extracted": sum(outcome.extracted for outcome in done.outcomes),
         "embedded": done.embedded,
-        **({"embedded_unproven": done.embedded_unproven} if done.embedded_unproven else {}),
+        **{
+            name: count
+            for name, count in (
+                ("embedded_unproven", done.embedded_unproven),
+                ("chunks_unproven", done.chunks_unproven),
+                ("prompts_unproven", done.uncounted),
+            )
+            if count
+        },
         "calls": used.calls,
         "tokens": used.input_tokens + used.output_tokens,
         **{

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.coded import complete_coded
-from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.text.extraction.records import fenced, neutral_text
@@ -49,19 +48,14 @@ class ModelArbiter:
     async def judge(self, pairs: Sequence[tuple[ShownName, ShownName]]) -> list[bool | None]:
         """Return whether each pair is the same; None where the reply does not say.
 
-        Pairs that are too many for the model are judged in two calls. Raises ModelError and
+        Raises PromptTooLongError for pairs that are too many for the model, and ModelError and
         StoppedError.
         """
+        await self.calls.ask_context(self.llm)
         prompt = judging_prompt(pairs)
-        try:
-            reply = await complete_coded(
-                self.calls, self.llm, prompt, "pairs", room=ROOM, effort=self.effort
-            )
-        except PromptTooLongError:
-            if len(pairs) < 2:
-                raise
-            middle = len(pairs) // 2
-            return [*await self.judge(pairs[:middle]), *await self.judge(pairs[middle:])]
+        reply = await complete_coded(
+            self.calls, self.llm, prompt, "pairs", room=ROOM, effort=self.effort
+        )
         return parse_judgments(strip_thinking(reply.text), len(pairs))
 
 

@@ -14,6 +14,7 @@ from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.ingest.arbiter.asking import ShownName
 from pgs_neo4j.ingest.arbiter.pairs import Pair, close_pairs
@@ -28,6 +29,7 @@ from pgs_neo4j.ingest.names.renewal import read_judgments
 from pgs_neo4j.ingest.order import Arbiter
 from pgs_neo4j.ingest.publish import Publication, publish
 from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.text.shown import one_line
 
 PAIRS = 10
 """Pairs of one call."""
@@ -38,6 +40,10 @@ MOST_READ = 20_000
 NEAREST = 5
 """Pairs of each entity with entities that come after it in the alphabet."""
 PAGE = 1000
+MOST_REFUSED = 10
+"""Pairs too long for the model that are named."""
+LONGEST_NAME = 80
+"""Characters of each of their names."""
 
 Vectors = Mapping[Named, NDArray[np.float32]]
 
@@ -47,6 +53,8 @@ class NamesJudged:
     """How many pairs of names were judged, and how many of them are the same.
 
     ``waiting`` were not judged, ``stopped`` is the limit and ``error`` the failure that ended it.
+    ``refused`` names the first pairs that are too long for the model even alone, and ``refusal`` is
+    the last reason.
     """
 
     pairs: int = 0
@@ -54,6 +62,13 @@ class NamesJudged:
     waiting: int = 0
     stopped: str = ""
     error: str = ""
+    refused: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why pairs wait, other than a limit."""
+        return self.error or self.refusal
 
     @property
     def ended(self) -> bool:
@@ -128,13 +143,35 @@ async def _round(
 async def _ask(
     arbiter: Arbiter, pairs: Sequence[Pair], shown: Mapping[Named, ShownName], done: NamesJudged
 ) -> list[Judgment]:
-    """Return the judgments of one call, none if it fails."""
+    """Return the judgments of some pairs."""
+    said = await judge_shown(arbiter, [(shown[one], shown[other]) for one, other in pairs], done)
+    return [*_judgments(pairs, said)]
+
+
+async def judge_shown(
+    arbiter: Arbiter, pairs: Sequence[tuple[ShownName, ShownName]], done: NamesJudged
+) -> list[bool | None]:
+    """Return whether each pair is the same; None where that is not known.
+
+    Pairs that are too many for the model are judged in halves, and one that is too long alone is
+    noted in ``done``, as is a limit or failure that ends all calls. What was judged by then stands.
+    """
     if done.ended:
-        return []
+        return [None for _ in pairs]  # these wait for the next ingestion
     with noting_end(done):
-        said = await arbiter.judge([(shown[one], shown[other]) for one, other in pairs])
-        return [*_judgments(pairs, said)]
-    return []  # these wait for the next ingestion
+        try:
+            return await arbiter.judge(pairs)
+        except PromptTooLongError as error:
+            if len(pairs) > 1:
+                middle = len(pairs) // 2
+                first = await judge_shown(arbiter, pairs[:middle], done)
+                return [*first, *await judge_shown(arbiter, pairs[middle:], done)]
+            ((one, other),) = pairs
+            names = (one_line(name.name, LONGEST_NAME) for name in (one, other))
+            named = f"{' and '.join(names)} ({one.type})"
+            done.refused = (*done.refused, named)[:MOST_REFUSED]
+            done.refusal = str(error)
+    return [None for _ in pairs]
 
 
 def _judgments(pairs: Sequence[Pair], said: Sequence[bool | None]) -> Iterator[Judgment]:

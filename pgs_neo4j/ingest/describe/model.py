@@ -12,7 +12,7 @@ from pgs_neo4j.calls.coded import complete_coded
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest, text_hash
-from pgs_neo4j.ingest.extract.model import PAID, KeptReplies, PaidReply
+from pgs_neo4j.ingest.extract.model import PAID, KeptReplies, PaidReply, reuse_reply
 from pgs_neo4j.ingest.fold.rows import are_long
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt
@@ -58,6 +58,7 @@ class ModelDescriber:
 
     async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
         """Return one description; ``kind`` is the type. Raises ModelError and StoppedError."""
+        await self.calls.ask_context(self.llm)
 
         async def summarize(parts: Sequence[str]) -> str:
             try:
@@ -113,11 +114,11 @@ class ModelDescriber:
         """Return a reply that is kept, else a new one."""
         key = self._key(prompt, room)
         if kept := await self.replies.find(key):
-            return PAID.validate_json(kept)
+            return reuse_reply(self.calls, kept)
         reply = await complete_coded(
             self.calls, self.llm, prompt, "passages", room=room, effort=self.effort
         )
-        bought = PaidReply(reply.text, reply.truncated)
+        bought = PaidReply(reply.text, reply.truncated, reply.proven)
         await self.replies.keep_text(key, PAID.dump_json(bought).decode())
         return bought
 

@@ -14,6 +14,7 @@ from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS
 from pgs_neo4j.ingest.order import Describer
@@ -27,13 +28,20 @@ PAGE = 100
 class EntitiesDescribed:
     """How many entities were described, and how many wait. ``stopped`` is the limit that ended it.
 
-    ``error`` says why a model described no more.
+    ``error`` says why a model described no more. ``refusal`` is the last reason why it did not
+    describe one of them, whose name it has.
     """
 
     entities: int = 0
     waiting: int = 0
     stopped: str = ""
     error: str = ""
+    refusal: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why entities wait, other than a limit."""
+        return self.error or self.refusal
 
     @property
     def ended(self) -> bool:
@@ -82,7 +90,10 @@ async def _describe(
         if done.ended:
             return ""
         with noting_end(done):
-            return await describer.describe(row["name"], row["type"], row["fragments"])
+            try:
+                return await describer.describe(row["name"], row["type"], row["fragments"])
+            except (ModelOutputError, PromptTooLongError) as error:
+                done.refusal = f"{row['name']}: {error}"
     return ""
 
 

@@ -46,6 +46,16 @@ class Extracted:
         errors = (one for one in self.errors.values() if isinstance(one, ModelError))
         return next((one for one in errors if ends_calls(one)), None)
 
+    @property
+    def unproven(self) -> frozenset[str]:
+        """The ids of chunks of which nothing proves that the model was given all."""
+        return frozenset(
+            chunk.id
+            for document in self.documents
+            for chunk in document.chunks
+            if (one := self.found.get(chunk.extraction_key)) is not None and not one.proven
+        )
+
     def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
         """Return why a document is not whole; a limit, if that is one of the reasons."""
         errors = [

@@ -60,13 +60,25 @@ class KeptReplies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PaidReply:
-    """A reply as it is kept; one that was cut off is not asked for again."""
+    """A reply as it is kept; one that was cut off is not asked for again.
+
+    It is not ``proven`` if nothing shows that the model was given all of the prompt. A reply that
+    was kept without this word counts as such.
+    """
 
     text: str
     truncated: bool
+    proven: bool = False
 
 
 PAID = TypeAdapter(PaidReply)
+
+
+def reuse_reply(calls: Calls, kept: str) -> PaidReply:
+    """Return a stored reply, counted with those of this ingestion that nothing proves."""
+    reply = PAID.validate_json(kept)
+    calls.uncounted += not reply.proven
+    return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +235,8 @@ class _Asking:
                 return None
             parsed = parse_reply(reply.text)
             if parsed.form != "none":
-                return parsed
+                extraction = replace(parsed.extraction, proven=reply.proven)
+                return replace(parsed, extraction=extraction)
         raise ModelOutputError(
             f"the model {self.own.llm.name} did not write records; name another PGS_SWEEP_MODEL"
         )
@@ -234,7 +247,7 @@ class _Asking:
         key = own.reply_key(prompt, room, attempt)
         if replies is not None:
             if kept := await replies.find(key):
-                return PAID.validate_json(kept)
+                return reuse_reply(own.calls, kept)
             if self.unkept is not None:
                 await replies.keep_text(*self.unkept)
                 self.unkept = None
@@ -249,7 +262,7 @@ class _Asking:
         )
         # JSON can bring half of a character, which cannot be stored.
         text = reply.text.encode("utf-8", "replace").decode("utf-8")
-        bought = PaidReply(text, reply.truncated)
+        bought = PaidReply(text, reply.truncated, reply.proven)
         self.unkept = key, PAID.dump_json(bought).decode()
         return bought
 
@@ -292,15 +305,23 @@ def _joined(first: Extraction, second: Extraction, before: int) -> Extraction:
         (*first.entities, *entities),
         (*first.relations, *relations),
         Counter(first.dropped) + Counter(second.dropped),
+        first.proven and second.proven,
     )
 
 
 def _with(found: Extraction, more: Extraction) -> Extraction:
-    """Return an extraction with what a later reply adds; the first description of a name stays."""
+    """Return an extraction with what a later reply adds; the first description of a name stays.
+
+    Whether the chunk was read as a whole, the first reply has shown.
+    """
     known = {(normalize_name(one.name), one.type) for one in found.entities}
     entities = (one for one in more.entities if (normalize_name(one.name), one.type) not in known)
     stated = {(one.source, one.target, one.keywords) for one in found.relations}
     relations = (
         one for one in more.relations if (one.source, one.target, one.keywords) not in stated
     )
-    return Extraction((*found.entities, *entities), (*found.relations, *relations), found.dropped)
+    return replace(
+        found,
+        entities=(*found.entities, *entities),
+        relations=(*found.relations, *relations),
+    )

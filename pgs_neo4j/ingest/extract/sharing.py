@@ -65,7 +65,8 @@ def separate(extraction: Extraction, passages: Sequence[Chunk]) -> list[Extracti
         for place, sentences in cited.items():
             relations[place].append(replace(relation, description=about, sentences=sentences))
     pairs = zip(entities, relations, strict=True)
-    parts = [Extraction(tuple(own), tuple(stated)) for own, stated in pairs]
+    proven = extraction.proven
+    parts = [Extraction(tuple(own), tuple(stated), proven=proven) for own, stated in pairs]
     return [replace(parts[0], dropped=extraction.dropped), *parts[1:]]
 
 

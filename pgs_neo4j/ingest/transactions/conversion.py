@@ -45,8 +45,10 @@ def new_document(
     chunks = [_new_chunk(order, tools, one, extracted) for one in document.chunks]
     part = document.part
     told = {wanted.bases[0].told for wanted in document.chunks} - {""}
+    unproven = len(extracted.unproven & {one.id for one in document.chunks})
     if part:
         part.large.told |= told
+        unproven = len(part.large.unproven)
     return NewDocument(
         id=document.id,
         properties={
@@ -64,6 +66,7 @@ def new_document(
             "schema": order.schema.signature,
             "unread": [*document.unread],
             "partly_read": True if document.unread else None,
+            "chunks_unproven": unproven or None,
             "told": sorted(part.large.told if part else told),
         },
         chunks=chunks,

@@ -111,6 +111,6 @@ async def _write(
         await _write(order, tools, writer, whole[middle:], group, written)
         return
     written.dropped.update(count_dropped(documents, fresh))
-    written.outcomes += [document.outcome(fresh) for document in whole]
+    written.outcomes += [document.outcome(fresh, group.extracted.unproven) for document in whole]
     if not tools.extractor.free:
         written.settled |= extraction_keys(whole)

@@ -37,6 +37,7 @@ async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocu
         stored = await read_former(tools.db, order.graph, [part])
         extracted = await extract_group(order, tools, [part], stored)
         large.fresh |= extracted.fresh
+        large.unproven |= extracted.unproven
         error = extracted.error_of(extracted.documents[0])
         if extracted.stopped or extracted.ended:
             large.error = extracted.ended or error
@@ -72,7 +73,7 @@ async def write_large(
     except (QueryError, DatabaseMemoryError) as error:
         written.refuse(document, error)
         return written
-    written.outcomes.append(document.outcome(large.fresh))
+    written.outcomes.append(document.outcome(large.fresh, large.unproven))
     if not tools.extractor.free:
         written.settled = large.needed
     return written
@@ -106,6 +107,7 @@ async def _extract_part(
     stored = await read_former(tools.db, order.graph, [part])
     extracted = await extract_group(order, tools, [part], stored)
     large.fresh |= extracted.fresh
+    large.unproven |= extracted.unproven
     return ExtractedGroup(extracted, stored)
 
 

@@ -29,6 +29,7 @@ class LargeDocument:
 
     ``gone`` are ids of chunks that the graph holds of it and that go, and ``error`` tells why it
     cannot be published. ``told`` are schemas, and ``fresh`` keys of extractions made now.
+    ``unproven`` are ids of chunks that nothing proves to have been read as a whole.
     """
 
     document: WantedDocument
@@ -37,6 +38,7 @@ class LargeDocument:
     error: Exception | None = None
     told: set[str] = field(default_factory=set)
     fresh: set[str] = field(default_factory=set)
+    unproven: set[str] = field(default_factory=set)
 
     @property
     def ended(self) -> ModelError | None:
@@ -128,5 +130,8 @@ def join_outcomes(outcomes: list[DocumentOutcome], others: Sequence[DocumentOutc
             former = outcomes.pop()
             worse = former if former.state in ("failed", "waiting") else one
             chunks, extracted = former.chunks + one.chunks, former.extracted + one.extracted
-            one = replace(worse, chunks=chunks, extracted=extracted)  # noqa: PLW2901
+            unproven = former.unproven + one.unproven
+            one = replace(  # noqa: PLW2901
+                worse, chunks=chunks, extracted=extracted, unproven=unproven
+            )
         outcomes.append(one)

@@ -49,7 +49,9 @@ def ground(extraction: Extraction, chunk: Chunk) -> GroundedExtraction:
     entities = [ground_.described(one) for one in ground_.distinct()]
     relations = _grounded_relations(extraction.relations, ground_, entities)
     dropped = ground_.dropped + Counter(extraction.dropped)
-    return GroundedExtraction(tuple(entities), tuple(relations), dict(dropped))
+    return GroundedExtraction(
+        tuple(entities), tuple(relations), dict(dropped), proven=extraction.proven
+    )
 
 
 @dataclass(slots=True)

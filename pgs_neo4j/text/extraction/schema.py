@@ -161,7 +161,12 @@ def prune(extraction: GroundedExtraction, schema: EntitySchema) -> GroundedExtra
             continue
         ends = (pruned.source, pruned.source_type, pruned.type, pruned.target, pruned.target_type)
         relations.setdefault(ends, pruned)
-    return GroundedExtraction(tuple(entities.values()), tuple(relations.values()), dict(dropped))
+    return GroundedExtraction(
+        tuple(entities.values()),
+        tuple(relations.values()),
+        dict(dropped),
+        proven=extraction.proven,
+    )
 
 
 def _pruned(

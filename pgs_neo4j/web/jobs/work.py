@@ -10,7 +10,7 @@ from pgs_neo4j.engine import DEMO_GRAPH, PGS, FailedJob, JobOrder, OnBegin
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
-from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.shown import counted, unproven_chunks, unproven_prompts
 from pgs_neo4j.web.jobs.served_jobs import ServedDocument, ServedJobEnd
 from pgs_neo4j.web.uploads.store import Upload
 
@@ -68,8 +68,7 @@ def ingested_data(done: Ingested) -> ServedJobEnd:
     """Return how an ingestion ended. Documents that were not among its files are left out."""
     own = [one for one in done.outcomes if one.state not in UNREAD]
     part = f"{counted(done.partly_read, 'document')} read only in part" if done.partly_read else ""
-    calls = counted(done.uncounted, "prompt")
-    unproven = f"nothing proves that the model was given all of {calls}" if done.uncounted else ""
+    unproven = unproven_prompts(done.uncounted)
     whys = (done.undescribed_why, done.unjudged_why, done.unembedded_why)
     texts = counted(done.embedded_unproven, "text")
     vectors = f"nothing proves that the embedding model read all of {texts}"
@@ -105,5 +104,7 @@ def _document(outcome: DocumentOutcome) -> ServedDocument:
         "state": outcome.state,
         "chunks": outcome.chunks,
         "reason": outcome.reason,
-        "note": "; ".join(filter(None, (outcome.note, *outcome.unread))),
+        "note": "; ".join(
+            filter(None, (outcome.note, *outcome.unread, unproven_chunks(outcome.unproven)))
+        ),
     }

@@ -363,6 +363,27 @@ def test_overhead_is_compared_with_the_faster_read_beside_it():
     assert "÷ driver, a row each" in text
     assert "1.75" in text
     assert "0.077" in text
+    assert "÷ before" not in text
+
+
+@pytest.mark.parametrize(("own_s", "false"), [(1.03, 0), (1.04, 1), (0.5, 0)])
+def test_overhead_is_compared_with_another_commit(tmp_path, own_s, false):
+    beside = [(bare(1.0, 0.5), bare(2.0, 0.4))]
+    figures = overhead._figures([asked(2.0)], beside)
+    now = {"embedder": figures | {"own_s": own_s, "cpu_s": 3.0}, "borrowed": figures}
+    before = {"embedder": figures | {"own_s": 1.0, "cpu_s": 2.0}, "borrowed": figures}
+    (tmp_path / "before.json").write_text(json.dumps(before))
+    options = overhead._parser().parse_args(["--before", str(tmp_path / "before.json")])
+    compared = overhead.compare_with_before(now, options.before)
+    assert compared["to_before"]["embedder"] == {"own_s": own_s, "cpu_s": 1.5}
+    assert compared["to_before"]["borrowed"]["own_s"] == 1.0
+    assert len(compared["false"]) == false
+    figure = dict.fromkeys(("nodes", "partitions", "repeat", "found"), 1)
+    driver = dict.fromkeys(
+        ("single_s", "first_s", "plain_s", "plain_cpu_s", "same_s", "same_cpu_s"), 1.0
+    )
+    text = overhead.table({**figure, **driver, **now, **compared})
+    assert f"{own_s:.2f}" in next(line for line in text.splitlines() if "  ÷ before" in line)
 
 
 def test_memory_is_compared_within_the_steady_state():

@@ -307,6 +307,7 @@ def test_documents_are_listed_without_a_model_and_as_json_even_if_there_are_none
     assert engine.opened == [("database", {})]
     assert json.loads(listed("--json"))["documents"][0] == {
         "id": "people/curie.md", "name": "curie.md", "chunks": 1, "size": 65, "unread": [],
+        "unproven": 0,
     }  # fmt: skip
     engine.replies["ingest.documents"] = [replace(STORED[0], id=f"a\n{hostile}.md", size=0)]
     assert listed() == "a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB\n"

@@ -138,13 +138,15 @@ def test_documents_of_other_folders_are_counted_and_moved_ones_have_their_former
 
 def test_names_and_texts_that_wait_for_a_model_are_told() -> None:
     done = ingested(
-        unjudged=2, unjudged_why="the model is away", unembedded=2, unembedded_why="it is gone",
+        unjudged=2, unjudged_why="the model is away",
+        unjudged_places=("A\nB and C (Person)",), unembedded=2, unembedded_why="it is gone",
         undescribed=1, undescribed_why="too dear",
     )  # fmt: skip
     assert not done.complete
     assert [*notes(done)] == [
         "1 entity waits for a description (too dear); run the command again to get it",
         "2 pairs of close names wait for a judgment (the model is away); run the command again",
+        "  A B and C (Person)",
         "2 texts have no vector (it is gone); run the command again with --embed to get it",
     ]
     assert ingested(unjudged=2).complete
@@ -171,7 +173,7 @@ def test_json_has_all_counts_and_every_document_as_it_is_called(hostile: str) ->
     assert data["counts"] == {state: {"added": 30, "failed": 1}.get(state, 0) for state in ALL}
     assert data["outcomes"][0] == {
         "id": hostile, "state": "failed", "chunks": 0, "extracted": 0, "reason": "why",
-        "note": "", "former": "", "unread": [],
+        "note": "", "former": "", "unread": [], "unproven": 0,
     }  # fmt: skip
     assert len(data["outcomes"]) == 31
     assert (data["usage"]["calls"], data["cost"], data["graph"]) == (3, 0.5, "notes")

@@ -329,6 +329,26 @@ async def test_what_a_large_document_needs_is_kept_when_another_one_settles_it(
 
 
 @pytest.mark.usefixtures("small_parts")
+async def test_chunks_that_nothing_proves_are_counted_also_after_the_ingestion_broke_off(
+    tmp_path: Path,
+) -> None:
+    write_large(tmp_path, *WORDS)
+    write(tmp_path, "Tea")
+    documents, extractor = Documents(), WordExtractor(unproven={"Word1", "Word9"})
+    extractor.errors["Word11"] = StoppedError("max_calls is reached")
+    assert (await run(documents, extractor, tmp_path)).stopped
+    extractor.asked.clear()
+    extractor.errors.clear()
+    extractor.unproven = {"Tea"}
+    for state in ("added", "unchanged"):
+        done = await run(documents, extractor, tmp_path)
+        assert states(done) == {"large.md": state, "tea.md": state}
+        assert {one.id: one.unproven for one in done.outcomes} == {"large.md": 2, "tea.md": 1}
+        assert done.chunks_unproven == 3
+    assert {*extractor.asked} == {"Word11", "Tea"}
+
+
+@pytest.mark.usefixtures("small_parts")
 async def test_a_large_document_is_moved_and_changed_without_repeated_calls(
     tmp_path: Path,
 ) -> None:

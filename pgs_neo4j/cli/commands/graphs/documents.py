@@ -40,6 +40,7 @@ async def _list(graph: str, *, as_json: bool) -> None:
         lines = [
             f"{one_line(one.id)}  {counted(one.chunks, 'chunk')}, {size(one.size)}"
             + (", read in part" if one.unread else "")
+            + (f", {one.unproven:,} unproven" if one.unproven else "")
             for one in documents
         ]
         output.write_lines(lines)

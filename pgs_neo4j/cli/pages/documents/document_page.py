@@ -54,4 +54,6 @@ def _chunk(chunk: DocumentChunk) -> str:
     left_out = sum(chunk.dropped.values())
     if left_out:
         parts.append(f"{left_out:,} dropped")
+    if not chunk.proven:
+        parts.append("shown, unproven")
     return "  ".join(filter(None, (f"{chunk.index + 1}", ", ".join(parts), place)))

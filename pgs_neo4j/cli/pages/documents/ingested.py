@@ -12,7 +12,14 @@ from pgs_neo4j.cli.pages.documents.deleted import (
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.text.shown import counted, money, one_line, seconds, used_tokens
+from pgs_neo4j.text.shown import (
+    counted,
+    money,
+    one_line,
+    seconds,
+    unproven_prompts,
+    used_tokens,
+)
 
 MOST_NAMED = 10
 """Documents that are named of each kind."""
@@ -56,6 +63,7 @@ def as_json(done: Ingested) -> Json:
     counts = {state: done.count(state) for state, _ in STATES}
     data = {**plain_data(done), "counts": counts, "complete": done.complete}
     data["partly_read"] = done.partly_read
+    data["chunks_unproven"] = done.chunks_unproven
     if done.deletion:
         data["deletion"] = deletion_json(done.deletion)
     return data
@@ -81,7 +89,11 @@ def lines(done: Ingested, width: int) -> list[str]:
     rows = [
         ("Graph", f"{one_line(done.graph)}, label {one_line(done.label)}"),
         ("Documents", counted_states(done)),
-        ("Chunks", f"{chunks:,}, {extracted:,} of them extracted now"),
+        (
+            "Chunks",
+            f"{chunks:,}, {extracted:,} of them extracted now"
+            + (f", {done.chunks_unproven:,} unproven" if done.chunks_unproven else ""),
+        ),
         ("Dropped", ", ".join(dropped)),
         (
             "Described",
@@ -153,11 +165,11 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
     if isinstance(done, Ingested) and done.unjudged_why:
         pairs = counted(done.unjudged, "pair of close names waits", "pairs of close names wait")
         yield f"{pairs} for a judgment ({one_line(done.unjudged_why)}); run the command again"
-    if isinstance(done, Ingested) and done.uncounted:
-        yield (
-            f"nothing proves that the model was given all of {counted(done.uncounted, 'prompt')}, "
-            "because its endpoint counts no tokens; use one that reports its usage"
-        )
+        for place in done.unjudged_places:
+            yield f"  {one_line(place)}"
+    yield from _named("these were shown to the model, unproven:", done, _unproven)
+    if isinstance(done, Ingested) and (unproven := unproven_prompts(done.uncounted)):
+        yield unproven
     if isinstance(done, Ingested) and done.unembedded:
         why = f" ({one_line(done.unembedded_why)})" if done.unembedded_why else ""
         texts = counted(done.unembedded, "text has", "texts have")
@@ -185,6 +197,10 @@ def _moved(outcome: DocumentOutcome) -> str:
 
 def _unread(outcome: DocumentOutcome) -> str:
     return "; ".join(outcome.unread)
+
+
+def _unproven(outcome: DocumentOutcome) -> str:
+    return counted(outcome.unproven, "chunk") if outcome.unproven else ""
 
 
 def _guessed(outcome: DocumentOutcome) -> str:

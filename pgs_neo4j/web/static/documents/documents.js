@@ -68,6 +68,7 @@ export async function documentView(page) {
   const { view, query, graph, me } = page;
   const id = query.get("id") || "";
   const one = await get(path(["graphs", graph, "document"], { id }));
+  const unproven = one.chunks.filter((/** @type {any} */ chunk) => chunk.proven === false).length;
   const told = h("section", { "aria-live": "polite" });
   const forget = h("input", { type: "checkbox", id: "forget" });
 
@@ -89,6 +90,7 @@ export async function documentView(page) {
       ["Entities", figure(one.entities)], ["Relations", figure(one.relations)],
     ]),
     one.unread.length ? h("p", { class: "note" }, `Read only in part: ${one.unread.join("; ")}.`) : null,
+    unproven ? h("p", { class: "note" }, `Shown to the model, unproven: ${counted(unproven, "chunk")}.`) : null,
     one.stale.length ? h("p", { class: "note" }, `Stale: ${one.stale.join("; ")}. Ingest it again with --refresh.`) : null,
     mayChange(me) ? h("div", { class: "tools" },
       mayChangeAll(me) && h("label", { class: "inline", for: "forget" }, forget, "Remove its text from answers too"),

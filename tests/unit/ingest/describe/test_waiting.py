@@ -74,6 +74,7 @@ async def test_each_is_described_page_by_page_and_one_that_fails_waits(
     entities = WaitingEntities("a", "b", "c", "d", "e")
     done = await run(entities, FirstFragment(a=ModelOutputError("nonsense")))
     assert (done.entities, done.waiting, done.error, done.stopped) == (4, 1, "", "")
+    assert (done.why, done.ended) == ("a: nonsense", False)
     assert ([*entities.waiting], entities.described["c"]) == (["a"], "T: c is.")
     progressed = [event.done for event in entities.events if event.kind == "progressed"]
     assert len(progressed) == 3

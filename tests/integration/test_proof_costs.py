@@ -1,0 +1,99 @@
+"""What the proofs of reading add to the tokens of a whole run.
+
+Each run is of the real engine: it settles, sweeps four partitions, and writes a synthesis. A server
+that is known to refuse long prompts is asked for no proof, and its run is what others are compared
+with. Prompts and replies count, with four bytes a token. A server that counts tokens has about the
+same share in its first run, because most prompts are made before its first reply is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from tests.conftest import Endpoint
+from tests.database import alter
+from tests.engines import with_model
+from tests.fakes.openai_server import Answer, FakeOpenAI, Recorded, Scripted, contract_answer
+from tests.fakes.windows import Window
+from tests.fakes.wires import listed
+from tests.graphs import papers
+from tests.reading import LENGTHEN
+
+pytestmark = pytest.mark.usefixtures("no_waits")
+LARGE = 10**6
+TARGET = 0.01
+TOPICS, NODES = 4, 50
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts the bytes of prompts and of reports. ``calls`` are those that hold nodes."""
+
+    window: Window
+    size: int = 0
+    calls: int = 0
+    coded: int = 0
+
+    def __call__(self, request: Recorded) -> Scripted | None:
+        if not request.path.endswith("/chat/completions"):
+            return None
+        prompt = "\n".join(str(message["content"]) for message in request.body["messages"])
+        self.size += len(prompt.encode())
+        if "You are reading one partition" in prompt:
+            self.calls += 1
+            self.coded += "Codes: " in prompt
+            self.size += len(self.window.report(prompt).encode())
+        return self.window(request)
+
+
+async def spend(
+    endpoint: Endpoint,
+    pass_tokens: int,
+    *,
+    refuses: bool = False,
+    counts: bool = True,
+) -> Meter:
+    """Return what a run has cost. ``counts``: the server reports the tokens of prompts."""
+    settings: dict[str, Any] = {}
+    with FakeOpenAI(default=Answer(contract_answer)) as fake:
+        if refuses:
+            fake.pages["/v1/models"] = listed(max_model_len=LARGE)
+        else:
+            settings["models"] = {name: {"context": LARGE} for name in ("reader", "writer")}
+        window = Window(LARGE) if counts else Window(LARGE, count=lambda tokens: None)
+        fake.refuse = meter = Meter(window)
+        async with with_model(endpoint, fake, max_pass_tokens=pass_tokens, **settings) as pgs:
+            answer = await pgs.execute("Why?", graph="papers", full_sweep=True, cache=False)
+    assert answer.coverage.nodes_read == answer.coverage.nodes_total
+    return meter
+
+
+# Tokens of a pass, clauses of a text, and the share that was measured, rounded up: 2.9 %, 1.05 %,
+# 0.54 %, and 0.41 %. The request takes 40 tokens of each prompt, and where passes are short, the
+# room for codes can make one pass more.
+MEASURED = [(4_000, 30, 0.03), (8_000, 30, 0.011), (32_000, 120, TARGET), (100_000, 120, TARGET)]
+
+
+@pytest.mark.parametrize(("pass_tokens", "clauses", "share"), MEASURED)
+async def test_proofs_add_little_to_the_tokens_of_a_run(
+    endpoint: Endpoint, db: Database, pass_tokens: int, clauses: int, share: float
+) -> None:
+    await make_graph(endpoint, db, clauses)
+    least = await spend(endpoint, pass_tokens, refuses=True)
+    assert least.coded == 0
+    spent = await spend(endpoint, pass_tokens, counts=False)
+    assert spent.coded == spent.calls >= least.calls
+    assert 0 < spent.size - least.size <= share * least.size
+
+
+async def make_graph(endpoint: Endpoint, db: Database, clauses: int) -> None:
+    """Make a graph whose texts have some clauses of 40 bytes, and partition it."""
+    mapping = await papers(db, TOPICS, NODES)
+    await alter(db, LENGTHEN, clauses=clauses)
+    with FakeOpenAI() as fake:
+        async with with_model(endpoint, fake) as pgs:
+            await pgs.add_graph("papers", mapping)
