@@ -91,6 +91,7 @@ class AskedLLM:
     ) -> None:
         self._server = server
         self._wire, self._create_ollama = other, create_ollama
+        self._former: WireLLM | None = None
         self._asked = False
 
     @property
@@ -161,13 +162,18 @@ class AskedLLM:
 
     async def close(self) -> None:
         """Close the connections."""
+        former, self._former = self._former, None
+        if former is not None:
+            await former.close()
         await self._wire.close()
 
     async def _choose(self) -> WireLLM:
         if not self._asked:
             found = await self._server.is_ollama()
+            # Another call may have chosen by now. Nothing is awaited from here on, so that no two
+            # calls open a client each. The former one may still be in use by calls that began
+            # while nothing answered, so it is closed at the end.
             if found and not self._asked:
-                await self._wire.close()
-                self._wire = self._create_ollama()
-            self._asked = found is not None
+                self._former, self._wire = self._wire, self._create_ollama()
+            self._asked = self._asked or found is not None
         return self._wire

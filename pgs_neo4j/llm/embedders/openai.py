@@ -24,7 +24,7 @@ from pgs_neo4j.llm.embedders.fitting import (
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate
-from pgs_neo4j.llm.openai.recognizing import is_ollama
+from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.served import PLACES, read_text_limit, root_of
 from pgs_neo4j.llm.openai.usage import count_read
 from pgs_neo4j.llm.pace import Pace
@@ -105,8 +105,9 @@ class OpenAIEmbedder:
         self._served_as = served_as or model
         self._endpoint = replace(endpoint, words=endpoint.words.for_embedding)
         preset = endpoint.preset
-        # None: the server has to be asked.
+        # None: unknown until the server says it.
         self._natively = None if preset is None else preset.wire == "ollama"
+        self._server = AskedServer(endpoint)
         self._asked = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
@@ -165,7 +166,7 @@ class OpenAIEmbedder:
     async def ask_limit(self) -> None:
         """Ask the server for its limit of a text, at no cost. Raises nothing."""
         if self._natively is None:
-            self._natively = await is_ollama(self._endpoint)
+            self._natively = await self._server.is_ollama()
         if self._natively or self._endpoint.refuses:
             self.fit.refuses = True
             return
@@ -265,7 +266,7 @@ class OpenAIEmbedder:
         if self._client is None:
             self._client = self._endpoint.open()
         if self._natively is None:
-            self._natively = await is_ollama(self._endpoint)
+            self._natively = await self._server.is_ollama()
         try:
             with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
                 if self._natively:
