@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
@@ -86,9 +87,18 @@ class Free(Protocol):
 class Adapting(Protocol):
     """A model that sends otherwise what its endpoint has refused, or would cut."""
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet.
+
+        ``told`` is what the run was told, and is added to. Without a run, it is what nobody was
+        told.
+        """
         ...
+
+
+def take_lessons(model: object, told: ToldLessons | None = None) -> tuple[str, ...]:
+    """Return what a model has learned and a run was not told yet; nothing if it does not adapt."""
+    return model.take_lessons(told) if isinstance(model, Adapting) else ()
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
@@ -50,8 +51,8 @@ class WireLLM(Protocol):
         """Return what the server says of the context."""
         ...
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return what was learned from refusals since the last time."""
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return what was learned from refusals and a run was not told yet."""
         ...
 
     def forget_lessons(self) -> None:
@@ -152,9 +153,9 @@ class AskedLLM:
         if isinstance(wire, Preparing):
             await wire.prepare(prompt, max_tokens=max_tokens)
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
-        return self._wire.take_lessons()
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet."""
+        return self._wire.take_lessons(told)
 
     def forget_lessons(self) -> None:
         """Forget what refusals have shown, because another model has this one's name now."""

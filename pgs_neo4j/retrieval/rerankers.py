@@ -14,7 +14,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.scores.diversity import order_diversely
 from pgs_neo4j.graph.scores.fusion import best_first, scale
-from pgs_neo4j.llm.protocol import Adapting, RelevanceModel
+from pgs_neo4j.llm.protocol import RelevanceModel, take_lessons
 from pgs_neo4j.model import GraphMapping, RerankerName
 from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
@@ -149,7 +149,7 @@ async def rerank_by_relevance(order: RerankOrder) -> Reranked:
     texts = [f"{node.title}\n{node.text}".strip() for node in nodes]
     ranked = await order.model.rank(order.question, texts)
     best = [nodes[place].element_id for place in ranked]
-    learned = order.model.take_lessons() if isinstance(order.model, Adapting) else ()
+    learned = take_lessons(order.model)
     reranked = arranged(order, dict.fromkeys([*best, *order.nodes]))
     return replace(reranked, warning="; ".join(learned))
 

@@ -27,7 +27,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, join_pieces, weigh
 from pgs_neo4j.llm.embedders.sizes import CallSizes
-from pgs_neo4j.llm.lessons import Lessons
+from pgs_neo4j.llm.lessons import Lessons, ToldLessons
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.token_floor import LEAST_COUNT
@@ -77,7 +77,7 @@ class TextFit:
     sizes: CallSizes = field(default_factory=CallSizes)
     lessons: Lessons = field(default_factory=Lessons)
     learning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _told: int | None = None
+    _said: str = ""
 
     def limit(self, tokens: int) -> None:
         """Take in the limit of a text that its server names, in the server's tokens."""
@@ -93,14 +93,13 @@ class TextFit:
             "counts no tokens, and its vectors do not show that it reads long texts to their end"
         )
 
-    def take_lessons(self, where: str) -> tuple[str, ...]:
-        """Return in sentences what is new since the last time; ``where`` names the endpoint."""
-        if self.divides and self.window != self._told:
-            self._told = self.window
-            self.lessons.add(
-                f"gets texts of more than about {self.window:,} tokens in pieces, {self.joined}"
-            )
-        return self.lessons.take(where)
+    def take_lessons(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what a run was not told yet; ``where`` names the endpoint."""
+        if self.divides:
+            said = f"gets texts of more than about {self.window:,} tokens in pieces, {self.joined}"
+            self.lessons.add(said, instead_of=self._said)
+            self._said = said
+        return self.lessons.take(where, told)
 
 
 @dataclass(frozen=True, slots=True)

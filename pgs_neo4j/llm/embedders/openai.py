@@ -21,6 +21,7 @@ from pgs_neo4j.llm.embedders.fitting import (
     Then,
     is_vector,
 )
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate
@@ -179,9 +180,9 @@ class OpenAIEmbedder:
             self.fit.limit(limit.tokens)
             self.fit.refuses = limit.refuses
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned of the endpoint since the last time."""
-        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.model})")
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned of the endpoint and a run was not told yet."""
+        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.model})", told)
 
     async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
         """Embed texts in one call and one try, as ``embed`` does otherwise.

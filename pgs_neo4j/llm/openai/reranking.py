@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pgs_neo4j.errors import ModelOutputError, ModelRateLimitError, PromptTooLongError
 from pgs_neo4j.llm.embedders.fitting import SURELY_READ, TextFit
 from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, weigh
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
@@ -116,9 +117,9 @@ class HTTPReranker:
         scores = await ranking.score(documents)
         return sorted(scores, key=lambda place: (-scores[place], place))
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned of the endpoint since the last time."""
-        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.name})")
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned of the endpoint and a run was not told yet."""
+        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.name})", told)
 
     def _shortened(self, question: str) -> str:
         """Return as much of a question as leaves room for a text."""
