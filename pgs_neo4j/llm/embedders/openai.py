@@ -34,7 +34,6 @@ from pgs_neo4j.llm.retry import wait_sentence, with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
 from pgs_neo4j.text.shown import counted
-from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class OpenAIEmbedder:
         # Base64 has a quarter of the bytes, and plain lists are accepted. Some servers refuse it,
         # and some the parameter. None: it is left out.
         self._encoding: Literal["base64", "float"] | None = "base64"
-        self.fit = TextFit(window=INPUT_TOKENS, refuses=endpoint.refuses)
+        self.fit = TextFit(most=INPUT_TOKENS, refuses=endpoint.refuses)
         if context is not None:
             self.fit.limit(context)
 
@@ -304,15 +303,13 @@ class OpenAIEmbedder:
     def _check_given(self, texts: Sequence[str], counted: int | None, usage: Usage) -> None:
         """Raise PromptCutError if the endpoint counted fewer tokens than the texts must have.
 
-        Ollama and others cut a text that is too long, and send the vector of what is left.
+        Some servers cut a text that is too long, and send the vector of what is left. A gateway may
+        do so under the address of one that refuses it.
         """
-        if self._endpoint.refuses or counted is None or counted < LEAST_COUNT:
-            return
-        floor = measure("\n".join(texts)).floor
-        if counted < floor:
+        if least := self.fit.missing(texts, counted):
             raise PromptCutError(
                 f"the embedding model {self.model} at {self._endpoint.host} cut a text: it counted "
-                f"{counted:,} tokens where there are at least {int(floor):,}; use a model with a "
+                f"{counted:,} tokens where there are at least {least:,}; use a model with a "
                 "larger context, or lower chunk_tokens",
                 prompt=counted,
                 usage=usage,
