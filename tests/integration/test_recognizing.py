@@ -14,6 +14,8 @@ from pgs_neo4j.doctor.models import examine_models
 from pgs_neo4j.llm.context import ModelContext, advise_context
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.factory import create_llms
+from pgs_neo4j.llm.ollama.chat import OllamaLLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.served import AskedLLM
@@ -191,18 +193,28 @@ async def test_a_server_that_is_starting_is_recognized_once_it_runs(fake, status
     await embedder.close()
 
 
+class SlowToClose(OpenAILLM):
+    """Notes when it is closed, which takes a while."""
+
+    closed = False
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
+        await super().close()
+        self.closed = True
+
+
 async def test_first_calls_at_once_open_one_client_and_close_none_in_use(fake):
     FakeOllama("reader", limit=CONTEXT).put_before(fake)
-    async with asked(fake) as llm:
-        former, created, closed = llm._wire, list[object](), list[object]()
+    endpoint = ModelEndpoint(fake.base_url)
+    former, created = SlowToClose("reader", endpoint), list[OllamaLLM]()
 
-        async def close() -> None:
-            closed.append(former)
-            await asyncio.sleep(0)
+    def create() -> OllamaLLM:
+        created.append(OllamaLLM("reader", endpoint))
+        return created[-1]
 
-        create = llm._create_ollama
-        former.close = close
-        llm._create_ollama = lambda: created.append(create()) or created[-1]
-        await asyncio.gather(*(llm.read_context() for _ in range(4)))
-        assert (len(created), closed) == (1, [])
-    assert closed == [former]
+    llm = AskedLLM(AskedServer(endpoint), former, create)
+    await asyncio.gather(*(llm.read_context() for _ in range(4)))
+    assert (len(created), former.closed) == (1, False)
+    await llm.close()
+    assert former.closed

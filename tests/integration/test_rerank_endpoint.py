@@ -391,7 +391,12 @@ def test_an_address_is_refused_by_the_name_of_its_setting(url: str) -> None:
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database, fake: FakeOpenAI) -> AsyncIterator[PGS]:
     mapping = await papers(db)
-    settings = {"rerank_base_url": fake.base_url, "rerank_model": "ranks", "embedder": "none"}
+    settings: dict[str, Any] = {
+        "rerank_base_url": fake.base_url,
+        "rerank_model": "ranks",
+        "embedder": "none",
+        "models": {"scripted": {"input_price": 1.0, "output_price": 10.0}},
+    }
     async with engine_on(endpoint, **settings) as opened:
         await opened.add_graph("papers", mapping)
         yield opened
@@ -430,6 +435,37 @@ async def test_a_search_takes_the_order_of_the_endpoint_unless_it_fails(
         assert found.warnings[-1].startswith(
             "the order was kept, because the reranker http failed: the model endpoint 127.0.0.1:"
         )
+
+
+def counting(request: Recorded) -> Raw:
+    reply = json.loads(last_first(request).content)
+    return Raw(json.dumps({**reply, "usage": {"total_tokens": 1_234}}).encode())
+
+
+async def test_an_answer_counts_the_calls_of_its_reranker_and_keeps_enough_for_itself(
+    pgs: PGS, fake: FakeOpenAI
+) -> None:
+    fake.refuse = counting
+    asked: dict[str, Any] = {"graph": "papers", "answer": True, "cache": False}
+    plain = await pgs.search("fact101 orbital", **asked)
+    fake.requests.clear()
+    found = await pgs.search("fact101 orbital", rerank="http", **asked)
+    assert found.answer is not None
+    assert plain.answer is not None
+    calls = len(fake.requests)
+    assert calls > 0
+    assert found.answer.usage.calls == plain.answer.usage.calls + calls
+    assert found.answer.usage.input_tokens >= plain.answer.usage.input_tokens + 1_000 * calls
+    fake.requests.clear()
+    for limit, why in (
+        ({"max_calls": 1}, "too little of the limit for the answer"),
+        ({"max_cost": 100.0}, "max_cost needs the price of ranks"),
+    ):
+        found = await pgs.search("fact101 orbital", rerank="http", **asked, **limit)
+        assert found.answer is not None
+        assert found.answer.text
+        assert any("the order was kept" in text and why in text for text in found.warnings)
+    assert fake.requests == []
 
 
 async def test_without_an_address_the_order_stays(endpoint: Endpoint, db: Database) -> None:

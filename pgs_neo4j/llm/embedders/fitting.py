@@ -361,8 +361,11 @@ class FittedEmbedding:
 
     def _share_window(self, text: _Text) -> None:
         """Divide other texts as one that was refused, since a piece of it was accepted."""
-        if text.window is not None and not text.failed:
-            self.fit.assume(text, text.window)
+        if text.window is None or text.failed:
+            return
+        before = self.fit.window
+        self.fit.assume(text, text.window)
+        if self.fit.window != before:
             self._divide_waiting()
 
     async def _look_into(self, batch: list[Piece]) -> None:
