@@ -13,6 +13,7 @@ from pgs_neo4j.cli.pages.documents.ingested import notes
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import EmbeddingError, ModelOutputError, PromptTooLongError
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.web.jobs.work import ingested_data
 from tests.conftest import Endpoint as Address
@@ -193,6 +194,37 @@ def vaguely(request: Recorded) -> Raw:
     return sent(
         [[1.0, 0.01 * (len(text) > 1.05 * len(LONG))] for text in request.body["input"]], None
     )
+
+
+@pytest.mark.parametrize(
+    ("server", "divides"),
+    [
+        (cut_to(400), True),
+        (cut_to(128), True),
+        (cut_to(512, words_read), True),
+        (cut_to(10**6, words_read), False),
+        (cut_to(10**6), False),
+    ],
+)
+async def test_a_gateway_at_the_address_of_a_vendor_is_found_out_by_its_tokens(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, server: Callable[[Recorded], Raw], divides: bool
+) -> None:
+    """The vendor itself refuses a text that is too long, so none is sent to see whether it cuts.
+
+    A cut that leaves more than the fewest tokens that a text can have shows nowhere.
+    """
+    embedder.fit.refuses = True
+    fake.refuse = server
+    for _ in range(2):
+        rows = await embedder.embed([*SHORT, LONG])
+        pieces = divide_text(LONG, embedder.fit.window or 0)
+        assert (len(pieces) > 1) == divides
+        vectors = [np.array(vector_of(piece, 16)) for piece in pieces]
+        mean = join_pieces([one / np.linalg.norm(one) for one in vectors], [*map(weigh, pieces)])
+        assert np.allclose(rows[-1], mean, atol=1e-5)
+    requests = len(fake.requests)
+    await embedder.embed([*SHORT, LONG])
+    assert len(fake.requests) == requests + 1
 
 
 IN_PIECES = "in pieces, whose vectors are averaged"
