@@ -256,6 +256,21 @@ async def test_scores_that_hardly_differ_among_matches_are_not_those_of_a_cut(
     assert model.fit.window is None
 
 
+@pytest.mark.parametrize("reads", [600, 2_000])
+@pytest.mark.parametrize("counts", [lambda tokens: tokens, lambda _: 6], ids=["right", "six"])
+async def test_a_long_question_takes_room_from_the_texts(
+    fake: FakeOpenAI, model: HTTPReranker, reads: int, counts: Callable[[int], int]
+) -> None:
+    reader = Reader(reads, usage=lambda tokens: {"usage": {"total_tokens": counts(tokens)}})
+    fake.refuse = reader
+    question = f"{QUESTION} {' '.join(['Say so in few words.'] * 60)}"
+    for texts in (LATE, [NEAR[:150]], LATE):
+        reader.unread = []
+        ranked = await model.rank(question, texts)
+        assert sorted(ranked) == [*range(len(texts))]
+    assert reader.unread == []
+
+
 async def test_a_text_that_is_refused_whatever_its_length_divides_no_other(
     fake: FakeOpenAI, model: HTTPReranker
 ) -> None:

@@ -121,9 +121,12 @@ class HTTPReranker:
         if not documents:
             return []
         ranking = _Ranking(self, self.shortened(question), self._endpoint.timeout_s, reserve)
-        await ranking.settle(max(documents.values(), key=weigh))
-        ranking.ask(self.shortened(question))
-        scores = await ranking.score(documents)
+        try:
+            await ranking.settle(max(documents.values(), key=weigh))
+            ranking.ask(self.shortened(question))
+            scores = await ranking.score(documents)
+        finally:
+            ranking.end()  # a search may end it early
         return sorted(scores, key=lambda place: (-scores[place], place))
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
@@ -242,6 +245,11 @@ class _Ranking:
         self._queue = PieceQueue(self.model.fit.sizes, CALL_TEXTS, CALL_TEXT_TOKENS)
         self.ask(self.question)
 
+    def end(self) -> None:
+        """Forget what was assumed of texts that were not scored as a whole."""
+        for place in self._windows:
+            self.model.fit.withdraw((id(self), place))
+
     def ask(self, question: str) -> None:
         """Score by a question from now on."""
         self.question, self._asked = question, weigh(question)
@@ -294,7 +302,9 @@ class _Ranking:
 
     async def _compare_ends(self, texts: Sequence[str]) -> list[bool | None]:
         """Return whether each text has the same score with more at its end; None: no score."""
-        pairs = [one for text in texts for one in (text, f"{text} {PROBE}")]
+        # The question of the search stands before each text, so that all is as long as it will be.
+        whole = [f"{self.question} {text}" for text in texts]
+        pairs = [one for text in whole for one in (text, f"{text} {PROBE}")]
         reply = await self.model.score(PROBE, pairs, self._deadline, self.reserve)
         self.model.check(reply, len(pairs))
         scores = {result.index: result.relevance_score for result in reply.results}
@@ -416,7 +426,10 @@ class _Ranking:
         self.model.short = (longest, share)
         # A text has more tokens than it must have, so less of it was read than the counts say.
         fit.assume(COUNTED, max(int(longest / 2 * share), SURELY_READ))
-        return True
+        if any(len(self._divide(piece.text, piece.place)) > 1 for piece in batch):
+            return True
+        fit.lessons.add("counts fewer tokens than even short texts have, so it may cut them")
+        return False
 
 
 def _are_same(score: float | None, other: float | None) -> bool | None:
