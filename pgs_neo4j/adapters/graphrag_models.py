@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.errors import EmbeddingError, ModelError, ModelRateLimitError, Retry
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.fitting import TextFit
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
 
@@ -139,6 +140,10 @@ class GraphRAGEmbedder:
 
     async def ask_limit(self) -> None:
         """Do nothing: neo4j-graphrag knows no limits of texts."""
+
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned of the embedder and a run was not told yet."""
+        return self.fit.take_lessons(f"behind {self.name}", told)
 
     async def close(self) -> None:
         """Leave the embedder open; it is the caller's."""

@@ -22,7 +22,6 @@ from pgs_neo4j.database.lease import hold_lease
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Progressed
 from pgs_neo4j.graph.scores.pairs import Pairs, find_pairs
-from pgs_neo4j.llm.protocol import Adapting, Embedder
 from pgs_neo4j.model import Analogies, Analogy
 from pgs_neo4j.text.shown import counted, unproven_prompts
 
@@ -78,13 +77,9 @@ async def make_analogies(order: AnalogyOrder, tools: AnalogyTools) -> Analogies:
         stopped=_say_stop(buyer.stop) if buyer.stop else "",
         warnings=(
             *_warnings(texts, missing, buyer.stop, tools.calls.uncounted),
-            *_learned(tools.embedder),
+            *tools.calls.take_lessons(tools.embedder),
         ),
     )
-
-
-def _learned(embedder: Embedder) -> tuple[str, ...]:
-    return embedder.take_lessons() if isinstance(embedder, Adapting) else ()
 
 
 def _count_plain(texts: Sequence[GraphText], skeletons: Mapping[str, str]) -> int:

@@ -11,8 +11,8 @@ from time import perf_counter
 from pgs_neo4j.answering.modes import MODES
 from pgs_neo4j.answering.view import SearchTrace, SearchView, first
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import DatabaseError, ModelError, UsageError
-from pgs_neo4j.llm.protocol import RelevanceModel
+from pgs_neo4j.errors import ConfigError, DatabaseError, ModelError, StoppedError, UsageError
+from pgs_neo4j.llm.protocol import RelevanceModel, Reserve
 from pgs_neo4j.model import Found, FoundItem, GraphMapping, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
@@ -56,12 +56,16 @@ class SearchOrder:
 
 @dataclass(frozen=True, slots=True)
 class SearchTools:
-    """The connections of a search; ``relevance`` is the model of the reranker ``http``."""
+    """The connections of a search; ``relevance`` is the model of the reranker ``http``.
+
+    ``reserve`` reserves its calls in the budget of a run, None outside of runs.
+    """
 
     db: Database
     space: Space
     known: KnownIndexes = field(default_factory=KnownIndexes)
     relevance: RelevanceModel | None = None
+    reserve: Reserve | None = None
 
 
 async def search(order: SearchOrder, tools: SearchTools) -> Found:
@@ -118,11 +122,12 @@ async def _rerank(
         vector=view.vector,
         question=order.question,
         model=tools.relevance,
+        reserve=tools.reserve,
     )
     try:
         async with asyncio.timeout(RERANK_S):
             reranked = await RERANKERS[name](given)
-    except (DatabaseError, ModelError) as error:
+    except (DatabaseError, ModelError, StoppedError, ConfigError) as error:
         reranked = unchanged(given, f"the reranker {name} failed: {error}")
     except TimeoutError:
         reranked = unchanged(given, f"the reranker {name} took longer than {RERANK_S:g} s")

@@ -32,16 +32,17 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
 from pgs_neo4j.llm.context import Advised, Limited, ModelContext
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import (
     LLM,
-    Adapting,
     Embedder,
     Named,
     Preparing,
     Relearning,
     is_free,
     shared_pace,
+    take_lessons,
 )
 from pgs_neo4j.llm.retry import paused
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
@@ -88,6 +89,7 @@ class Calls:
     _unsettled: ModelError | None = None
     _tried: int = 0  # calls that only settled what a model takes
     _doubts: UsageDoubts = field(default_factory=UsageDoubts)
+    _told: ToldLessons = field(default_factory=ToldLessons)
     _own: dict[int, Pace] = field(default_factory=dict)
     _settled: list[asyncio.Future[None]] = field(default_factory=list)
 
@@ -305,8 +307,12 @@ class Calls:
     def _note(self, llm: LLM, reply: Completion) -> None:
         """Warn of what a reply has shown of its endpoint."""
         self._doubts.note(llm.name, reply)
-        for lesson in llm.take_lessons() if isinstance(llm, Adapting) else ():
+        for lesson in self.take_lessons(llm):
             self._doubts.warn(lesson)
+
+    def take_lessons(self, model: object) -> tuple[str, ...]:
+        """Return in sentences what a model has learned, also for others, and the run not heard."""
+        return take_lessons(model, self._told)
 
     @property
     def any_paid(self) -> bool:

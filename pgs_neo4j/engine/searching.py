@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack
@@ -14,6 +15,7 @@ from pgs_neo4j.answering.order import AnswerOrder, describe_search, restore_sear
 from pgs_neo4j.answering.plan import plan_answer
 from pgs_neo4j.answering.reranking import CANDIDATES
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
+from pgs_neo4j.calls.ranking import reserve_ranking
 from pgs_neo4j.catalog import StoredGraph, check_mapping
 from pgs_neo4j.config import CONTEXT_TOKENS, Knobs, PGSConfig, SearchDefaults
 from pgs_neo4j.engine.core import Core
@@ -21,7 +23,7 @@ from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.ingest.unread import warn_of_unread
-from pgs_neo4j.llm.protocol import is_free
+from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, is_free
 from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
     Answer,
@@ -38,6 +40,7 @@ from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.keys import check_new_id
 from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.synthesis.reserve import synthesis_cost
 from pgs_neo4j.text.keywords import Keywords
 from pgs_neo4j.text.shown import counted
 
@@ -210,7 +213,16 @@ class Searcher:
         if wanted.rerank == "model" and wanted.top_k > 0:  # it orders more than are wanted
             most = max(wanted.top_k, CANDIDATES)
             without = without.model_copy(update={"rerank": None, "top_k": most})
-        find = partial(self._find, asked.question, graph.name, without, asked.sessions_of)
+        tools = core.run_tools(run, on_event).for_answers()
+        kept = synthesis_cost(tools.calls, tools.synthesis_llm, asked.config, tokens)
+        find = partial(
+            self._find,
+            asked.question,
+            graph.name,
+            without,
+            asked.sessions_of,
+            reserve=lambda model: reserve_ranking(tools.calls, model, kept),
+        )
         found = await find()
         graph = await core.graph(graph.name)  # a global search may just have made its partitions
         order = AnswerOrder(
@@ -223,7 +235,7 @@ class Searcher:
             rerank=wanted.rerank,
             top_k=wanted.top_k,
         )
-        return order, core.run_tools(run, on_event).for_answers()
+        return order, tools
 
     async def _find(
         self,
@@ -232,6 +244,7 @@ class Searcher:
         wanted: SearchDefaults,
         sessions_of: str = "",
         keywords: Keywords | None = None,
+        reserve: Callable[[RelevanceModel], Reserve] | None = None,
     ) -> Found:
         check_question(question)
         if wanted.max_context_tokens is not None:
@@ -249,15 +262,18 @@ class Searcher:
             keywords=keywords,
             sessions_of=sessions_of,
         )
-        found = await search(order, self._tools(order))
+        found = await search(order, self._tools(order, reserve))
         if wanted.max_context_tokens is not None:
             found = replace(found, context=build_context(found, wanted.max_context_tokens).text)
         return replace(found, warnings=(*scope.notes, *found.warnings))
 
-    def _tools(self, order: SearchOrder) -> SearchTools:
+    def _tools(
+        self, order: SearchOrder, reserve: Callable[[RelevanceModel], Reserve] | None
+    ) -> SearchTools:
         core = self._core
         relevance = core.relevance() if order.rerank == "http" else None
-        return SearchTools(core.db, core.space(order.mapping), core.indexes, relevance)
+        reserved = reserve(relevance) if reserve and relevance else None
+        return SearchTools(core.db, core.space(order.mapping), core.indexes, relevance, reserved)
 
     async def _scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
         if isinstance(graph, GraphMapping):

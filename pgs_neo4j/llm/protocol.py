@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
@@ -86,9 +88,18 @@ class Free(Protocol):
 class Adapting(Protocol):
     """A model that sends otherwise what its endpoint has refused, or would cut."""
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet.
+
+        ``told`` is what the run was told, and is added to. Without a run, it is what nobody was
+        told.
+        """
         ...
+
+
+def take_lessons(model: object, told: ToldLessons | None = None) -> tuple[str, ...]:
+    """Return what a model has learned and a run was not told yet; nothing if it does not adapt."""
+    return model.take_lessons(told) if isinstance(model, Adapting) else ()
 
 
 @runtime_checkable
@@ -233,7 +244,7 @@ class Lexical(Protocol):
 class RelevanceModel(Protocol):
     """Orders texts by their relevance to a question.
 
-    Every failure is a ModelError. A model may also be ``Adapting``.
+    Every failure is a ModelError. A model may also be ``Adapting`` or ``Reserving``.
     """
 
     @property
@@ -247,4 +258,34 @@ class RelevanceModel(Protocol):
 
     async def close(self) -> None:
         """Release connections; closing twice is harmless."""
+        ...
+
+
+class PaidCall(Protocol):
+    """A call whose usage is noted when it is known."""
+
+    usage: Usage | None
+
+
+Reserve = Callable[[int], AbstractAsyncContextManager[PaidCall]]
+"""Reserves so many tokens for a call, which may raise StoppedError, and records its usage."""
+
+
+@dataclass(slots=True)
+class _UncountedCall:
+    usage: Usage | None = None
+
+
+@asynccontextmanager
+async def reserve_nothing(_: int) -> AsyncGenerator[PaidCall]:
+    """Reserve nothing for a call, as outside of runs."""
+    yield _UncountedCall()
+
+
+@runtime_checkable
+class Reserving(Protocol):
+    """A relevance model whose calls can be made within the budget of a run."""
+
+    async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
+        """Return what ``rank`` does, and reserve each call before it is sent."""
         ...

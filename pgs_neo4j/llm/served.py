@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
@@ -50,8 +51,8 @@ class WireLLM(Protocol):
         """Return what the server says of the context."""
         ...
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return what was learned from refusals since the last time."""
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return what was learned from refusals and a run was not told yet."""
         ...
 
     def forget_lessons(self) -> None:
@@ -91,6 +92,7 @@ class AskedLLM:
     ) -> None:
         self._server = server
         self._wire, self._create_ollama = other, create_ollama
+        self._former: WireLLM | None = None
         self._asked = False
 
     @property
@@ -151,9 +153,9 @@ class AskedLLM:
         if isinstance(wire, Preparing):
             await wire.prepare(prompt, max_tokens=max_tokens)
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
-        return self._wire.take_lessons()
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet."""
+        return self._wire.take_lessons(told)
 
     def forget_lessons(self) -> None:
         """Forget what refusals have shown, because another model has this one's name now."""
@@ -161,13 +163,18 @@ class AskedLLM:
 
     async def close(self) -> None:
         """Close the connections."""
+        former, self._former = self._former, None
+        if former is not None:
+            await former.close()
         await self._wire.close()
 
     async def _choose(self) -> WireLLM:
         if not self._asked:
             found = await self._server.is_ollama()
+            # Another call may have chosen by now. Nothing is awaited from here on, so that no two
+            # calls open a client each. The former one may still be in use by calls that began
+            # while nothing answered, so it is closed at the end.
             if found and not self._asked:
-                await self._wire.close()
-                self._wire = self._create_ollama()
-            self._asked = found is not None
+                self._former, self._wire = self._wire, self._create_ollama()
+            self._asked = self._asked or found is not None
         return self._wire

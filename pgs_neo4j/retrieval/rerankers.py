@@ -14,7 +14,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.scores.diversity import order_diversely
 from pgs_neo4j.graph.scores.fusion import best_first, scale
-from pgs_neo4j.llm.protocol import Adapting, RelevanceModel
+from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, Reserving, take_lessons
 from pgs_neo4j.model import GraphMapping, RerankerName
 from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
@@ -28,7 +28,8 @@ MOST_NODES = 100
 class RerankOrder:
     """The scores of nodes by element id, best first, and the question they are for.
 
-    ``vector`` ``(d,)`` is its embedding. ``model`` compares texts with it, None without one.
+    ``vector`` ``(d,)`` is its embedding. ``model`` compares texts with it, None without one, and
+    ``reserve`` reserves its calls in the budget of a run, None outside of runs.
     """
 
     db: Database
@@ -37,6 +38,7 @@ class RerankOrder:
     vector: NDArray[np.float32] | None
     question: str = ""
     model: RelevanceModel | None = None
+    reserve: Reserve | None = None
 
     @property
     def nodes(self) -> list[str]:
@@ -140,16 +142,19 @@ NO_ENDPOINT = "the reranker http has no endpoint; set rerank_base_url (PGS_RERAN
 async def rerank_by_relevance(order: RerankOrder) -> Reranked:
     """Return the nodes by the relevance of their titles and texts.
 
-    Those that the model does not score come last, in their order. Raises DatabaseError and
-    ModelError.
+    Those that the model does not score come last, in their order. Raises DatabaseError, ModelError,
+    and what reserving raises.
     """
     if order.model is None:
         return unchanged(order, NO_ENDPOINT)
     nodes = await read_nodes(order.db, order.mapping, order.nodes)
     texts = [f"{node.title}\n{node.text}".strip() for node in nodes]
-    ranked = await order.model.rank(order.question, texts)
+    if order.reserve is not None and isinstance(order.model, Reserving):
+        ranked = await order.model.rank_within(order.question, texts, order.reserve)
+    else:
+        ranked = await order.model.rank(order.question, texts)
     best = [nodes[place].element_id for place in ranked]
-    learned = order.model.take_lessons() if isinstance(order.model, Adapting) else ()
+    learned = take_lessons(order.model)
     reranked = arranged(order, dict.fromkeys([*best, *order.nodes]))
     return replace(reranked, warning="; ".join(learned))
 

@@ -20,7 +20,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.traced import embed_traced
-from pgs_neo4j.llm.protocol import Adapting, Embedder
+from pgs_neo4j.llm.protocol import Embedder, take_lessons
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
 from pgs_neo4j.retrieval.shared_words import find_by_shared_words
@@ -143,8 +143,7 @@ async def embed_question(
         return replace(borrowed, note=f"{note}; {borrowed.note}")
     if not vector.any():
         return QuestionVector(None, "the question has no words that the embedder knows")
-    embedder = space.embedder
-    learned = embedder.take_lessons() if isinstance(embedder, Adapting) else ()
+    learned = take_lessons(space.embedder)
     return QuestionVector(unit(vector).astype(np.float32), "; ".join(learned))
 
 

@@ -255,7 +255,10 @@ class _Handler(BaseHTTPRequestHandler):
         recorded = Recorded("GET", self.path, self._headers(), {})
         fake.looked_at.append(self.path)
         if self.path in fake.pages:
-            return self._json(200, fake.pages[self.path])
+            page = fake.pages[self.path]
+            if isinstance(page, Drop):
+                return self._abandon(wait=False)
+            return self._status(page) if isinstance(page, Status) else self._json(200, page)
         if self.path.endswith("/models") and fake.models is not None:
             refused = fake.refuse(recorded)
             if isinstance(refused, Status):

@@ -13,12 +13,13 @@ from pgs_neo4j.cli.pages.documents.ingested import notes
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import EmbeddingError, ModelOutputError, PromptTooLongError
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.web.jobs.work import ingested_data
 from tests.conftest import Endpoint as Address
 from tests.database import fetch
 from tests.engines import with_address
-from tests.fakes.openai_server import FakeOpenAI, Raw, Recorded, Vectors
+from tests.fakes.openai_server import FakeOpenAI, Raw, Recorded, Vectors, vector_of
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 SHORT = [f"The slip of batch {number} was cone at 900 degrees near heat." for number in range(154)]
@@ -136,6 +137,21 @@ def sent(rows: list[object], tokens: object) -> Raw:
     return refused(200, {"data": data, "usage": {"prompt_tokens": tokens}})
 
 
+Count = Callable[[list[str], list[str]], int]
+
+
+def tokens_read(_: list[str], read: list[str]) -> int:
+    return sum(len(text) // 4 + 2 for text in read)
+
+
+def tokens_sent(texts: list[str], _: list[str]) -> int:
+    return tokens_read([], texts)
+
+
+def words_read(_: list[str], read: list[str]) -> int:
+    return sum(len(text.split()) // 2 for text in read)
+
+
 NOTHING = {
     "zeros": [0.0, 0.0],
     "zeros in base64": "AAAAAAAAAAA=",
@@ -155,13 +171,14 @@ async def test_what_stands_for_nothing_is_no_vector(fake, embedder, name):
     assert np.allclose((await embedder.embed_once(SHORT)).vectors, np.sqrt(0.5))
 
 
-def cut_to(most: int, *, counts: bool = True) -> Callable[[Recorded], Raw]:
+def cut_to(most: int, count: Count | None = tokens_read) -> Callable[[Recorded], Raw]:
     """A server that reads so many tokens of a text, as most local ones do, and says nothing."""
 
     def embed(request: Recorded) -> Raw:
-        texts = [text[: 4 * most] for text in request.body["input"]]
-        tokens = sum(len(text) // 4 + 2 for text in texts) if counts else None
-        return sent([[1.0, float(len(text))] for text in texts], tokens)
+        texts = request.body["input"]
+        read = [text[: 4 * most] for text in texts]
+        tokens = None if count is None else count(texts, read)
+        return sent([[*vector_of(text, 16)] for text in read], tokens)
 
     return embed
 
@@ -179,6 +196,37 @@ def vaguely(request: Recorded) -> Raw:
     )
 
 
+@pytest.mark.parametrize(
+    ("server", "divides"),
+    [
+        (cut_to(400), True),
+        (cut_to(128), True),
+        (cut_to(512, words_read), True),
+        (cut_to(10**6, words_read), False),
+        (cut_to(10**6), False),
+    ],
+)
+async def test_a_gateway_at_the_address_of_a_vendor_is_found_out_by_its_tokens(
+    fake: FakeOpenAI, embedder: OpenAIEmbedder, server: Callable[[Recorded], Raw], divides: bool
+) -> None:
+    """The vendor itself refuses a text that is too long, so none is sent to see whether it cuts.
+
+    A cut that leaves more than the fewest tokens that a text can have shows nowhere.
+    """
+    embedder.fit.refuses = True
+    fake.refuse = server
+    for _ in range(2):
+        rows = await embedder.embed([*SHORT, LONG])
+        pieces = divide_text(LONG, embedder.fit.window or 0)
+        assert (len(pieces) > 1) == divides
+        vectors = [np.array(vector_of(piece, 16)) for piece in pieces]
+        mean = join_pieces([one / np.linalg.norm(one) for one in vectors], [*map(weigh, pieces)])
+        assert np.allclose(rows[-1], mean, atol=1e-5)
+    requests = len(fake.requests)
+    await embedder.embed([*SHORT, LONG])
+    assert len(fake.requests) == requests + 1
+
+
 IN_PIECES = "in pieces, whose vectors are averaged"
 ENDPOINTS = {
     # An endpoint, how many of twelve documents, one of them long, get no vector, and why. What is
@@ -190,12 +238,23 @@ ENDPOINTS = {
     "cut to 256": (cut_to(256), 0, "", IN_PIECES),
     "cut to 640": (cut_to(640), 0, "", IN_PIECES),
     "whole": (cut_to(10**6), 0, "", ""),
-    "cut, and not counted": (cut_to(512, counts=False), 0, "", IN_PIECES),
+    "cut, and not counted": (cut_to(512, None), 0, "", IN_PIECES),
+    "cut, and counted before": (cut_to(512, tokens_sent), 0, "", IN_PIECES),
+    "cut to 128": (cut_to(128), 0, "", IN_PIECES),
+    "words are counted": (cut_to(10**6, words_read), 0, "", ""),
+    "words are counted of what is cut": (cut_to(512, words_read), 0, "", IN_PIECES),
     "nothing shows it": (vaguely, 0, "", "do not show that it reads long texts to their end"),
 }
 
 
-OFTEN = ("batches of ten", "too long", "zeros", "cut, and not counted", "nothing shows it")
+OFTEN = (
+    "batches of ten",
+    "too long",
+    "zeros",
+    "cut, and counted before",
+    "words are counted",
+    "nothing shows it",
+)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -11,12 +12,17 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.models import examine_models
 from pgs_neo4j.llm.context import ModelContext, advise_context
+from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.factory import create_llms
+from pgs_neo4j.llm.ollama.chat import OllamaLLM
+from pgs_neo4j.llm.openai.chat import OpenAILLM
+from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
+from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.served import AskedLLM
 from tests.conftest import Endpoint
 from tests.engines import model_on_papers
 from tests.fakes.ollama import FakeOllama
-from tests.fakes.openai_server import Answer, FakeOpenAI, contract_answer
+from tests.fakes.openai_server import Answer, Drop, FakeOpenAI, Status, contract_answer
 from tests.fakes.windows import Window
 from tests.fakes.wires import WIRES, WireServer, listed
 
@@ -155,3 +161,60 @@ async def test_another_server_at_the_address_is_recognized_in_its_turn(fake):
         fake.pages, advice = {}, llm.larger_context
         assert await llm.read_context() is None  # it is too busy to say
         assert llm.larger_context == advice
+
+
+VERSION = "/api/version"
+
+
+async def test_a_server_that_does_not_answer_is_not_asked_by_each_call(fake):
+    fake.pages[VERSION] = Drop()
+    for silence_s, asked in ((60.0, 1), (0.0, 3)):
+        fake.looked_at.clear()
+        server = AskedServer(ModelEndpoint(fake.base_url), silence_s=silence_s)
+        assert [await server.is_ollama() for _ in range(3)] == [None] * 3
+        assert fake.looked_at == [VERSION] * asked
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+async def test_a_server_that_is_starting_is_recognized_once_it_runs(fake, status):
+    ollama = FakeOllama("reader").put_before(fake)
+    fake.pages[VERSION] = Status(status)
+    server = AskedServer(ModelEndpoint(fake.base_url))
+    embedder = OpenAIEmbedder(ModelEndpoint(fake.base_url), model="reader")
+    assert await server.is_ollama() is None
+    await embedder.ask_limit()
+    assert not embedder.fit.refuses
+    ollama.put_before(fake)
+    assert await server.is_ollama() is True
+    await embedder.ask_limit()
+    assert embedder.fit.refuses
+    fake.pages[VERSION] = Status(404)
+    assert await server.is_ollama() is True
+    await embedder.close()
+
+
+class SlowToClose(OpenAILLM):
+    """Notes when it is closed, which takes a while."""
+
+    closed = False
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
+        await super().close()
+        self.closed = True
+
+
+async def test_first_calls_at_once_open_one_client_and_close_none_in_use(fake):
+    FakeOllama("reader", limit=CONTEXT).put_before(fake)
+    endpoint = ModelEndpoint(fake.base_url)
+    former, created = SlowToClose("reader", endpoint), list[OllamaLLM]()
+
+    def create() -> OllamaLLM:
+        created.append(OllamaLLM("reader", endpoint))
+        return created[-1]
+
+    llm = AskedLLM(AskedServer(endpoint), former, create)
+    await asyncio.gather(*(llm.read_context() for _ in range(4)))
+    assert (len(created), former.closed) == (1, False)
+    await llm.close()
+    assert former.closed

@@ -102,10 +102,11 @@ class Reader:
         most_tokens: int = 10**9,
         usage: Callable[[int], object] = lambda _: {},
         vague: bool = False,
+        scale: Callable[[int], float] = float,
     ) -> None:
         self.reads, self.refuses, self.usage, self.vague = reads, refuses, usage, vague
         self.most_texts, self.most_tokens = most_texts, most_tokens
-        self.refused = 0
+        self.refused, self.scale = 0, scale
         self.sent: list[str] = []
         self.unread: list[str] = []
 
@@ -128,7 +129,9 @@ class Reader:
                 "index": place,
                 "relevance_score": float(place + 1)
                 if self.vague
-                else len(words & {*text.partition("\n")[2].lower().replace(".", "?").split()}),
+                else self.scale(
+                    len(words & {*text.partition("\n")[2].lower().replace(".", "?").split()})
+                ),
             }
             for place, text in enumerate(read)
         ]
@@ -151,6 +154,8 @@ READERS: dict[str, tuple[Reader, bool]] = {
     "reads all": (Reader(), False),
     "cuts at 2,000 characters": (Reader(2_000), True),
     "cuts at 900": (Reader(900), True),
+    "cuts at 500": (Reader(500), True),
+    "refuses more than 150": (Reader(150, refuses=True), True),
     "refuses more than 2,000": (Reader(2_000, refuses=True), True),
     "takes 32 texts": (Reader(most_texts=32), False),
     "takes 8 texts and cuts": (Reader(1_500, most_texts=8), True),
@@ -217,11 +222,80 @@ async def test_a_usage_that_cannot_be_shows_nothing(
     assert FAR in reader.sent
 
 
+WRONG: dict[str, Callable[[int], int]] = {
+    "words": lambda tokens: tokens * 6 // 10,
+    "a tenth": lambda tokens: tokens // 10,
+    "always 300": lambda _: 300,
+    "always 1": lambda _: 1,
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_what_is_wrongly_counted_divides_no_text_for_good(
+    fake: FakeOpenAI, model: HTTPReranker, name: str
+) -> None:
+    reader = Reader(usage=lambda tokens: {"usage": {"total_tokens": WRONG[name](tokens)}})
+    fake.refuse = reader
+    assert (await model.rank(QUESTION, LATE))[0] == LATE.index(FAR)
+    reader.sent = []
+    calls = len(fake.requests)
+    assert (await model.rank(QUESTION, LATE))[0] == LATE.index(FAR)
+    assert FAR in reader.sent
+    assert len(fake.requests) == calls + 1
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.00001, 0.99999), (-11.5, 9.0)])
+async def test_scores_that_hardly_differ_among_matches_are_not_those_of_a_cut(
+    fake: FakeOpenAI, model: HTTPReranker, ends: tuple[float, float]
+) -> None:
+    """Models whose scores are probabilities give all good texts nearly 1."""
+    reader = Reader(scale=lambda words: ends[words > 1])
+    fake.refuse = reader
+    await model.rank(QUESTION, [FAR, f"{FAR} {FAR}", *LATE])
+    assert FAR in reader.sent
+    assert model.fit.window is None
+
+
+@pytest.mark.parametrize("reads", [600, 2_000])
+@pytest.mark.parametrize("counts", [lambda tokens: tokens, lambda _: 6], ids=["right", "six"])
+async def test_a_long_question_takes_room_from_the_texts(
+    fake: FakeOpenAI, model: HTTPReranker, reads: int, counts: Callable[[int], int]
+) -> None:
+    reader = Reader(reads, usage=lambda tokens: {"usage": {"total_tokens": counts(tokens)}})
+    fake.refuse = reader
+    question = f"{QUESTION} {' '.join(['Say so in few words.'] * 60)}"
+    for texts in (LATE, [NEAR[:150]], LATE):
+        reader.unread = []
+        ranked = await model.rank(question, texts)
+        assert sorted(ranked) == [*range(len(texts))]
+    assert reader.unread == []
+
+
+async def test_a_text_that_is_refused_whatever_its_length_divides_no_other(
+    fake: FakeOpenAI, model: HTTPReranker
+) -> None:
+    reader = Reader()
+
+    def refuse(request: Recorded) -> Raw:
+        bad = any("slag" in text for text in request.body["documents"])
+        return reader._refuse(400, "input is too long") if bad else reader(request)
+
+    fake.refuse = refuse
+    bad = "slag " * 700
+    ranked = await model.rank(QUESTION, [bad, *LATE])
+    assert ranked[0] == 1 + LATE.index(FAR)
+    assert sorted(ranked) == [*range(1, 1 + len(LATE))]
+    assert model.fit.window is None
+    reader.sent = []
+    await model.rank(QUESTION, LATE)
+    assert FAR in reader.sent
+
+
 async def test_a_limit_that_is_known_bounds_what_is_sent(fake: FakeOpenAI) -> None:
     fake.pages["/info"] = {"max_input_length": 512, "auto_truncate": False}
     endpoint = ModelEndpoint(fake.base_url, None, 60.0, RERANKER_WORDS)
-    for context in (None, 512):
-        reader = Reader(2_048, refuses=True)
+    for context in (None, 512, 128, 64):
+        reader = Reader(4 * (context or 512), refuses=True)
         fake.refuse = reader
         model = HTTPReranker(endpoint, "ranks", context=context)
         assert (await model.rank(QUESTION, LATE))[0] == LATE.index(FAR)
@@ -332,7 +406,12 @@ def test_an_address_is_refused_by_the_name_of_its_setting(url: str) -> None:
 @pytest.fixture
 async def pgs(endpoint: Endpoint, db: Database, fake: FakeOpenAI) -> AsyncIterator[PGS]:
     mapping = await papers(db)
-    settings = {"rerank_base_url": fake.base_url, "rerank_model": "ranks", "embedder": "none"}
+    settings: dict[str, Any] = {
+        "rerank_base_url": fake.base_url,
+        "rerank_model": "ranks",
+        "embedder": "none",
+        "models": {"scripted": {"input_price": 1.0, "output_price": 10.0}},
+    }
     async with engine_on(endpoint, **settings) as opened:
         await opened.add_graph("papers", mapping)
         yield opened
@@ -371,6 +450,37 @@ async def test_a_search_takes_the_order_of_the_endpoint_unless_it_fails(
         assert found.warnings[-1].startswith(
             "the order was kept, because the reranker http failed: the model endpoint 127.0.0.1:"
         )
+
+
+def counting(request: Recorded) -> Raw:
+    reply = json.loads(last_first(request).content)
+    return Raw(json.dumps({**reply, "usage": {"total_tokens": 1_234}}).encode())
+
+
+async def test_an_answer_counts_the_calls_of_its_reranker_and_keeps_enough_for_itself(
+    pgs: PGS, fake: FakeOpenAI
+) -> None:
+    fake.refuse = counting
+    asked: dict[str, Any] = {"graph": "papers", "answer": True, "cache": False}
+    plain = await pgs.search("fact101 orbital", **asked)
+    fake.requests.clear()
+    found = await pgs.search("fact101 orbital", rerank="http", **asked)
+    assert found.answer is not None
+    assert plain.answer is not None
+    calls = len(fake.requests)
+    assert calls > 0
+    assert found.answer.usage.calls == plain.answer.usage.calls + calls
+    assert found.answer.usage.input_tokens >= plain.answer.usage.input_tokens + 1_000 * calls
+    fake.requests.clear()
+    for limit, why in (
+        ({"max_calls": 1}, "too little of the limit for the answer"),
+        ({"max_cost": 100.0}, "max_cost needs the price of ranks"),
+    ):
+        found = await pgs.search("fact101 orbital", rerank="http", **asked, **limit)
+        assert found.answer is not None
+        assert found.answer.text
+        assert any("the order was kept" in text and why in text for text in found.warnings)
+    assert fake.requests == []
 
 
 async def test_without_an_address_the_order_stays(endpoint: Endpoint, db: Database) -> None:

@@ -158,7 +158,7 @@ async def test_ollama_loads_one_context_for_all_who_ask_for_a_model() -> None:
 
 
 @pytest.mark.usefixtures("no_waits")
-async def test_two_names_of_one_model_in_an_engine_share_what_is_learned(
+async def test_two_names_of_one_model_share_what_is_learned_and_each_run_is_told_once(
     endpoint: Any, db: Database
 ) -> None:
     names = {"models": {"reader": {"model": "one"}, "writer": {"model": "one"}}}
@@ -174,7 +174,11 @@ async def test_two_names_of_one_model_in_an_engine_share_what_is_learned(
         mapping = await papers(db, 1, 12)
         async with with_model(endpoint, fake, sweep_effort="low", **names) as pgs:
             await pgs.add_graph("papers", mapping)
-            answer = await pgs.execute("Why?", full_sweep=True, cache=False)
-    assert answer.synthesis.complete
+            answers = [
+                await pgs.execute("Why?", full_sweep=True, cache=False, session_id=session)
+                for session in ("one", "two")
+            ]
     assert len(refusals) == 1
-    assert sum("refuses reasoning_effort" in text for text in answer.warnings) == 1
+    for answer in answers:  # the second run goes without an effort as well, and says so
+        assert answer.synthesis.complete
+        assert sum("refuses reasoning_effort" in text for text in answer.warnings) == 1

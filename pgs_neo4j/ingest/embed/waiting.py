@@ -23,7 +23,6 @@ from pgs_neo4j.ingest.embed.texts import (
 from pgs_neo4j.ingest.order import Embedding, IngestTools
 from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextVector
-from pgs_neo4j.llm.protocol import Adapting
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 20_000
 """Most texts of a call, and their tokens."""
@@ -89,8 +88,7 @@ async def embed_waiting(tools: IngestTools, writer: Writer, *, stopped: str) -> 
         await work.embed(pages)
     if work.done.ended or work.done.refused:
         work.done.waiting, _ = await count_unembedded(db, writer.graph, writer.label, model)
-    embedder = tools.embedding.embedder
-    work.done.notes = embedder.take_lessons() if isinstance(embedder, Adapting) else ()
+    work.done.notes = tools.calls.take_lessons(tools.embedding.embedder)
     return work.done
 
 

@@ -40,7 +40,7 @@ from pgs_neo4j.llm.anthropic.wire import (
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
-from pgs_neo4j.llm.lessons import share_learned
+from pgs_neo4j.llm.lessons import ToldLessons, share_learned
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error
@@ -204,9 +204,9 @@ class AnthropicLLM:
         """Whether the endpoint is known to answer a too long prompt with an error."""
         return self._endpoint.refuses
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
-        return self._dialect.lessons.take(self._where)
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet."""
+        return self._dialect.lessons.take(self._where, told)
 
     def forget_lessons(self) -> None:
         """Forget what refusals have shown, because another model has this one's name now."""

@@ -221,6 +221,7 @@ class Dialect:
 
         What the server last said is kept, as that is how the other one was noticed.
         """
+        self.lessons.forget()
         self.thinking, self.takes_effort, self.takes_temperature = THINKING, True, True
         self.marks, self.most_output = True, None
         if self.description is not None:

@@ -8,8 +8,8 @@ text is checked before any vector counts. A text that is too long is embedded in
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -25,26 +25,33 @@ from pgs_neo4j.errors import (
     PromptCutError,
     PromptTooLongError,
 )
-from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, join_pieces, weigh
+from pgs_neo4j.llm.embedders.pieces import (
+    LEAST_CHARACTERS,
+    SURELY_READ,
+    divide_text,
+    join_pieces,
+    weigh,
+)
+from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
 from pgs_neo4j.llm.embedders.sizes import CallSizes
-from pgs_neo4j.llm.lessons import Lessons
+from pgs_neo4j.llm.lessons import Lessons, ToldLessons
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
-from pgs_neo4j.text.token_floor import LEAST_COUNT
+from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
 from pgs_neo4j.text.tokens import estimate
 
-SURELY_READ = 200
-"""Tokens that every embedding model reads of a text; the smallest ones read 256."""
 FILLED = 0.8  # of a limit in a server's tokens, of which dense text has more than the estimate
 CUT_SHORT = 0.9  # of the share of a text that was read, so that its pieces are read as a whole
 FRAME_TOKENS = 16  # that a model puts around a text, such as its beginning and end
 MISCOUNT = 0.04
+LEAST_GROWTH = 0.2  # of the share of tokens that a longer text must have more
 # Cosines of a text and the same text with more at its end. Repeating a call in half precision
 # changes a cosine by about 1e-6, and an eighth more text changes it by more than 1e-3.
 SAME, DIFFERENT = 1 - 1e-5, 1 - 1e-4
 FOREIGN = (
     "Seven violet lanterns drifted over the frozen harbor while a clockmaker sorted brass keys. "
 )
+LONGER = 1.25  # times what is proven, before the tokens of another text are counted by themselves
 FOREIGN_SHARE = 8  # a text is made longer by an eighth to see whether its end is read
 MOST_FAILURES = 10
 """Texts that fail alone before an embedder is given up."""
@@ -52,24 +59,28 @@ MOST_FAILURES = 10
 Then = Callable[[EmbeddedTexts], Awaitable[None]]
 Call = Callable[[Sequence[str], Then], Awaitable[None]]
 """Embeds some texts in one call, and awaits the function that takes their vectors."""
-Verdict = Literal["read", "cut", "unproven"]
+Verdict = Literal["read", "cut", "refused", "unproven"]
 
 
 @dataclass(slots=True)
 class TextFit:
     """What an endpoint takes in a call and reads of a text, as far as it has shown that.
 
-    ``window`` are the tokens of the longest text that is embedded as one, None without a limit.
-    ``proven`` are those of the longest one that is known to be read as a whole. All are estimates.
-    ``refuses``: a longer text is known to end in an error. ``unprovable``: nothing shows whether
+    ``most`` are the tokens of the longest text that may be read as a whole, None without a limit.
+    ``proven`` are those of the longest one that is known to be. All are estimates. ``refuses``: its
+    server says that a longer text ends in an error. ``belied``: it counted too few tokens for that.
+    ``miscounts``: what it counts are not the tokens of texts. ``unprovable``: nothing shows whether
     the end of a text is read. ``asked``: the server was asked for its limit.
     ``divides``: a text was longer than the window. ``joined`` says what becomes of its pieces.
-    ``learning`` is held by the calls that the first of others wait for.
+    ``learning`` is held by the calls that the first of others wait for, ``proving`` while the
+    counts of one call are looked into.
     """
 
-    window: int | None = None
+    most: int | None = None
     proven: int = SURELY_READ
     refuses: bool = False
+    belied: bool = False
+    miscounts: bool = False
     unprovable: bool = False
     asked: bool = False
     divides: bool = False
@@ -77,30 +88,65 @@ class TextFit:
     sizes: CallSizes = field(default_factory=CallSizes)
     lessons: Lessons = field(default_factory=Lessons)
     learning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _told: int | None = None
+    proving: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _assumed: dict[object, int] = field(default_factory=dict)
+    _said: str = ""
+
+    @property
+    def window(self) -> int | None:
+        """The tokens of the longest text that is sent as one, None without a limit."""
+        known = [] if self.most is None else [self.most]
+        return min([*known, *self._assumed.values()], default=None)
 
     def limit(self, tokens: int) -> None:
         """Take in the limit of a text that its server names, in the server's tokens."""
-        self.narrow(max(int(tokens * FILLED), SURELY_READ))
+        self.narrow(max(int(tokens * FILLED), 1))
 
     def narrow(self, tokens: int) -> None:
-        """Embed longer texts in pieces from now on."""
-        self.window = tokens if self.window is None else min(self.window, tokens)
+        """Send longer texts in pieces from now on."""
+        self.most = tokens if self.most is None else min(self.most, tokens)
+
+    def assume(self, why: object, tokens: int) -> None:
+        """Send longer texts in pieces until it is known whether the length of a text matters.
+
+        ``why`` stands for that text in ``confirm`` and ``withdraw``.
+        """
+        self._assumed[why] = min(tokens, self._assumed.get(why, tokens))
+
+    def confirm(self, why: object) -> None:
+        """Keep what was assumed of a text, whose pieces were all accepted."""
+        if why in self._assumed:
+            self.narrow(self._assumed.pop(why))
+            self.divides = True
+
+    def withdraw(self, why: object) -> None:
+        """Forget what was assumed of a text, which is refused whatever its length."""
+        self._assumed.pop(why, None)
+
+    def missing(self, texts: Sequence[str], counted: int | None) -> int:
+        """Return the least tokens of texts where fewer were counted, which shows a cut; else 0.
+
+        What is known to count something else shows nothing, and neither does a 0, or a 1 a text.
+        """
+        if self.miscounts or counted is None or counted <= len(texts):
+            return 0
+        least = measure("\n".join(texts)).floor
+        return int(least) if counted < least else 0
 
     def tell_unproven(self) -> None:
         """Note that nothing proves that texts are read as a whole."""
         self.lessons.add(
-            "counts no tokens, and its vectors do not show that it reads long texts to their end"
+            "counts no tokens that show it, and its vectors do not show that it reads long texts "
+            "to their end"
         )
 
-    def take_lessons(self, where: str) -> tuple[str, ...]:
-        """Return in sentences what is new since the last time; ``where`` names the endpoint."""
-        if self.divides and self.window != self._told:
-            self._told = self.window
-            self.lessons.add(
-                f"gets texts of more than about {self.window:,} tokens in pieces, {self.joined}"
-            )
-        return self.lessons.take(where)
+    def take_lessons(self, where: str, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what a run was not told yet; ``where`` names the endpoint."""
+        if self.divides and self.window is not None:
+            said = f"gets texts of more than about {self.window:,} tokens in pieces, {self.joined}"
+            self.lessons.add(said, instead_of=self._said)
+            self._said = said
+        return self.lessons.take(where, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +161,19 @@ class TextVector:
     proven: bool = True
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Text:
-    """A text on its way to a vector; ``waiting`` counts the pieces that have none yet."""
+    """A text on its way to a vector; ``waiting`` counts the pieces that have none yet.
+
+    ``window`` are the tokens of its longest piece, if it was refused; None otherwise.
+    """
 
     waiting: int
+    window: int | None = None
     vectors: list[NDArray[np.float32]] = field(default_factory=list)
     weights: list[int] = field(default_factory=list)
     proven: bool = True
     failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    text: str
-    place: int
-    weight: int
-    tokens: int
 
 
 @dataclass(slots=True)
@@ -153,12 +195,15 @@ class FittedEmbedding:
     workers: int = 1
     alone: bool = False
     ended: Callable[[], bool] = lambda: False
-    _whole: dict[int, _Piece] = field(default_factory=dict)
+    _queue: PieceQueue = field(init=False)
+    _whole: dict[int, Piece] = field(default_factory=dict)
     _texts: dict[int, _Text] = field(default_factory=dict)
-    _queue: deque[_Piece] = field(default_factory=deque)
-    _halves: deque[list[_Piece]] = field(default_factory=deque)
+    _alone: Piece | None = None
     _accepted: bool = False
     _error: PGSError | None = None
+
+    def __post_init__(self) -> None:
+        self._queue = PieceQueue(self.fit.sizes, self.most_texts, self.most_tokens)
 
     async def embed(self, texts: Sequence[str]) -> None:
         """Embed texts, each of which gets a vector or fails.
@@ -174,14 +219,20 @@ class FittedEmbedding:
             if text.strip():
                 self._whole[place] = _piece(text, place)
                 self._texts[place] = _Text(1)
-                self._queue.append(self._whole[place])
-        async with self.fit.learning:
-            self._divide_waiting()
-            await self._prove_longest()
-            known = self.fit.sizes.texts > 0 and not self.alone
-            while self._may_call and not (self._accepted or known) and await self._step():
-                pass
-        await asyncio.gather(*(self._work() for _ in range(self.workers)))
+                self._queue.waiting.append(self._whole[place])
+        try:
+            async with self.fit.learning:
+                self._divide_waiting()
+                async with self.fit.proving:
+                    await self._prove_waiting()
+                self._send_longest_alone()
+                known = self.fit.sizes.texts > 0 and not self.alone
+                while self._may_call and not (self._accepted or known) and await self._step():
+                    pass
+            await asyncio.gather(*(self._work() for _ in range(self.workers)))
+        finally:
+            for waiting in self._texts.values():
+                self.fit.withdraw(waiting)
         if self._error is not None:
             raise self._error
 
@@ -191,9 +242,9 @@ class FittedEmbedding:
 
     @property
     def _may_cut(self) -> bool:
-        if self.fit.refuses or not isinstance(self.embedder, Fitted):
+        if not isinstance(self.embedder, Fitted):
             return False
-        return self.embedder.may_cut
+        return self.fit.belied or (not self.fit.refuses and self.embedder.may_cut)
 
     async def _work(self) -> None:
         while self._may_call and await self._step():
@@ -201,12 +252,15 @@ class FittedEmbedding:
 
     async def _step(self) -> bool:
         """Make the next call; return whether there was one to make."""
-        batch = self._halves.popleft() if self._halves else self._next_batch()
+        if self.fit.proving.locked():
+            async with self.fit.proving:
+                pass  # what is found out may divide the pieces that wait
+        batch = self._queue.next_call()
         batch = [piece for piece in batch if not self._texts[piece.place].failed]
         if not batch:
-            return bool(self._queue or self._halves)
+            return not self._queue.is_empty
         sizes = self.fit.sizes
-        trying = self._is_larger(batch)
+        trying = self._queue.is_larger(batch)
         sizes.trying = sizes.trying or trying
         try:
             await self._attempt(batch)
@@ -218,44 +272,35 @@ class FittedEmbedding:
                 sizes.trying = False
         return True
 
-    def _next_batch(self) -> list[_Piece]:
-        """Take the pieces of the next call; one call at a time is larger than any before."""
-        batch: list[_Piece] = []
-        tokens, sizes = 0, self.fit.sizes
-        while self._queue and len(batch) < self.most_texts:
-            total = tokens + self._queue[0].tokens
-            if batch and total > self.most_tokens:
-                break
-            if not sizes.fits(len(batch) + 1, total, surely=sizes.trying) and batch:
-                break
-            batch.append(self._queue.popleft())
-            tokens = total
-        return batch
-
-    def _is_larger(self, batch: Sequence[_Piece]) -> bool:
-        """Return whether a call is larger than what is known to be accepted."""
-        tokens = sum(piece.tokens for piece in batch)
-        return not self.fit.sizes.fits(len(batch), tokens, surely=True)
-
-    async def _attempt(self, batch: list[_Piece]) -> None:
+    async def _attempt(self, batch: list[Piece]) -> None:
         try:
             await self.call([piece.text for piece in batch], partial(self._accept, batch))
-        except PromptCutError as error:
-            self._narrow_cut(batch, error)
+        except PromptCutError:
+            await self._look_into(batch)
         except PromptTooLongError as error:
-            self._divide_refused(batch, error)
+            if len(batch) > 1:
+                self._queue.make_smaller(batch)
+            else:
+                self._queue.put_back(batch)
+                self._divide_refused(batch[0], error)
         except (EmbeddingError, ModelOutputError) as error:
-            self._halve(batch, error)
+            if len(batch) > 1:  # the endpoint fails on some of them
+                self._queue.halve(batch)
+            else:
+                self._fail(batch[0], error)
 
-    async def _accept(self, batch: Sequence[_Piece], embedded: EmbeddedTexts) -> None:
+    async def _accept(self, batch: Sequence[Piece], embedded: EmbeddedTexts) -> None:
         """Take the vectors of a call, and pass on those of the texts that are complete."""
         if len(embedded.vectors) != len(batch):
             raise EmbeddingError(
                 f"the embedder {self.embedder.name} made {len(embedded.vectors)} vectors of "
                 f"{counted(len(batch), 'text')}; use another embedding_model"
             )
-        self._accepted = True
-        self.fit.sizes.accept(len(batch), sum(piece.tokens for piece in batch))
+        if batch == [self._alone]:
+            self.fit.proven = max(self.fit.proven, batch[0].weight)
+        else:
+            self._accepted = True
+            self._queue.accept(batch)
         lexical = isinstance(self.embedder, Lexical) and self.embedder.lexical
         done: list[TextVector] = []
         for piece, row in zip(batch, embedded.vectors, strict=True):
@@ -267,9 +312,11 @@ class FittedEmbedding:
             text.weights.append(piece.weight)
             text.proven = text.proven and self._is_proven(piece)
             text.waiting -= 1
+            self._share_window(text)
             if text.waiting == 0 and not text.failed:
                 vector = join_pieces(text.vectors, text.weights)
                 done.append(TextVector(piece.place, vector, text.proven))
+                self.fit.confirm(text)
                 del self._texts[piece.place]
         if done:
             await self.take(done)
@@ -280,71 +327,112 @@ class FittedEmbedding:
             "numbers that are not finite; use another embedding_model"
         )
 
-    def _is_proven(self, piece: _Piece) -> bool:
+    def _is_proven(self, piece: Piece) -> bool:
         return piece.weight <= self.fit.proven or not self._may_cut
 
-    def _halve(self, batch: list[_Piece], error: ModelError) -> None:
-        """Ask for the halves of a call, some of whose texts its endpoint fails on."""
-        if len(batch) == 1:
-            return self._fail(batch[0], error)
-        middle = len(batch) // 2
-        self._halves.extendleft((batch[middle:], batch[:middle]))
-        return None
-
-    def _fail(self, piece: _Piece, error: ModelError) -> None:
+    def _fail(self, piece: Piece, error: ModelError) -> None:
         text = self._texts[piece.place]
         if not text.failed:
             text.failed = True
             self.refuse(piece.place, error)
+        self.fit.withdraw(text)
 
-    def _divide_refused(self, batch: list[_Piece], error: PromptTooLongError) -> None:
-        """Ask in smaller calls, or for a single text in pieces."""
-        if len(batch) > 1:
-            tokens = sum(piece.tokens for piece in batch)
-            if not self.fit.sizes.refuse([piece.text for piece in batch], tokens):
-                return self._halve(batch, error)
-            self._queue.extendleft(reversed(batch))
-            return None
-        (piece,) = batch
+    def _divide_refused(self, piece: Piece, error: PromptTooLongError) -> bool:
+        """Ask for the pieces of a text that waits; return False for one that is too short."""
         self.fit.sizes.excuse(piece.text)
-        self.fit.refuses = True
         if len(piece.text) < 2 * LEAST_CHARACTERS:
-            return self._fail(piece, error)
+            # Its length is not why it is refused, so others need not be divided for it.
+            self._fail(piece, error)
+            self._divide_waiting()
+            return False
         share = 0.5
         if error.context and error.prompt and error.context < error.prompt:
             share = CUT_SHORT * error.context / error.prompt
         least = piece.weight * LEAST_CHARACTERS // len(piece.text) + 1
-        self._queue.appendleft(piece)
-        self._narrow(max(min(int(piece.weight * share), piece.weight // 2), least))
-        return None
+        self._divide_one(piece, max(min(int(piece.weight * share), piece.weight // 2), least))
+        return True
 
-    def _narrow_cut(self, batch: list[_Piece], error: PromptCutError) -> None:
-        """Ask for the longest text of a call in pieces, since at least one of them was cut."""
-        longest = max(piece.weight for piece in batch)
-        if longest <= SURELY_READ:
-            return self._halve(batch, error)
-        self.fit.proven = SURELY_READ
-        self._queue.extendleft(reversed(batch))
-        self._narrow(max(longest // 2, SURELY_READ))
-        return None
-
-    def _narrow(self, window: int) -> None:
-        self.fit.narrow(window)
+    def _divide_one(self, piece: Piece, window: int) -> None:
+        text = self._texts[piece.place]
+        text.window = min(window, text.window or window)
+        self._queue.join_halves()
         self._divide_waiting()
+        self._queue.send_first([one for one in self._queue.waiting if one.place == piece.place])
+
+    def _share_window(self, text: _Text) -> None:
+        """Divide other texts as one that was refused, since a piece of it was accepted."""
+        if text.window is None or text.failed:
+            return
+        before = self.fit.window
+        self.fit.assume(text, text.window)
+        if self.fit.window != before:
+            self._divide_waiting()
+
+    async def _look_into(self, batch: list[Piece]) -> None:
+        """Find out whether a text of a call was cut, for which too few tokens were counted.
+
+        An endpoint may count anything, so the vectors of the longest text decide. The whole call is
+        made again, in pieces if it was cut.
+        """
+        longest = max(batch, key=lambda piece: piece.weight)
+        async with self.fit.proving:
+            self._queue.put_back(batch)
+            window = self.fit.window
+            settled = self.fit.miscounts or (window is not None and longest.weight > window)
+            if not settled and longest.weight <= SURELY_READ:
+                self.fit.miscounts = True  # no model cuts so short a text
+            elif not settled:
+                await self._prove_doubted(longest)
+            self._queue.join_halves()
+            self._divide_waiting()
+            await self._prove_waiting()
+
+    async def _prove_doubted(self, piece: Piece) -> bool:
+        """Settle by its vectors whether a text is read; return whether it does not fail."""
+        fit = self.fit
+        # Counts that are looked into are no reason to refuse a reply.
+        fit.belied, fit.miscounts, fit.unprovable, fit.proven = True, True, False, SURELY_READ
+        verdict: Verdict = "cut"
+        try:
+            verdict = self._take_proof(piece, await prove_read(self.call, piece.text))
+        except PromptTooLongError as error:
+            return self._divide_refused(piece, error)
+        except (EmbeddingError, ModelOutputError) as error:
+            self._fail(piece, error)
+            return False
+        finally:
+            fit.miscounts = verdict in ("read", "unproven")
+        return True
+
+    def _take_proof(self, piece: Piece, proof: ReadingProof) -> Verdict:
+        match proof.verdict:
+            case "read":
+                self.fit.proven = max(self.fit.proven, piece.weight)
+            case "cut":
+                self.fit.narrow(max(int(piece.weight * proof.share), SURELY_READ))
+                self._queue.join_halves()
+            case "refused":
+                self._divide_one(piece, int(piece.weight * proof.share))
+            case "unproven":
+                self.fit.unprovable = True
+                self.fit.tell_unproven()
+        self._share_window(self._texts[piece.place])
+        self._divide_waiting()
+        return proof.verdict
 
     def _divide_waiting(self) -> None:
         """Divide the texts that wait by the window.
 
         A text of which nothing was sent is divided as a whole again, so that its pieces do not
-        depend on the windows that were too large before.
+        depend on the windows that were too large, or too small, before.
         """
-        counts = Counter(piece.place for piece in self._queue)
+        waiting = self._queue.take_waiting()
+        counts = Counter(piece.place for piece in waiting)
         again = {
             place
             for place, count in counts.items()
             if count == self._texts[place].waiting and not self._texts[place].vectors
         }
-        waiting, self._queue = self._queue, deque()
         for piece in waiting:
             if piece.place not in counts:
                 continue  # divided as a whole already
@@ -352,54 +440,74 @@ class FittedEmbedding:
                 del counts[piece.place]
                 self._texts[piece.place].waiting = 1
                 piece = self._whole[piece.place]  # noqa: PLW2901
-            self._queue.extend(self._divided(piece))
+            self._queue.waiting.extend(self._divided(piece))
 
-    def _divided(self, piece: _Piece) -> list[_Piece]:
+    def _divided(self, piece: Piece) -> list[Piece]:
         """Return pieces that are no longer than the window."""
-        window = self.fit.window
+        shared = self.fit.window
+        windows = (shared, self._texts[piece.place].window)
+        window = min((one for one in windows if one is not None), default=None)
         if window is None or piece.weight <= window:
             return [piece]
-        self.fit.divides = True
+        self.fit.divides = self.fit.divides or (shared is not None and piece.weight > shared)
         parts = [_piece(text, piece.place) for text in divide_text(piece.text, window)]
         self._texts[piece.place].waiting += len(parts) - 1
         return parts
 
-    async def _prove_longest(self) -> None:
+    async def _prove_waiting(self) -> None:
         """Find the longest text that is read as a whole, and divide those that are longer.
 
         The limit of a server is one of tokens in a text, so no text is cut that is shorter than
-        one that is not.
+        one that is not. ``proving`` is held.
         """
         failed: set[str] = set()
+        refused: Piece | None = None
         while self._may_cut and not self.fit.unprovable and self._may_call:
-            candidates = (piece for piece in self._queue if piece.text not in failed)
-            longest = max(candidates, key=lambda piece: piece.weight, default=None)
-            if longest is None or longest.weight <= self.fit.proven:
+            # The pieces of a text that was refused show whether its length is the reason.
+            longest = self._longest(failed, refused)
+            if longest is None or (longest.weight <= self.fit.proven and refused is None):
                 return
             if not self.fit.asked and isinstance(self.embedder, Fitted):
                 self.fit.asked = True
                 await self.embedder.ask_limit()
                 self._divide_waiting()
                 continue
+            refused = None
             try:
-                proof = await prove_read(self.call, longest.text)
-            except PromptTooLongError:
-                self.fit.refuses = True  # where the text is embedded, it is divided
-                return
+                self._take_proof(longest, await prove_read(self.call, longest.text))
+            except PromptCutError:
+                if not await self._prove_doubted(longest):
+                    failed.add(longest.text)
+            except PromptTooLongError as error:
+                if self._divide_refused(longest, error):
+                    refused = longest
             except (EmbeddingError, ModelOutputError):
                 failed.add(longest.text)  # it fails again where it is embedded
-                if len(failed) == MOST_FAILURES:
-                    return
-                continue
-            match proof.verdict:
-                case "read":
-                    self.fit.proven = longest.weight
-                case "cut":
-                    self.fit.narrow(max(int(longest.weight * proof.share), SURELY_READ))
-                    self._divide_waiting()
-                case "unproven":
-                    self.fit.unprovable = True
-                    self.fit.tell_unproven()
+            if len(failed) == MOST_FAILURES:
+                return
+
+    def _send_longest_alone(self) -> None:
+        """Let the tokens of the longest text be counted by themselves, where they alone count.
+
+        Among many shorter texts, the tokens that one has lost would not be missed.
+        """
+        longest = None if self._may_cut else self._longest()
+        if longest is None or longest.weight <= LONGER * self.fit.proven:
+            return
+        if any(LONGER * piece.weight < longest.weight for piece in self._queue):
+            self._alone = longest
+            self._queue.send_first([longest])
+
+    def _longest(self, without: Collection[str] = (), of: Piece | None = None) -> Piece | None:
+        """Return the longest piece that waits; ``of`` a text, or of all."""
+        candidates = (
+            piece
+            for piece in self._queue
+            if piece.text not in without
+            and not self._texts[piece.place].failed
+            and (of is None or piece.place == of.place)
+        )
+        return max(candidates, key=lambda piece: piece.weight, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,42 +519,58 @@ class ReadingProof:
 
 
 HALF = 0.5 * CUT_SHORT
+BELOW_LONGER = CUT_SHORT * FOREIGN_SHARE / (FOREIGN_SHARE + 1)
 
 
 async def prove_read(call: Call, text: str) -> ReadingProof:
-    """Return whether an embedder reads all of a text, at the cost of two calls.
+    """Return whether an embedder reads all of a text, at the cost of two calls, or three if not.
 
-    By the tokens that its endpoint counts: the halves of a text have as many as the whole, unless
-    the whole was cut. Where none are counted, by vectors: if the same text with something else at
-    its end, or at its beginning, has the same vector, that end is not read. Raises
-    PromptTooLongError where the text is refused alone, and the other errors of ``call``.
+    By vectors: if the same text with something else at its end, or at its beginning, has the same
+    vector, that end is not read. Tokens can only belie them, since some servers count a text before
+    they cut it: a longer text has more, whatever is counted, unless both were cut. ``refused``: the
+    longer text is too long to see. Raises PromptTooLongError where the text is refused alone, and
+    the other errors of ``call``.
     """
-    try:
-        whole = await _one(call, [text])
-        if (count := _counted(whole)) >= LEAST_COUNT:
-            middle = text.find(" ", len(text) // 2) + 1 or len(text) // 2
-            halves = sum(map(_counted, await _some(call, [text[:middle], text[middle:]])))
-            if halves - count <= max(FRAME_TOKENS, MISCOUNT * halves):
-                return ReadingProof("read")
-            # Where both halves were cut, their count does not tell how much there is.
-            known = halves < 1.9 * count
-            return ReadingProof("cut", CUT_SHORT * count / halves if known else HALF)
-    except PromptCutError:
-        return ReadingProof("cut", HALF)
+    whole = await _one(call, [text])
     foreign = FOREIGN * (len(text) // FOREIGN_SHARE // len(FOREIGN) + 1)
     try:
         longer = await _some(call, [f"{text} {foreign}", foreign + text])
-    except PromptTooLongError as error:
-        if isinstance(error, PromptCutError):
-            return ReadingProof("cut", HALF)
-        raise
+    except PromptCutError:
+        return ReadingProof("cut", HALF)
+    except PromptTooLongError:
+        return ReadingProof("refused", BELOW_LONGER)
     rows = np.concatenate([one.vectors for one in longer])
     if len(rows) != 2 or not all(map(is_vector, (*rows, whole.vectors[0]))):
         return ReadingProof("unproven")
     nearest = float(np.max(rows.astype(np.float64) @ whole.vectors[0]))
-    if nearest >= SAME:
-        return ReadingProof("cut", HALF)
+    growth = _growth(_counted(whole), sum(map(_counted, longer)))
+    added = measure(foreign).floor / measure(text).floor
+    if nearest >= SAME or (growth is not None and growth < LEAST_GROWTH * added):
+        return ReadingProof("cut", await _find_share(call, text, _counted(whole)))
     return ReadingProof("read" if nearest < DIFFERENT else "unproven")
+
+
+def _growth(count: int, longer: int) -> float | None:
+    """Return by what share each of two longer texts has more tokens than one; None if unknown."""
+    # Two longer texts have at least twice as many. An endpoint that always counts the same has not.
+    if count < LEAST_COUNT or longer < 1.5 * count:
+        return None
+    return longer / (2 * count) - 1
+
+
+async def _find_share(call: Call, text: str, count: int) -> float:
+    """Return the share of a text that surely is read, where it was cut to a count of tokens."""
+    if count < LEAST_COUNT:
+        return HALF
+    middle = text.find(" ", len(text) // 2) + 1 or len(text) // 2
+    try:
+        halves = sum(map(_counted, await _some(call, [text[:middle], text[middle:]])))
+    except PromptTooLongError:
+        return HALF
+    # Where both halves were cut, their count does not tell how much there is. Where they have as
+    # many as the whole, the server counts a text before it cuts it.
+    known = count + max(FRAME_TOKENS, MISCOUNT * halves) < halves < 1.9 * count
+    return CUT_SHORT * count / halves if known else HALF
 
 
 async def _one(call: Call, texts: Sequence[str]) -> EmbeddedTexts:
@@ -478,5 +602,5 @@ def is_vector(row: NDArray[np.float32]) -> bool:
     return bool(np.isfinite(row).all() and row.any())
 
 
-def _piece(text: str, place: int) -> _Piece:
-    return _Piece(text, place, weigh(text), estimate(text))
+def _piece(text: str, place: int) -> Piece:
+    return Piece(text, place, weigh(text), estimate(text))

@@ -21,10 +21,11 @@ from pgs_neo4j.llm.embedders.fitting import (
     Then,
     is_vector,
 )
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate
-from pgs_neo4j.llm.openai.recognizing import is_ollama
+from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.served import PLACES, read_text_limit, root_of
 from pgs_neo4j.llm.openai.usage import count_read
 from pgs_neo4j.llm.pace import Pace
@@ -33,7 +34,6 @@ from pgs_neo4j.llm.retry import wait_sentence, with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
 from pgs_neo4j.text.shown import counted
-from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -105,15 +105,16 @@ class OpenAIEmbedder:
         self._served_as = served_as or model
         self._endpoint = replace(endpoint, words=endpoint.words.for_embedding)
         preset = endpoint.preset
-        # None: the server has to be asked.
+        # None: unknown until the server says it.
         self._natively = None if preset is None else preset.wire == "ollama"
+        self._server = AskedServer(endpoint)
         self._asked = dimensions
         self._client: openai.AsyncOpenAI | None = None
         self._slots = asyncio.Semaphore(CONCURRENT_BATCHES)
         # Base64 has a quarter of the bytes, and plain lists are accepted. Some servers refuse it,
         # and some the parameter. None: it is left out.
         self._encoding: Literal["base64", "float"] | None = "base64"
-        self.fit = TextFit(window=INPUT_TOKENS, refuses=endpoint.refuses)
+        self.fit = TextFit(most=INPUT_TOKENS, refuses=endpoint.refuses)
         if context is not None:
             self.fit.limit(context)
 
@@ -165,7 +166,7 @@ class OpenAIEmbedder:
     async def ask_limit(self) -> None:
         """Ask the server for its limit of a text, at no cost. Raises nothing."""
         if self._natively is None:
-            self._natively = await is_ollama(self._endpoint)
+            self._natively = await self._server.is_ollama()
         if self._natively or self._endpoint.refuses:
             self.fit.refuses = True
             return
@@ -178,9 +179,9 @@ class OpenAIEmbedder:
             self.fit.limit(limit.tokens)
             self.fit.refuses = limit.refuses
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned of the endpoint since the last time."""
-        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.model})")
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned of the endpoint and a run was not told yet."""
+        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.model})", told)
 
     async def embed_once(self, texts: Sequence[str]) -> EmbeddedTexts:
         """Embed texts in one call and one try, as ``embed`` does otherwise.
@@ -265,7 +266,7 @@ class OpenAIEmbedder:
         if self._client is None:
             self._client = self._endpoint.open()
         if self._natively is None:
-            self._natively = await is_ollama(self._endpoint)
+            self._natively = await self._server.is_ollama()
         try:
             with limited_body(vectors_bytes(len(texts)), f"{self._endpoint.host} ({self.name})"):
                 if self._natively:
@@ -302,15 +303,13 @@ class OpenAIEmbedder:
     def _check_given(self, texts: Sequence[str], counted: int | None, usage: Usage) -> None:
         """Raise PromptCutError if the endpoint counted fewer tokens than the texts must have.
 
-        Ollama and others cut a text that is too long, and send the vector of what is left.
+        Some servers cut a text that is too long, and send the vector of what is left. A gateway may
+        do so under the address of one that refuses it.
         """
-        if self._endpoint.refuses or counted is None or counted < LEAST_COUNT:
-            return
-        floor = measure("\n".join(texts)).floor
-        if counted < floor:
+        if least := self.fit.missing(texts, counted):
             raise PromptCutError(
                 f"the embedding model {self.model} at {self._endpoint.host} cut a text: it counted "
-                f"{counted:,} tokens where there are at least {int(floor):,}; use a model with a "
+                f"{counted:,} tokens where there are at least {least:,}; use a model with a "
                 "larger context, or lower chunk_tokens",
                 prompt=counted,
                 usage=usage,

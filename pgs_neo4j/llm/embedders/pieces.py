@@ -18,16 +18,17 @@ from pgs_neo4j.text.cut import MARGIN, chunks
 from pgs_neo4j.text.token_floor import measure
 from pgs_neo4j.text.tokens import estimate
 
-LEAST_CHARACTERS = 100
+LEAST_CHARACTERS = 20
 """Of a text that is divided until an endpoint accepts its pieces."""
+SURELY_READ = 32
+"""Tokens by estimate that every model reads of a text: some read 128, and a token has a byte."""
 EVEN = 1.05  # room of a piece, so that words at the ends do not make another piece
-SHORT = 100  # tokens up to which the kind of a text does not matter
 
 
 def weigh(text: str) -> int:
     """Return the tokens of a text by estimate, also for code and lists, which have many marks."""
     tokens = estimate(text)
-    return tokens if tokens <= SHORT else max(tokens, ceil(measure(text).runs))
+    return tokens if tokens <= SURELY_READ else max(tokens, ceil(measure(text).runs))
 
 
 def divide_text(text: str, most: int) -> list[str]:

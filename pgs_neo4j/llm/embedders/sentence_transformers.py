@@ -13,7 +13,7 @@ import numpy as np
 
 from pgs_neo4j.errors import ConfigError, EmbeddingError
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, join_pieces, weigh
+from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,6 +90,8 @@ class SentenceTransformersEmbedder:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32)
         divided = [_divide(model, text) for text in texts]
         pieces = [piece for some in divided for piece in some]
+        if not pieces:
+            raise self._no_vectors()
         vectors = np.asarray(
             model.encode(pieces, convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
         )
@@ -99,7 +101,7 @@ class SentenceTransformersEmbedder:
         units, rows, first = unit(vectors), np.zeros((len(texts), self.dimensions), np.float32), 0
         for row, some in enumerate(divided):
             own = units[first : first + len(some)]
-            if own.any(axis=1).all():  # a row that is not finite has become zeros
+            if some and own.any(axis=1).all():  # a row that is not finite has become zeros
                 rows[row] = join_pieces([*own], [*map(weigh, some)])
             first += len(some)
         if not rows.any():
@@ -109,22 +111,31 @@ class SentenceTransformersEmbedder:
     def _no_vectors(self) -> EmbeddingError:
         return EmbeddingError(
             f"the sentence-transformers model {self._model_name} did not return one finite "
-            "vector per text, or only zeros; use another embedding_model"
+            "vector per text, or only zeros, or reads too little of a text; use another "
+            "embedding_model"
         )
 
 
 def _divide(model: Any, text: str) -> list[str]:
-    """Return the pieces of a text that a model reads as a whole."""
+    """Return the pieces of a text that a model reads as a whole; none if it reads too little."""
     limit = getattr(model, "max_seq_length", None)
     # A token has at least a byte.
     if not isinstance(limit, int) or len(text.encode("utf-8", "replace")) + FRAME <= limit:
         return [text]
     tokens = _count_tokens(model, text)
-    if tokens <= limit or len(text) < 2 * LEAST_CHARACTERS:
+    if tokens <= limit:
         return [text]
     weight = weigh(text)
     parts = divide_text(text, max(1, min(int(weight * FILLED * limit / tokens), weight // 2)))
-    return [piece for part in parts for piece in _divide(model, part)]
+    if len(parts) == 1:  # a few bytes: what the model puts around a text leaves no room for any
+        return []
+    pieces: list[str] = []
+    for part in parts:
+        read = _divide(model, part)
+        if not read:
+            return []
+        pieces += read
+    return pieces
 
 
 def _count_tokens(model: Any, text: str) -> int:

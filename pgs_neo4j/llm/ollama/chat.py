@@ -21,7 +21,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.context import SMALL_CONTEXT, ModelContext, describe_larger_context
 from pgs_neo4j.llm.ends import classify_end
-from pgs_neo4j.llm.lessons import share_learned
+from pgs_neo4j.llm.lessons import ToldLessons, share_learned
 from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, Dialect, LineStream, ModelFacts, parse_facts
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S
@@ -142,9 +142,9 @@ class OllamaLLM:
         """Ask for a context from now on that holds this call. Raises nothing."""
         self._context_for(prompt, max_tokens, await self._read_facts())
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
-        return self._dialect.lessons.take(self._where)
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet."""
+        return self._dialect.lessons.take(self._where, told)
 
     def forget_lessons(self) -> None:
         """Forget what refusals have shown, because another model has this one's name now."""

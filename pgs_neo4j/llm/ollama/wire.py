@@ -110,6 +110,7 @@ class Dialect:
 
         What the server last said is kept, as that is how the other one was noticed.
         """
+        self.lessons.forget()
         self.asked, self.memory, self.ratio = 0, None, FIRST_RATIO
         self.thinks = self.names_efforts = True
 

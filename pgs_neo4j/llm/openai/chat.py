@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.ends import End, classify_end
-from pgs_neo4j.llm.lessons import share_learned
+from pgs_neo4j.llm.lessons import ToldLessons, share_learned
 from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -207,9 +207,9 @@ class OpenAILLM:
         known = self._endpoint.recognized or self._endpoint.provider or self._said.provider
         return self._said.describe_larger_context(known, self._served_as)
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned from refusals since the last time."""
-        return self._dialect.lessons.take(self._where)
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned from refusals and a run was not told yet."""
+        return self._dialect.lessons.take(self._where, told)
 
     def forget_lessons(self) -> None:
         """Forget what refusals have shown, because another model has this one's name now."""

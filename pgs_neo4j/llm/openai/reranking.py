@@ -9,7 +9,7 @@ score the beginning of a longer text and say nothing. So the longest text is che
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,16 +17,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import ModelOutputError, ModelRateLimitError, PromptTooLongError
-from pgs_neo4j.llm.embedders.fitting import SURELY_READ, TextFit
+from pgs_neo4j.llm.embedders.fitting import TextFit
 from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, weigh
+from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
+from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
 from pgs_neo4j.llm.openai.served import read_text_limit
+from pgs_neo4j.llm.protocol import Reserve, reserve_nothing
 from pgs_neo4j.llm.retry import with_retries
+from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, ranking_bytes
 from pgs_neo4j.text.cut import cut
-from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 if TYPE_CHECKING:
@@ -37,16 +40,15 @@ QUESTION_BYTES = 4_000
 CALL_TEXTS = 500
 CALL_TEXT_TOKENS = 100_000
 ASKING_S = 2.0  # for the limit of a server, since a search waits
+SURELY_READ = 128
+"""Tokens by estimate that each model reads of question and text: the smallest read 512, or 180 of
+a text alone."""
 SAME = 0.002  # of a score; repeating it in half precision changes it by less
-LEAST_ROOM = SURELY_READ // 4  # tokens for a text beside the longest question
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    text: str
-    place: int
-    weight: int
-    tokens: int
+LEAST_ROOM = 8  # tokens for a text beside the longest question
+PROBE = "Which clockmaker sorted seven violet lanterns beside the frozen harbor?"
+# Counts that are short by the same share for texts of at most this share are no counts of tokens.
+SHORTER, ALIKE = 0.7, 0.05
+COUNTED = "fewer tokens were counted"
 
 
 class _Result(BaseModel):
@@ -93,10 +95,13 @@ class HTTPReranker:
         self, endpoint: Endpoint, model: str | None = None, *, context: int | None = None
     ) -> None:
         self.name = model or "unnamed"
-        self.fit = TextFit(joined="of which the best one counts")
+        self.fit = TextFit(proven=SURELY_READ, joined="of which the best one counts")
         if context is not None:
             self.fit.limit(context)
             self.fit.asked = True
+        # The weight of the longest text of a call for which too few tokens were counted, and the
+        # share of them.
+        self.short: tuple[int, float] | None = None
         self._model = model
         self._endpoint = endpoint
         self._client: openai.AsyncOpenAI | None = None
@@ -104,23 +109,31 @@ class HTTPReranker:
     async def rank(self, question: str, texts: Sequence[str]) -> list[int]:
         """Return the places of ``texts`` by their relevance, most relevant first.
 
-        Blank texts are not sent, and an endpoint may leave out others. Raises ModelOutputError when
-        a result names no text, or one twice. Other errors are those of the chat model.
+        Blank texts are not sent, and an endpoint may leave out others, or refuse one whatever its
+        length. Raises ModelOutputError when a result names no text, or one twice. Other errors are
+        those of the chat model.
         """
+        return await self.rank_within(question, texts, reserve_nothing)
+
+    async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
+        """Return what ``rank`` does. Each call is reserved first, and raises what that raises."""
         documents = {place: text for place, text in enumerate(texts) if text.strip()}
         if not documents:
             return []
-        ranking = _Ranking(self, self._shortened(question), self._endpoint.timeout_s)
-        await ranking.settle(max(documents.values(), key=weigh))
-        ranking.ask(self._shortened(question))
-        scores = await ranking.score(documents)
+        ranking = _Ranking(self, self.shortened(question), self._endpoint.timeout_s, reserve)
+        try:
+            await ranking.settle(max(documents.values(), key=weigh))
+            ranking.ask(self.shortened(question))
+            scores = await ranking.score(documents)
+        finally:
+            ranking.end()  # a search may end it early
         return sorted(scores, key=lambda place: (-scores[place], place))
 
-    def take_lessons(self) -> tuple[str, ...]:
-        """Return in sentences what was learned of the endpoint since the last time."""
-        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.name})")
+    def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
+        """Return in sentences what was learned of the endpoint and a run was not told yet."""
+        return self.fit.take_lessons(f"{self._endpoint.host} (model {self.name})", told)
 
-    def _shortened(self, question: str) -> str:
+    def shortened(self, question: str) -> str:
         """Return as much of a question as leaves room for a text."""
         most = QUESTION_BYTES
         if self.fit.window is not None:
@@ -150,24 +163,32 @@ class HTTPReranker:
             self.fit.limit(limit.tokens)
             self.fit.refuses = limit.refuses
 
-    async def score(self, question: str, texts: Sequence[str], deadline: float) -> _Results:
+    async def score(
+        self, question: str, texts: Sequence[str], deadline: float, reserve: Reserve
+    ) -> _Results:
         """Return the scores of some texts, in one call with as many tries as it takes."""
         return await with_retries(
-            lambda: self._paced(question, texts),
+            lambda: self._paced(question, texts, reserve),
             deadline=deadline,
             timeout_error=timeout_error(self._endpoint, self.name),
         )
 
-    async def _paced(self, question: str, texts: Sequence[str]) -> _Results:
-        pace, tokens = self._endpoint.pace, estimate(question) + sum(map(estimate, texts))
-        async with pace.entered(tokens) as paid:
+    async def _paced(self, question: str, texts: Sequence[str], reserve: Reserve) -> _Results:
+        # A model reads the question with each text.
+        tokens = len(texts) * estimate(question) + sum(map(estimate, texts))
+        async with reserve(tokens) as paid, self._endpoint.pace.entered(tokens) as entered:
             try:
-                return await self._request(question, texts)
+                reply = await self._request(question, texts)
             except ModelRateLimitError as error:
-                paid.used = 0
+                entered.used = 0
                 if error.retry is not None and error.retry.wait_s:
+                    pace = self._endpoint.pace
                     pace.hold(error.retry.wait_s, asyncio.get_running_loop().time())
                 raise
+            counted = reply.tokens
+            used = tokens if counted is None else counted
+            paid.usage = Usage(calls=1, input_tokens=used, estimated=counted is None)
+            return reply
 
     async def _request(self, question: str, texts: Sequence[str]) -> _Results:
         import httpx2
@@ -211,23 +232,33 @@ class _Ranking:
     model: HTTPReranker
     question: str
     timeout_s: float
+    reserve: Reserve
     _deadline: float = field(init=False)
     _asked: int = field(init=False)
-    _halves: deque[list[_Piece]] = field(default_factory=deque)
+    _queue: PieceQueue = field(init=False)
+    _windows: dict[int, int] = field(default_factory=dict)
+    _waiting: Counter[int] = field(default_factory=Counter)
+    _failed: dict[int, PromptTooLongError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._deadline = asyncio.get_running_loop().time() + self.timeout_s
+        self._queue = PieceQueue(self.model.fit.sizes, CALL_TEXTS, CALL_TEXT_TOKENS)
         self.ask(self.question)
+
+    def end(self) -> None:
+        """Forget what was assumed of texts that were not scored as a whole."""
+        for place in self._windows:
+            self.model.fit.withdraw((id(self), place))
 
     def ask(self, question: str) -> None:
         """Score by a question from now on."""
         self.question, self._asked = question, weigh(question)
 
     async def settle(self, longest: str) -> None:
-        """Learn how long a text is read as a whole, from texts that end with the question.
+        """Learn how long a text is read as a whole, once for all shorter ones.
 
-        The same score without that end shows that the end is not read. One call for texts of
-        several lengths learns it for all later ones.
+        A question that has nothing to do with a text is asked of it, and of the text with that
+        question at its end. The same score shows that the end is not read.
         """
         fit = self.model.fit
         if self._weigh(longest) <= fit.proven:
@@ -236,124 +267,172 @@ class _Ranking:
             await self.model.ask_limit()
         if fit.refuses:
             return
-        (longest, *_) = self._divide(longest)
-        weight = self._weigh(longest)
-        if weight <= fit.proven:
+        (probed, *_) = self._divide(longest)
+        refused = False
+        while self._weigh(probed) > fit.proven:
+            try:
+                (same,) = await self._compare_ends([probed])
+            except PromptTooLongError:
+                if len(probed) < 2 * LEAST_CHARACTERS:
+                    return  # its length is not why it is refused
+                refused = True
+                probed = divide_text(probed, max(weigh(probed) // 2, 1))[0]
+                continue
+            if same:
+                await self._find_longest_read(probed)
+            elif same is not None:
+                fit.proven = self._weigh(probed)
+            # A server that refuses what is longer than this has not cut it.
+            fit.refuses = refused and same is False
             return
-        heads: list[str] = []
+        fit.refuses = refused
+
+    async def _find_longest_read(self, longest: str) -> None:
+        """Learn how much of a text is read that is not read to its end, in one call."""
+        fit, heads = self.model.fit, list[str]()
         size = fit.proven
-        while size < weight:
+        while size < self._weigh(longest):
             heads.append(divide_text(longest, max(size - self._asked, 1))[0])
             size *= 2
-        heads.append(longest)
-        pairs = [one for head in heads for one in (head, f"{head} {self.question}")]
-        scores = await self.score(dict(enumerate(pairs)), divided=False)
-        for place, head in enumerate(heads):
-            plain, longer = scores.get(2 * place), scores.get(2 * place + 1)
-            if plain is None or longer is None:
-                break
-            if abs(plain - longer) <= SAME * max(abs(plain), abs(longer)):
-                fit.narrow(max(fit.proven, SURELY_READ))
+        for head, same in zip(heads, await self._compare_ends(heads), strict=True):
+            if same is not False:
                 break
             fit.proven = max(fit.proven, self._weigh(head))
+        fit.narrow(fit.proven)
 
-    async def score(
-        self, documents: Mapping[int, str], *, divided: bool = True
-    ) -> dict[int, float]:
+    async def _compare_ends(self, texts: Sequence[str]) -> list[bool | None]:
+        """Return whether each text has the same score with more at its end; None: no score."""
+        # The question of the search stands before each text, so that all is as long as it will be.
+        whole = [f"{self.question} {text}" for text in texts]
+        pairs = [one for text in whole for one in (text, f"{text} {PROBE}")]
+        reply = await self.model.score(PROBE, pairs, self._deadline, self.reserve)
+        self.model.check(reply, len(pairs))
+        scores = {result.index: result.relevance_score for result in reply.results}
+        found: list[bool | None] = []
+        for place in range(0, len(pairs), 2):
+            plain, longer = scores.get(place), scores.get(place + 1)
+            found.append(_are_same(plain, longer))
+        return found
+
+    async def score(self, documents: Mapping[int, str]) -> dict[int, float]:
         """Return the score of each text by its place, which is that of its best piece.
 
-        ``divided``: texts that are too long are sent in pieces. Otherwise they have no score.
+        A text that is refused whatever its length has none. Raises PromptTooLongError if all are.
         """
         scores: dict[int, float] = {}
-        queue = deque(
-            self._piece(piece, place)
-            for place, text in documents.items()
-            for piece in (self._divide(text) if divided else [text])
-        )
-        while queue or self._halves:
-            batch = self._halves.popleft() if self._halves else self._next_batch(queue)
+        for place, text in documents.items():
+            self._put(place, [text])
+        while not self._queue.is_empty:
+            batch = [one for one in self._queue.next_call() if one.place not in self._failed]
+            if not batch:
+                continue
+            texts = [piece.text for piece in batch]
             try:
-                reply = await self.model.score(
-                    self.question, [piece.text for piece in batch], self._deadline
-                )
-            except PromptTooLongError:
-                if divided and len(batch) == 1 and len(batch[0].text) < 2 * LEAST_CHARACTERS:
-                    raise
-                queue.extendleft(reversed(self._make_smaller(batch, divided=divided)))
+                reply = await self.model.score(self.question, texts, self._deadline, self.reserve)
+            except PromptTooLongError as error:
+                if len(batch) > 1:
+                    self._queue.make_smaller(batch)
+                else:
+                    self._divide_refused(batch[0], error)
                 continue
             self.model.check(reply, len(batch))
-            if divided and (smaller := self._find_cut(batch, reply)):
-                queue.extendleft(reversed(smaller))
+            if self._was_cut(batch, reply):
+                self._again(batch)
                 continue
-            self.model.fit.sizes.accept(len(batch), sum(piece.tokens for piece in batch))
+            self._queue.accept(batch)
             for result in reply.results:
                 place = batch[result.index].place
                 known = scores.get(place, result.relevance_score)
                 scores[place] = max(known, result.relevance_score)
-        return scores
+            for piece in batch:
+                self._accept(piece.place)
+        if len(self._failed) == len(documents):
+            raise next(iter(self._failed.values()))
+        return {place: score for place, score in scores.items() if place not in self._failed}
 
     def _weigh(self, text: str) -> int:
         return self._asked + weigh(text)
 
-    def _piece(self, text: str, place: int) -> _Piece:
-        return _Piece(text, place, self._weigh(text), self._asked + estimate(text))
+    def _put(self, place: int, texts: Sequence[str]) -> None:
+        """Let the pieces of texts of a place wait, behind all others."""
+        pieces = [
+            Piece(one, place, self._weigh(one), self._asked + estimate(one))
+            for text in texts
+            for one in self._divide(text, place)
+        ]
+        self._waiting[place] += len(pieces)
+        self._queue.waiting.extend(pieces)
 
-    def _divide(self, text: str) -> list[str]:
-        window = self.model.fit.window
+    def _divide(self, text: str, place: int = -1) -> list[str]:
+        fit = self.model.fit
+        windows = (fit.window, self._windows.get(place))
+        window = min((one for one in windows if one is not None), default=None)
         if window is None or self._weigh(text) <= window:
             return [text]
-        self.model.fit.divides = True
+        fit.divides = True
         return divide_text(text, max(window - self._asked, LEAST_ROOM))
 
-    def _next_batch(self, queue: deque[_Piece]) -> list[_Piece]:
-        batch: list[_Piece] = []
-        tokens, sizes = 0, self.model.fit.sizes
-        while queue and len(batch) < CALL_TEXTS:
-            total = tokens + queue[0].tokens
-            larger = total > CALL_TEXT_TOKENS or not sizes.fits(len(batch) + 1, total)
-            if batch and larger:
-                break
-            batch.append(queue.popleft())
-            tokens = total
-        return batch
+    def _again(self, pieces: Sequence[Piece]) -> None:
+        """Send pieces once more, those that are too long by now in smaller ones."""
+        for piece in pieces:
+            self._waiting[piece.place] -= 1
+            self._put(piece.place, [piece.text])
 
-    def _make_smaller(self, batch: list[_Piece], *, divided: bool) -> list[_Piece]:
-        """Return what to ask for in place of a call that was refused."""
-        fit = self.model.fit
-        if len(batch) > 1:
-            tokens = sum(one.tokens for one in batch)
-            if fit.sizes.refuse([one.text for one in batch], tokens):
-                return batch
-            middle = len(batch) // 2
-            self._halves.extendleft((batch[middle:], batch[:middle]))
-            return []
-        (piece,) = batch
-        fit.sizes.excuse(piece.text)
-        fit.refuses = True
-        fit.narrow(self._asked + max(weigh(piece.text) // 2, 1))
-        if not divided:
-            return []
-        return self._again(batch)
+    def _accept(self, place: int) -> None:
+        """Take in that a piece was accepted, and divide others like it if it had been refused."""
+        self._waiting[place] -= 1
+        window = self._windows.get(place)
+        if window is None or place in self._failed:
+            return
+        fit, known = self.model.fit, self.model.fit.window
+        fit.assume((id(self), place), window)
+        if not self._waiting[place]:
+            fit.confirm((id(self), place))
+        if fit.window != known:
+            self._again(self._queue.take_waiting())
 
-    def _find_cut(self, batch: list[_Piece], reply: _Results) -> list[_Piece]:
-        """Return what to ask for in place of a call of which fewer tokens were read than it has."""
+    def _divide_refused(self, piece: Piece, error: PromptTooLongError) -> None:
+        """Ask for the pieces of a text next, which fails if it is too short for that."""
+        place = piece.place
+        self.model.fit.sizes.excuse(piece.text)
+        if len(piece.text) < 2 * LEAST_CHARACTERS:
+            self._failed[place] = error
+            self.model.fit.withdraw((id(self), place))
+            return
+        self._windows[place] = self._asked + max(weigh(piece.text) // 2, 1)
+        others = self._queue.take_waiting()
+        self._again([piece])
+        self._queue.waiting.extend(others)
+
+    def _was_cut(self, batch: Sequence[Piece], reply: _Results) -> bool:
+        """Return whether fewer tokens were read than texts have, after which less is sent.
+
+        A count that stays short by the same share, however short the texts are, shows nothing.
+        """
         fit, counted = self.model.fit, reply.tokens
+        least = fit.missing([piece.text for piece in batch], counted)
+        if not least or counted is None:
+            if counted is not None and counted > len(batch):
+                fit.confirm(COUNTED)
+            return False
         longest = max(piece.weight for piece in batch)
-        if counted is None or counted < LEAST_COUNT or longest <= SURELY_READ:
-            return []
-        least = measure("\n".join(piece.text for piece in batch)).floor
-        if counted >= least:
-            return []
+        share, earlier = counted / least, self.model.short
+        alike = earlier is not None and abs(earlier[1] - share) <= ALIKE * share
+        if longest <= SURELY_READ or (alike and earlier and longest <= SHORTER * earlier[0]):
+            fit.miscounts = True
+            fit.withdraw(COUNTED)
+            fit.lessons.add("counts fewer tokens than texts have, however short they are")
+            return False
+        self.model.short = (longest, share)
         # A text has more tokens than it must have, so less of it was read than the counts say.
-        fit.proven = SURELY_READ
-        fit.narrow(max(int(longest / 2 * counted / least), SURELY_READ))
-        smaller = self._again(batch)
-        if len(smaller) > len(batch):
-            return smaller
+        fit.assume(COUNTED, max(int(longest / 2 * share), SURELY_READ))
+        if any(len(self._divide(piece.text, piece.place)) > 1 for piece in batch):
+            return True
         fit.lessons.add("counts fewer tokens than even short texts have, so it may cut them")
-        return []
+        return False
 
-    def _again(self, batch: list[_Piece]) -> list[_Piece]:
-        return [
-            self._piece(text, piece.place) for piece in batch for text in self._divide(piece.text)
-        ]
+
+def _are_same(score: float | None, other: float | None) -> bool | None:
+    if score is None or other is None:
+        return None
+    return abs(score - other) <= SAME * max(abs(score), abs(other))

@@ -210,6 +210,7 @@ class Dialect:
 
     def forget(self) -> None:
         """Forget what was learned, because another model has this one's name now."""
+        self.lessons.forget()
         self.limit, self.swapped, self.merged, self.marks = self._usual_limit, False, False, True
         self.most_output, self.longest_accepted = None, 0
         self.dropped.clear()

@@ -12,7 +12,8 @@ import pytest
 
 from pgs_neo4j.adapters import GraphRAGEmbedder, GraphRAGModel
 from pgs_neo4j.errors import EmbeddingError, ModelError, ModelRateLimitError
-from pgs_neo4j.llm.protocol import LLM, Embedder, is_free, shared_pace
+from pgs_neo4j.llm.lessons import ToldLessons
+from pgs_neo4j.llm.protocol import LLM, Embedder, is_free, shared_pace, take_lessons
 from pgs_neo4j.model import Completion, Prompt, Usage
 
 PROMPT = Prompt(task="sweep", system="Be exact.", user="Read this.", question="Why?")
@@ -145,3 +146,13 @@ async def test_an_embedder_that_fails_or_changes_its_length_is_refused() -> None
     assert "canary of" not in str(failed.value)
     with pytest.raises(EmbeddingError, match="several lengths"):
         await embedder.embed(["ab", "long"])
+
+
+async def test_each_run_hears_once_what_was_learned_of_an_embedder() -> None:
+    embedder = GraphRAGEmbedder(InThread(), "mine")
+    embedder.fit.tell_unproven()
+    for told in (ToldLessons(), ToldLessons()):
+        (said,) = take_lessons(embedder, told)
+        assert said.startswith("the model endpoint behind mine counts no tokens")
+        assert take_lessons(embedder, told) == ()
+    assert take_lessons(embedder) == ()  # nobody else waits for it

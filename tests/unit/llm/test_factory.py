@@ -43,11 +43,11 @@ async def test_a_server_is_asked_once_for_all_of_its_models(
 ) -> None:
     asked: list[Endpoint] = []
 
-    async def is_ollama(endpoint: Endpoint) -> bool | None:
+    async def ask_kind(endpoint: Endpoint) -> recognizing.Kind:
         asked.append(endpoint)
-        return None if len(asked) == 1 else False  # it is not running at first
+        return "busy" if len(asked) == 1 else "other"  # it is starting at first
 
-    monkeypatch.setattr(recognizing, "is_ollama", is_ollama)
+    monkeypatch.setattr(recognizing, "ask_kind", ask_kind)
     readers = create_llms(Settings(llm_base_url=LOCAL, answer_model="m"), CONFIG)
     models = [llm for llm in readers.by_task.values() if isinstance(llm, AskedLLM)]
     assert len({llm.name for llm in models}) == 3

@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelError, PromptTooLongError
+from pgs_neo4j.errors import (
+    EmbeddingError,
+    ModelAuthError,
+    ModelError,
+    PromptCutError,
+    PromptTooLongError,
+)
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextFit, TextVector, Then
 from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
@@ -25,13 +31,46 @@ LONG = " ".join(SHORT[:60])
 Allowed = Callable[[Sequence[str]], bool]
 
 
-class Server(ScriptedEmbedder):
-    """Reads so many characters of a text, counts tokens or none, and refuses calls and texts."""
+Count = Callable[[Sequence[str], Sequence[str]], int]
 
-    def __init__(self, *, reads: int = 10**9, counts: bool = False, cuts: bool = True) -> None:
+
+def tokens_of(texts: Sequence[str]) -> int:
+    return sum(len(text) // 4 + 2 for text in texts)
+
+
+# What a server counts of the texts that it was sent, of which it has read some.
+RIGHT: dict[str, Count] = {
+    "nothing": lambda sent, read: 0,
+    "after the cut": lambda sent, read: tokens_of(read),
+    "before the cut": lambda sent, read: tokens_of(sent),
+}
+WRONG: dict[str, Count] = {
+    "words": lambda sent, read: sum(len(text.split()) for text in read) * 2 // 3,
+    "a third": lambda sent, read: tokens_of(read) // 3,
+    "always 300": lambda sent, read: 300,
+    "always 1": lambda sent, read: 1,
+    "texts": lambda sent, read: len(sent),
+}
+
+
+class Server(ScriptedEmbedder):
+    """Reads so many characters of a text, counts tokens or none, and refuses calls and texts.
+
+    ``vouched``: its kind is known to refuse texts that are too long.
+    """
+
+    def __init__(
+        self,
+        *,
+        reads: int = 10**9,
+        counts: str = "nothing",
+        cuts: bool = True,
+        vouched: bool = False,
+    ) -> None:
         super().__init__(dimensions=32)
-        self.reads, self.counts, self.may_cut = reads, counts, True
-        self.fit = TextFit()
+        self.reads, self.may_cut = reads, not vouched
+        self._count = (RIGHT | WRONG)[counts]
+        self.fit = TextFit(refuses=vouched)
         self.refused = 0
         self.allows: Allowed = lambda _: True
         self.given: dict[str, int] = {}
@@ -47,8 +86,10 @@ class Server(ScriptedEmbedder):
             self.refused += 1
             raise PromptTooLongError("too long")
         read = [text[: self.reads] for text in texts]
-        tokens = sum(len(text) // 4 + 2 for text in read)
-        usage = Usage(calls=1, input_tokens=tokens, estimated=not self.counts)
+        tokens = self._count(texts, read)
+        usage = Usage(calls=1, input_tokens=tokens, estimated=not tokens)
+        if self.fit.missing(texts, tokens):
+            raise PromptCutError("cut")
         self.given |= {text: len(text) for text in read}
         await then(EmbeddedTexts(await self.embed(read), usage))
 
@@ -109,14 +150,21 @@ async def test_one_text_that_is_too_long_leaves_calls_as_large_as_they_were(plac
     assert server.fit.sizes.fits(200, 10_000)
 
 
-@pytest.mark.parametrize("counts", [True, False])
-@pytest.mark.parametrize("reads", [900, 1_100, 2_048, 3_000])
-async def test_a_text_that_would_be_cut_is_embedded_in_pieces_that_are_not(reads, counts):
-    server = Server(reads=reads, counts=counts)
+READS = (130, 500, 900, 1_100, 2_048, 3_000)
+CUTS = [(reads, counts, False) for reads in READS for counts in (*RIGHT, *WRONG)]
+# Of a kind of server that refuses long texts, only too few tokens show that it has cut one.
+CUTS += [(reads, "after the cut", True) for reads in READS[:-1]]
+CUTS += [(reads, counts, True) for reads in READS for counts in ("words", "a third", "always 300")]
+
+
+@pytest.mark.parametrize(("reads", "counts", "vouched"), CUTS)
+async def test_a_text_that_would_be_cut_is_embedded_in_pieces_that_are_not(reads, counts, vouched):
+    server = Server(reads=reads, counts=counts, vouched=vouched)
     made = await server.embed_all([*SHORT[:50], LONG])
     assert all(one.proven for one in made)
     pieces = divide_text(LONG, server.fit.window)
     assert max(map(len, pieces)) <= reads
+    assert max(map(len, pieces)) >= min(reads // 4, 90)
     mean = join_pieces([*server.vectors(pieces)], [*map(weigh, pieces)])
     assert np.allclose(made[-1].vector, mean, atol=1e-6)
     (said,) = server.fit.take_lessons("here")
@@ -126,14 +174,63 @@ async def test_a_text_that_would_be_cut_is_embedded_in_pieces_that_are_not(reads
     assert len(server.calls) == calls + 1
 
 
-@pytest.mark.parametrize("counts", [True, False])
-async def test_a_server_that_reads_all_of_a_text_gets_it_whole(counts):
-    server = Server(counts=counts)
+@pytest.mark.parametrize("counts", [*RIGHT, *WRONG])
+@pytest.mark.parametrize("vouched", [False, True])
+async def test_a_server_that_reads_all_of_a_text_gets_it_whole_whatever_it_counts(counts, vouched):
+    server = Server(counts=counts, vouched=vouched)
     (made,) = await server.embed_all([LONG])
     assert made.proven
     assert np.allclose(made.vector, server.vectors([LONG])[0])
-    assert len(server.calls) == 3  # two of them a proof, of all texts up to this length
+    if counts in RIGHT:
+        # Two of them a proof, of all texts up to this length.
+        assert len(server.calls) == (1 if vouched else 3)
+    assert len(await server.embed_all(MIXED)) == len(MIXED)
     assert server.fit.take_lessons("here") == ()
+
+
+@pytest.mark.parametrize("counts", ["words", "a third", "always 300"])
+async def test_short_texts_are_embedded_whatever_is_counted(counts):
+    server = Server(counts=counts)
+    assert all(one.proven for one in await server.embed_all(SHORT))
+    assert server.fit.miscounts
+
+
+async def test_a_text_that_is_refused_whatever_its_length_divides_no_other():
+    server = Server()
+    server.allows = lambda sent: not any("slag" in text for text in sent)
+    failed: list[int] = []
+
+    async def take(vectors: Sequence[TextVector]) -> None:
+        assert all(one.place != 1 for one in vectors)
+
+    texts = [*SHORT[:20], LONG]
+    texts[1] = "slag " * 900
+    await FittedEmbedding(
+        embedder=server, fit=server.fit, call=server.call, take=take, most_texts=200,
+        most_tokens=20_000, refuse=lambda place, _: failed.append(place), workers=4,
+    ).embed(texts)  # fmt: skip
+    assert failed == [1]
+    assert server.fit.window is None
+    assert LONG in server.given
+    assert server.fit.take_lessons("here") == ()
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("text", ["名前と説明" * 30, "7%" * 90, "kiln " * 36])
+async def test_a_text_of_fewer_than_200_characters_is_divided_as_well(text, cuts):
+    server = Server(reads=60, cuts=cuts)
+    (made,) = await server.embed_all([text])
+    assert made.proven
+    assert max(server.given.values()) <= 60
+    assert "".join(divide_text(text, server.fit.window)) == text
+
+
+@pytest.mark.parametrize("limit", [16, 128, 256])
+def test_a_limit_that_is_known_is_never_raised(limit):
+    fit = TextFit()
+    fit.limit(limit)
+    assert fit.window <= limit
+    assert max(map(len, divide_text("7%" * 900, fit.window))) <= limit
 
 
 async def test_where_nothing_shows_the_end_of_a_text_it_is_unproven():

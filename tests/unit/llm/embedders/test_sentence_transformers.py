@@ -105,6 +105,29 @@ async def test_a_text_longer_than_its_model_reads_is_embedded_in_pieces(
     assert np.allclose(rows[1], mean, atol=1e-6)
 
 
+class Dense(FakeModel):
+    """Has a token for each character, as models have of scripts that they do not know."""
+
+    max_seq_length = 32
+
+    def tokenizer(self, text: str, **_: bool) -> dict[str, list[str]]:
+        return {"input_ids": ["[CLS]", *text, "[SEP]"]}
+
+
+async def test_a_short_text_of_many_tokens_is_embedded_in_pieces_and_else_fails(
+    package: type[FakeModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["sentence_transformers"], "SentenceTransformer", Dense)
+    embedder = SentenceTransformersEmbedder("some/model")
+    for text in ("ช่างปั้นหม้อ" * 8, "7%" * 60, "x" * 31):
+        assert (await embedder.embed([text])).any()
+        assert "".join(embedder._model.given) == text
+        assert max(map(len, embedder._model.given)) <= 30
+    monkeypatch.setattr(Dense, "max_seq_length", 2)  # no room beside what stands around a text
+    with pytest.raises(EmbeddingError, match="reads too little"):
+        await embedder.embed(["some text"])
+
+
 @pytest.mark.parametrize("nothing", [0.0, np.nan, np.inf])
 async def test_one_vector_that_is_none_costs_one_text(
     package: type[FakeModel], monkeypatch: pytest.MonkeyPatch, nothing: float
