@@ -37,6 +37,7 @@ from pgs_neo4j.text.normal_form import (
     join,
     normal_form,
 )
+from pgs_neo4j.text.words import STOP_WORDS
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
 NEAR = 12  # characters between two counts of the same things
@@ -113,6 +114,12 @@ _QUOTED = re.compile(
 )
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
 _LEAST_QUOTED = 12, 3  # characters and words of the quotation of a sentence
+_NUMBERED = re.compile(r"([^\W\d_]*[A-Z][^\W\d_]+)[ -]\Z")  # a name before its number
+# A name with a number behind its hyphen, a version, or an address.
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])(?=[^\W_]*[A-Z])[^\W_]{1,24}-\d+[^\W_]*(?:\.\d+)*|(?<![\w.,])\d+(?:\.\d+){2,}(?![\w,])"
+)
+_COUNTED = re.compile(r"\d\s?\Z")  # before the sign of a unit
 _DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 _CODE = re.compile(r"`([^`\n]+)`")
 
@@ -235,6 +242,14 @@ def _is_known(
         agree(claim, other) and not _is_contrary(text, one, other)
         for one in near
         for other in one.numbers
+    ):
+        return True
+    named = _NUMBERED.search(text, max(0, claim.start - 24), claim.start)
+    if (
+        named
+        and not claim.kind
+        and named[1].casefold() not in STOP_WORDS
+        and any(flatten(f"{named[1]} {claim.text}").rstrip() + " " in one.flat for one in sources)
     ):
         return True
     if whole is None:
@@ -431,18 +446,35 @@ def _missing_names(text: str, sources: Sources, known: Known) -> list[str]:
     label = _LABEL.match(text)
     begins = label.end() if label else 0
     code = [match.span(1) for match in _CODE.finditer(text)]
-    return [
-        _short(name.text)
-        for name in find_names(text)
-        if name.start >= begins
-        and not all(is_unit(word) for word in name.words)
-        and not any(first <= name.start < last for first, last in code)
-        and not _named(name, every)
-    ] + [
-        _short(text[first:last])
-        for first, last in code
-        if not any(_is_said(text[first:last], one) for one in every.likely_first(text[first:last]))
-    ]
+    return (
+        [
+            _short(match.group())
+            for match in _IDENTIFIER.finditer(text)
+            if not any(_has_identifier(match.group(), one) for one in every)
+        ]
+        + [
+            _short(name.text)
+            for name in find_names(text)
+            if name.start >= begins
+            and not all(is_unit(word) for word in name.words)
+            and not (
+                len(name.text) < 5 and _COUNTED.search(text, max(0, name.start - 2), name.start)
+            )
+            and not any(first <= name.start < last for first, last in code)
+            and not _named(name, every)
+        ]
+        + [
+            _short(text[first:last])
+            for first, last in code
+            if not any(
+                _is_said(text[first:last], one) for one in every.likely_first(text[first:last])
+            )
+        ]
+    )
+
+
+def _has_identifier(identifier: str, source: Material) -> bool:
+    return flatten(identifier) in source.flat or flatten(join(identifier)) in source.flat
 
 
 def _is_said(words: str, source: Material) -> bool:
@@ -474,7 +506,8 @@ def _named(name: Name, sources: Sources) -> bool:
         initials = fold_case(letters.rstrip("s"))
         if letters[1].isupper() and any(initials in one.initials for one in sources):
             return True
-    return len(whole) > 5 and any(one.has_letters(whole) for one in sources)
+    known = len(whole) > 5 or any(sign.isdigit() for sign in whole)
+    return known and any(one.has_letters(whole) for one in sources)
 
 
 def _has(word: str, source: Material) -> bool:

@@ -100,7 +100,7 @@ _NUMBER = re.compile(
     rf"(?<![^\W_])(?<!\d[.,])"
     rf"(?P<currency>(?:US\$|[$€£¥]){_BLANK}?|(?:USD|EUR|GBP|JPY|CHF|INR){_BLANK})?"
     r"(?P<sign>(?:(?<![\d\w)\]%°])[-\u2212\u2013](?=\d))|\bminus\s+)?"
-    r"(?P<digits>\d+(?:[.,\u066b\u066c]\d+)*(?:[\u00a0\u2009\u202f]\d{3}(?!\d))*|[.]\d+)"
+    r"(?P<digits>\d+(?:[.,\u066b\u066c]\d+)*(?:[\u00a0\u2009\u202f_]\d{3}(?!\d))*|[.]\d+)"
     r"(?P<power>\s?[x\u00d7·*]\s?10\^?\{?[-\u2212]?\d{1,3}\}?"
     r"|\^\{?[-\u2212]?\d{1,3}\}?|[eE][-+]?\d{1,3}(?!\w))?"
     rf"(?P<unit>{_BLANK}?(?:[%‰]|°{_BLANK}?[CFcf](?![^\W_])|[$€£¥])|{_BLANK}?[^\W\d_]+\.?"
@@ -129,6 +129,7 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"[12]\d{3}")
+_NAMED = re.compile(r"(?<![^\W_])(?=[^\W_]*[A-Z])[^\W_]+-\Z")  # before the number of a name
 _CURRENCY = re.compile(
     rf"{_BLANK}(dollars?|usd|euros?|eur|pounds?|gbp|yen|jpy|[$€£¥])(?!\w)", re.IGNORECASE
 )
@@ -216,6 +217,8 @@ def find_numbers(text: str) -> list[Number]:
     Digits inside of a name, such as CO2, are no numbers.
     """
     plain = _RAISED_RUN.sub(_raised, plain_digits(text))
+    if "per cent" in plain:
+        plain = plain.replace("per cent", "percent ")
     amounts: list[Amount] = []
     for amount in (*find_amounts(plain), *find_factors(plain)):
         if not any(amount.start < one.end and one.start < amount.end for one in amounts):
@@ -358,8 +361,13 @@ def _in_digits(text: str) -> Iterator[Number]:
             pass  # a decade
         elif folded in _UNITS and _is_unit(folded, unit):
             (kind, factor), end = _UNITS[folded], match.end("unit")
-        elif attached and folded not in {"s", "x"} and not match["unit"].startswith("-"):
-            continue  # part of an identifier
+        elif (
+            attached
+            and folded not in {"s", "x"}
+            and not match["unit"].startswith("-")
+            and _is_identifier(match, unit, text)
+        ):
+            continue
         if match["currency"]:
             kind, factor = _UNITS[match["currency"].strip().casefold()]
         plain = tuple((sign * value * scale, step * scale) for value, step in readings)
@@ -413,14 +421,22 @@ def _is_unit(folded: str, unit: str) -> bool:
     } or (folded in {"kb", "mb", "gb", "tb", "hz", "kw", "mw", "gw", "kv", "ev", "pa"})
 
 
+def _is_identifier(match: re.Match[str], unit: str, text: str) -> bool:
+    """Whether digits with letters behind them name something, as in 3D, and not 7000rpm."""
+    after = text[match.end("unit") : match.end("unit") + 1]
+    return (len(unit) < 2 and len(match["digits"]) < 3) or after.isalnum() or after == "_"
+
+
 def _inside_name(text: str, match: re.Match[str]) -> bool:
     """Whether digits belong to a version, a path, or the like."""
     start, end = match.start("digits"), match.end("digits")
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before[-1:] in {"_", "#", "\\", "^"} or (before[-1:] == "/" and not before[:1].isdigit()):
+    if before[-1:] == "#" and end - start < 2:
+        return True  # a mark of a list
+    if before[-1:] in {"_", "\\", "^"} or (before[-1:] == "/" and not before[:1].isdigit()):
         return True
-    if len(before) == 2 and before[1] == "-" and before[0].isalpha():
-        return True  # COVID-19
+    if before[-1:] == "-" and _NAMED.search(text, max(0, start - 24), start):
+        return True  # COVID-19, but not mid-1990s
     return after[:1] == "_" or (after[:1] == "." and after[1:].isalpha() and after[1:].islower())
 
 
@@ -435,7 +451,9 @@ def _margin(before: str) -> str:
 
 def _readings(digits: str, power: str) -> Readings:
     """Return the ways to read some digits, the most likely first."""
-    plain = re.sub("[\u00a0\u2009\u202f]", "", digits).replace("\u066b", ".").replace("\u066c", ",")
+    plain = (
+        re.sub("[\u00a0\u2009\u202f_]", "", digits).replace("\u066b", ".").replace("\u066c", ",")
+    )
     written: list[str] = []
     if _THOUSANDS.fullmatch(plain):
         written.append(plain.replace(",", ""))

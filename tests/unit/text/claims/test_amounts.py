@@ -127,3 +127,48 @@ def test_a_true_amount_in_other_words_is_in_no_doubt(sentence: str) -> None:
 def test_more_forms_of_dates(one: str, other: str) -> None:
     ([claim], [source]) = find_dates(one), find_dates(other)
     assert same_date(claim, source)
+
+
+ENGINES = Sources.of(
+    "The COVID-19 team used GPT-4 and Python 3.11.4 on 10.0.0.1. The motor runs at 7000rpm with a "
+    "12dB gain, and 37 % of patients slept. 3D printing of 512 parts took rank #12. The B-52 flew."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It has 98_765 tokens.",
+        "It has 98765tokens.",
+        "The motor runs at 9000rpm.",
+        "It has a gain of 15dB.",
+        "It took rank #13.",
+        "The COVID-21 team used it.",
+        "The team used GPT-5.",
+        "They used Python 3.11.5.",
+        "They used 10.0.0.2.",
+        "It was so in the mid-1990s.",
+        "43 per cent of patients slept.",
+        "The B-53 flew.",
+    ],
+)
+def test_a_number_within_a_name_or_beside_its_unit_is_looked_up(sentence: str) -> None:
+    assert find_doubts(sentence, ENGINES, KNOWN)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The motor runs at 7000 rpm.",
+        "It has a gain of 12 dB.",
+        "It ranks 12th.",
+        "The COVID-19 team used GPT 4.",
+        "They used Python 3.11.",
+        "They used Python 3.11.4 on 10.0.0.1.",
+        "37 per cent of patients slept.",
+        "The B52 flew, and the GPT-4 model ran.",
+        "3D printing took place.",
+    ],
+)
+def test_so_it_is_in_any_spelling(sentence: str) -> None:
+    assert find_doubts(sentence, ENGINES, KNOWN) == ()
