@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pgs_neo4j.text.claims.dates import Date, find_dates
-from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, split_clauses
+from pgs_neo4j.text.claims.negations import LEAST_WORDS, OPPOSED, SHARE, Words, split_clauses
 from pgs_neo4j.text.claims.numbers import Number, find_numbers, ordinals
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import (
@@ -194,7 +194,7 @@ class Sources:
         """Return the sentences that may hold most words of a claim, those of all texts."""
         if len(claim.roots) < LEAST_WORDS:
             return []
-        starts = [one[:PREFIX] for one in {*claim.roots}]
+        starts = [one[:PREFIX] for one in {*claim.roots} - OPPOSED]
         # Most texts lack the rare ones, which shows at once if these come first.
         if len(self.texts) > SAMPLE:
             sample = " ".join(one.folded for one in self.texts[:SAMPLE])

@@ -172,3 +172,42 @@ def test_a_number_within_a_name_or_beside_its_unit_is_looked_up(sentence: str) -
 )
 def test_so_it_is_in_any_spelling(sentence: str) -> None:
     assert find_doubts(sentence, ENGINES, KNOWN) == ()
+
+
+COUNCIL = Sources.of(
+    "The council approved the new furnace in spring. The museum is open to all visitors. Salt "
+    "increases the strength of the clay. The river freezes every winter. The board did not "
+    "approve the merger with Kessler. Costs fell in 2003 and rose in 2004. The gate refuses long "
+    "and heavy carts of the potters."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The council rejected the new furnace in spring.",
+        "The council declined to approve the new furnace in spring.",
+        "It is false that the council approved the new furnace in spring.",
+        "The museum is closed to all visitors.",
+        "Salt decreases the strength of the clay.",
+        "Salt reduces the strength of the clay.",
+        "The river rarely freezes in winter.",
+    ],
+)
+def test_what_is_denied_by_another_word_is_in_doubt(sentence: str) -> None:
+    assert find_doubts(sentence, COUNCIL, KNOWN) == ("a cited node says the contrary",)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The board refused the merger with Kessler.",
+        "Salt does not reduce the strength of the clay.",
+        "Costs rose in 2004.",
+        "Costs fell in 2003.",
+        "The gate rejects long and heavy carts of the potters.",
+        "The museum is not closed to any visitors.",
+    ],
+)
+def test_two_denials_are_none(sentence: str) -> None:
+    assert find_doubts(sentence, COUNCIL, KNOWN) == ()
