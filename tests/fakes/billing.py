@@ -129,8 +129,8 @@ class Books:
                 return {"prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0}}
             case "xai" | "gemini":
                 told = {"completion_tokens_details": {"reasoning_tokens": THOUGHT}}
-                details = {"prompt_tokens_details": {"cached_tokens": cached}}
-                return details | (told if self.form == "xai" else {})
+                read_details: dict[str, Any] = {"prompt_tokens_details": {"cached_tokens": cached}}
+                return read_details | (told if self.form == "xai" else {})
             case "openrouter":
                 details = {"cached_tokens": cached, "cache_write_tokens": stored}
                 return {"prompt_tokens_details": details, "cost": float(self.cost)}
