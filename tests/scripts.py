@@ -51,6 +51,16 @@ SPELLINGS = {
     "Tamil": Spelling(normalize("NFD", "மட்பாண்டம் கொண்டது"), "மட்பாண்டம் கொண்டது", "எரிமலை"),
     "Bengali": Spelling(normalize("NFD", "ঘুমের সময় বাড়ে"), "সময় বাড়ে", "আগ্নেয়গিরি"),
     "Greek capitals": Spelling("Η ΌΠΤΗΣΗ ΤΟΥ ΠΗΛΟΎ ΚΑΙ Ο ΠΗΛΌΣ", "όπτηση πηλός", "ηφαίστειο"),
+    "Greek capitals without accents": Spelling("Η ΟΠΤΗΣΗ ΚΑΙ Ο ΠΗΛΟΣ", "όπτηση πηλός", "ηφαίστειο"),
+    "stress and dots of Russian": Spelling(
+        "Зелёный чере\u0301п из гли\u0301ны", "зеленый череп", "вулкан"
+    ),
+    "hamza of Arabic": Spelling("أحمد في مدرسة إلى مستشفى", "احمد مدرسه مستشفي", "بركان"),
+    "letters of Persian": Spelling("کتاب فارسی", "كتاب فارسي", "فرودگاه"),
+    "nasal signs of Hindi": Spelling("चांदी की खान", "चाँदी खान", "पहाड़"),
+    "letters of Malayalam": Spelling("അവന്\u200d വന്നു", "അവൻ", "അഗ്നി"),
+    "digits of Hindi": Spelling("वर्ष १९८७ में", "1987", "1988"),
+    "letters of two": Spelling("L’œuvre et l'encyclopædia", "oeuvre, encyclopaedia", "ouvre"),
     "Turkish capitals": Spelling("İSTANBUL ÇİNİ FIRINI", "istanbul çini fırını", "yanardağ"),
     "sharp s": Spelling("Die Straße nach Gießen ist gesperrt.", "Strasse Giessen", "Maßstab"),
     "full width": Spelling("ＡＢＣ１２３ glazed ｔｉｌｅ", "ABC123 tile", "ABC124"),

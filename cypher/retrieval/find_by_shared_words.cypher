@@ -1,10 +1,11 @@
 // Nodes whose text holds at least one of the terms, with the places of the terms it holds.
-// Terms are in normal form and lower case, and so are the texts: the `dropped` signs are taken out.
+// Terms are in normal form and lower case, and so are the texts: the `dropped` signs are taken out,
+// and each of the `alike` signs becomes the letters that it stands for.
 // `size` is the length of the text in characters.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: labels: list[str], text: list[str], terms: list[str], dropped: list[str],
-//   facts: list[dict]
+//   alike: list[list[str]], facts: list[dict]
 // returns: element_id: str, found: list[int], size: int
 // mode: read
 // language: 5, 25
@@ -44,9 +45,11 @@ WITH n,
      CASE
        WHEN written =~ '\\p{ASCII}*+' THEN toLower(written)
        ELSE
-         replace(replace(normalize(toLower(toUpper(normalize(
-           reduce(kept = '', part IN split(normalize(written, NFKC), $dropped) | kept + part),
-         NFKC))), NFKC), 'ς', 'σ'), 'i\u0307', 'i')
+         reduce(folded =
+           replace(replace(normalize(toLower(toUpper(normalize(
+             reduce(kept = '', part IN split(normalize(written, NFKC), $dropped) | kept + part),
+           NFKC))), NFKC), 'ς', 'σ'), 'i\u0307', 'i'),
+           pair IN $alike | replace(folded, pair[0], pair[1]))
      END AS joined
 WITH n, size(joined) AS size, [i IN range(0, size($terms) - 1) WHERE joined CONTAINS $terms[i]] AS found
 WHERE size(found) > 0

@@ -3,12 +3,12 @@
 // has for each place in `wanted` that is held at all how many nodes hold it and the first `most` of
 // them, in the order of `partitions` and by rank. One of the `probes` is in every text that can
 // count, so most nodes are done with after them. A plain text is only lowered; of others, the
-// `dropped` signs are taken out, and upper case comes before lower so that ß is ss. A text with
-// hyphens counts without them as well, since they may stand at the ends of lines.
-// The facts of relationships within the view are text of their source. If `facts` is
-// empty, no relationship is read.
+// `dropped` signs are taken out, upper case comes before lower so that ß is ss, and each of the
+// `alike` signs becomes the letters that it stands for. A text with hyphens counts without them as
+// well, since they may stand at the ends of lines. The facts of relationships within the view are
+// text of their source. If `facts` is empty, no relationship is read.
 // params: partitions: list[str], text: list[str], wanted: list[dict], most: int,
-//   dropped: list[str], facts: list[dict]
+//   dropped: list[str], alike: list[list[str]], facts: list[dict]
 // returns: searched: int, found: list[dict]
 // mode: read
 // language: 5, 25
@@ -52,9 +52,11 @@ CALL () {
        CASE
          WHEN written =~ '\\p{ASCII}*+' THEN toLower(written)
          ELSE
-           replace(replace(normalize(toLower(toUpper(normalize(
-             reduce(kept = '', part IN split(normalize(written, NFKC), $dropped) | kept + part),
-           NFKC))), NFKC), 'ς', 'σ'), 'i\u0307', 'i')
+           reduce(folded =
+             replace(replace(normalize(toLower(toUpper(normalize(
+               reduce(kept = '', part IN split(normalize(written, NFKC), $dropped) | kept + part),
+             NFKC))), NFKC), 'ς', 'σ'), 'i\u0307', 'i'),
+             pair IN $alike | replace(folded, pair[0], pair[1]))
        END AS form
   WITH place, m, n,
        CASE

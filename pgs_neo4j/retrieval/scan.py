@@ -28,7 +28,7 @@ from pgs_neo4j.text.matching import (
     probe,
     stored_part,
 )
-from pgs_neo4j.text.normal_form import dropped_signs
+from pgs_neo4j.text.normal_form import alike_signs, dropped_signs
 
 # The most that one statement of a scan reads, so that none runs long or needs much memory.
 PORTION_NODES = 20_000
@@ -97,6 +97,9 @@ async def _find_by_scan(
             wanted=[_scan_row(place, search, closely) for place, search in enumerate(sought)],
             most=CANDIDATES,
             dropped=list(dropped_signs()),
+            alike=alike_signs(
+                part for search in sought for term in search.usable for part in filters(term)
+            ),
         )
         for search in sought:
             candidates[search].searched += row["searched"]

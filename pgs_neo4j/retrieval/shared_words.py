@@ -8,7 +8,7 @@ from collections import Counter
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.text.normal_form import dropped_signs
+from pgs_neo4j.text.normal_form import alike_signs, dropped_signs
 from pgs_neo4j.text.words import words
 
 LONG_TEXT = 2000  # characters from which a text's length counts against a match
@@ -31,6 +31,7 @@ async def find_by_shared_words(
         facts=mapping.facts,
         terms=terms,
         dropped=list(dropped_signs()),
+        alike=alike_signs(terms),
     )
     holders = Counter(place for row in rows for place in row["found"])
     rarity = {place: math.log(1 + len(rows) / count) for place, count in holders.items()}

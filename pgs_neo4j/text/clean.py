@@ -6,10 +6,10 @@ import re
 
 from pgs_neo4j.text.citations import defuse
 from pgs_neo4j.text.invisible import INVISIBLE, is_plainly_visible
-from pgs_neo4j.text.thinking import MARKS
+from pgs_neo4j.text.thinking import ANY_MARK
 
 _LINES = re.compile("[\u2028\u2029]")
-_THINKING = re.compile("|".join(re.escape(m) for pair in MARKS for m in pair), re.IGNORECASE)
+_BRACKETS = str.maketrans("<[◁>]▷", "⟨⟨⟨⟩⟩⟩")
 # <|im_start|> and its like, which some servers obey even inside a message.
 _TEMPLATE = re.compile(r"<([|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c])>")
 
@@ -26,6 +26,6 @@ def clean_text(text: str) -> str:
     if not is_plainly_visible(plain):
         plain = _LINES.sub(" ", INVISIBLE.sub(" ", plain))
     if "<" in plain or "[" in plain or "◁" in plain:
-        plain = _THINKING.sub(lambda mark: f"⟨{mark[0][1:-1]}⟩", plain)
+        plain = ANY_MARK.sub(lambda mark: mark[0].translate(_BRACKETS), plain)
         plain = _TEMPLATE.sub(r"⟨\1⟩", plain)
     return defuse(plain)

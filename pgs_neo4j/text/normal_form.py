@@ -2,9 +2,11 @@
 
 The index of a generation, every lookup in it, the scan of its members, and the comparison of
 quotations all use this form. In it, canonically equal texts are equal, and so are ligatures,
-full-width and mathematical letters, subscripts, and what they stand for. Soft hyphens, signs
-without a width, and the vowel points of Arabic and Hebrew, which most texts leave out, make no
-difference, and neither do the commas of large numbers.
+full-width and mathematical letters, subscripts, digits of any script, and what they stand for.
+Soft hyphens, signs without a width, the vowel points of Arabic and Hebrew, and the accents of Greek
+and Russian, which most texts leave out, make no difference, and neither do the commas of large
+numbers. Letters that writers take for each other are one: those of Arabic with and without a hamza,
+and the nasal signs of Hindi.
 
 Other marks, such as the vowel signs of Indic scripts, are parts of words. Scripts that write words
 without spaces are not divided into words, so nothing is known to be absent in them.
@@ -16,6 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 
 from pgs_neo4j.text.invisible import IGNORED
 
@@ -43,6 +46,20 @@ _TAGS = range(0xE0000, 0xE1000)
 # word is a sigma.
 _FINAL_SIGMA, _SIGMA = "\u03c2", "\u03c3"
 _OTHERS = {0x130: "I", 0x131: "i", ord(_FINAL_SIGMA): _SIGMA}
+# Ligatures that are letters of their own to Unicode, and letters that writers take for each other.
+_ALIKE = {
+    **{"\u0153": "oe", "\u0152": "OE", "\u00e6": "ae", "\u00c6": "AE", "\u0451": "\u0435"},
+    **{"\u0401": "\u0415", "\u0901": "\u0902", "\u0a81": "\u0a82"},
+    **dict.fromkeys("\u0622\u0623\u0625\u0671", "\u0627"),  # alef
+    **dict.fromkeys("\u0649\u06cc", "\u064a"),  # yeh
+    **{"\u06a9": "\u0643", "\u0629": "\u0647"},  # kaf, and heh for a feminine ending
+    # Malayalam letters that were written with a joiner before they had code points of their own.
+    **{"\u0d7a": "\u0d23\u0d4d", "\u0d7b": "\u0d28\u0d4d", "\u0d7c": "\u0d30\u0d4d"},
+    **{"\u0d7d": "\u0d32\u0d4d", "\u0d7e": "\u0d33\u0d4d", "\u0d7f": "\u0d15\u0d4d"},
+}
+_ACCENTS = "\u0300\u0301\u0313\u0314\u0342"  # of Greek, and those that mark stress in Russian
+_ACCENTED = re.compile(f"(?<=[\u0370-\u052f\u1f00-\u1fff])[{_ACCENTS}]+")
+_GREEK = (range(0x370, 0x400), range(0x1F00, 0x2000))
 _DOTTED_I = "i\u0307"  # what lowering leaves of a Turkish capital
 
 # Scripts without spaces between words. Korean has spaces, but they do not part a word from its
@@ -113,6 +130,30 @@ def dropped_signs() -> tuple[str, ...]:
     return tuple(sign for sign in map(chr, range(0x10000)) if _DROPPED.match(sign))
 
 
+def alike_signs(words: Iterable[str]) -> list[list[str]]:
+    """Return the signs that stand for letters of some words, each with these letters, lower case.
+
+    A database that has folded a text as Unicode does replaces them in it.
+    """
+    letters = {letter for word in words for letter in word}
+    pairs = [[sign, form] for sign, form in _alike() if letters.intersection(form)]
+    if any(_ACCENTED.search(f"{letter}{_ACCENTS[0]}") for letter in letters):
+        pairs += [[accent, ""] for accent in _ACCENTS]
+    return pairs
+
+
+@cache
+def _alike() -> tuple[tuple[str, str], ...]:
+    """Return the signs in lower case that have another form here than in Unicode."""
+    kept = {sign.lower() for sign in _ALIKE} | {
+        chr(code)
+        for code in _changes()
+        if any(code in letters for letters in _GREEK) or unicodedata.category(chr(code)) == "Nd"
+    }
+    signs = sorted(sign for sign in kept if sign == sign.lower())
+    return tuple((sign, fold_case(_changes()[ord(sign)])) for sign in signs if sign != _FINAL_SIGMA)
+
+
 def is_mark(sign: str) -> bool:
     """Whether a character is a mark that belongs to the letter before it."""
     return sign <= "\uffff" and unicodedata.category(sign) in {"Mn", "Mc"}
@@ -176,7 +217,7 @@ def _normalized(text: str) -> str:
         composed = unicodedata.normalize("NFKC", plain)
         # Few signs of a text change, and translating all of it takes ten times longer.
         changed = _changing().sub(_change, composed).replace(_DOTTED_I, "i")
-        changed = _lone_marks().sub("", changed)
+        changed = _lone_marks().sub("", _ACCENTED.sub("", changed))
         if changed in (composed, plain):
             return changed
         plain = changed
@@ -205,8 +246,23 @@ def _changes() -> dict[int, str]:
         for letter in letters
         if letter.casefold() != letter.lower() and letter.casefold().lower() != letter.lower()
     }
+    changes |= {ord(sign): other for sign, other in _ALIKE.items()}
+    for code in chain.from_iterable(_GREEK):
+        bare = _without_accents(changes.get(code, chr(code)))
+        if bare != chr(code):
+            changes[code] = bare
+    changes |= {
+        ord(sign): str(unicodedata.decimal(sign))
+        for sign in letters
+        if not sign.isascii() and unicodedata.category(sign) == "Nd"
+    }
     dropped = _DROPPED.findall(letters + "".join(map(chr, _TAGS)))
     return changes | dict.fromkeys(map(ord, dropped), "") | _OTHERS
+
+
+def _without_accents(text: str) -> str:
+    plain = unicodedata.normalize("NFD", text)
+    return unicodedata.normalize("NFC", "".join(sign for sign in plain if sign not in _ACCENTS))
 
 
 @cache

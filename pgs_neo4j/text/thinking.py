@@ -5,64 +5,147 @@ own. Servers should take the thinking out, and often do not. A draft is neither 
 answer, so everything between two marks goes. Text of the graph never holds these marks:
 ``clean_text`` defuses them.
 
-The marks: ``<think>`` of DeepSeek and Qwen, ``<thinking>``, ``<thought>`` and ``<reasoning>`` of
-prompted and tuned models, ``[THINK]`` of Magistral, ``◁think▷`` of Kimi, ``<seed:think>`` of Seed,
-and the channels of OpenAI's harmony format.
+The marks: ``<think>`` of DeepSeek and Qwen, ``<thinking>``, ``<thought>``, ``<reasoning>``, and
+their like of prompted and tuned models, ``[THINK]`` of Magistral, ``◁think▷`` of Kimi,
+``<seed:think>`` of Seed, the marks of Cohere, Gemma, and OpenThinker, the first words of Granite
+and Apriel, and the channels of OpenAI's harmony format.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import chain, islice
 
-MARKS = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<seed:think>", "</seed:think>"),
+_TAG_NAMES = """
+think thinking thought thoughts reasoning reason reflection scratchpad analysis antthinking
+inner_monologue seed:think mm:think
+"""
+_TAGS = tuple((f"<{name}>", f"</{name}>") for name in _TAG_NAMES.split())
+_OTHERS = (
     ("[think]", "[/think]"),
     ("◁think▷", "◁/think▷"),
+    ("<|start_thinking|>", "<|end_thinking|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|channel>thought", "<channel|>"),
 )
-"""The marks before and after thinking, in lower case; models write them in any case."""
+MARKS = (*_TAGS, *_OTHERS)
+"""The marks before and after thinking, in lower case; models write them in any case.
 
-# In the harmony format, each message names its channel. Only the final one is for the reader.
-_FINAL = "<|channel|>final<|message|>"
-_CHANNELS = ("<|channel|>analysis", "<|channel|>commentary")
-_ENDS = {**dict(MARKS), **dict.fromkeys(_CHANNELS, _FINAL)}
-_END = {begin: re.compile(re.escape(end), re.IGNORECASE) for begin, end in _ENDS.items()}
-_FRAME = re.compile(r"<\|start\|>assistant|<\|channel\|>final<\|message\|>|<\|(?:end|return)\|>")
-# What is left of harmony's marks where a server drops its special tokens.
+A tag may have blanks and attributes, as in ``<think type="deep">``.
+"""
+
+
+def _one_of(*patterns: str) -> re.Pattern[str]:
+    """Return a pattern of alternatives, each of which begins with a sign of a mark.
+
+    These signs come first in it, so that the search skips other text quickly.
+    """
+    by_sign: dict[str, list[str]] = {}
+    for pattern in patterns:
+        sign = pattern.removeprefix("\\")[0]
+        by_sign.setdefault(re.escape(sign), []).append(pattern.removeprefix("\\")[1:])
+    return re.compile("|".join(f"{sign}(?i:{'|'.join(rest)})" for sign, rest in by_sign.items()))
+
+
+_NAMES = "|".join(sorted(_TAG_NAMES.split(), key=len, reverse=True))
+_ATTRIBUTES = r"(?:\s[^<>]{0,80})?"
+_CLOSING_TAG = rf"<\s{{0,9}}/\s{{0,9}}(?:{_NAMES}){_ATTRIBUTES}>"
+ANY_MARK = _one_of(
+    rf"<\s{{0,9}}/?\s{{0,9}}(?:{_NAMES}){_ATTRIBUTES}>",
+    *map(re.escape, chain.from_iterable(_OTHERS)),
+)
+"""A mark of thinking, but for those of harmony."""
+
+# Thinking may end with another mark than its own.
+_ANY_END = _one_of(_CLOSING_TAG, *(re.escape(end) for _, end in _OTHERS))
+
+# In the harmony format, each message names its channel, and only the final one is for the reader.
+_FINAL = r"<\|channel\|>\s{0,9}final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
+_CHANNEL = r"<\|channel\|>\s{0,9}(?!final\b|f(?:i(?:na?)?)?\Z)[a-z]"
 _BARE_CHANNEL = re.compile(r"\s*analysis(?=\S).*assistantfinal", re.DOTALL)
-_BEGIN = re.compile("|".join(map(re.escape, _ENDS)), re.IGNORECASE)
+# What begins thinking at the beginning of a reply alone: the words of some models, and what is left
+# of harmony's marks where a server drops its special tokens, or the first of them.
+_FIRST_KINDS = (
+    (r"(?:analysis|commentary)<\|message\|>", _FINAL),
+    (r"(?-i:(?:analysis|commentary)(?=[A-Z]))", r"(?-i:assistantfinal)"),
+    (r"here is my thought process:", r"here is my response:"),
+    (r"here are my reasoning steps:", r"\[begin final response\]"),
+)
+_FIRST_WORDS = (
+    *("analysis<|message|>", "commentary<|message|>", "here is my thought process:"),
+    "here are my reasoning steps:",
+)
+# Each beginning has the number of its end in the name of its group; tags are told apart by name.
+_KINDS = (*((re.escape(begin), re.escape(end)) for begin, end in _OTHERS), (_CHANNEL, _FINAL))
+_ENDS = tuple(re.compile(end, re.IGNORECASE) for _, end in (*_KINDS, *_FIRST_KINDS))
+_TAG_ENDS = {
+    name: re.compile(rf"<\s{{0,9}}/\s{{0,9}}{name}{_ATTRIBUTES}>", re.IGNORECASE)
+    for name in _TAG_NAMES.split()
+}
+_BEGIN = _one_of(
+    rf"<\s{{0,9}}(?P<tag>{_NAMES}){_ATTRIBUTES}>",
+    *(f"{begin}(?P<k{place}>)" for place, (begin, _) in enumerate(_KINDS)),
+)
+_FIRST = re.compile(
+    rf"""\s*(?:{
+        "|".join(
+            f"{begin}(?P<k{place}>)" for place, (begin, _) in enumerate(_FIRST_KINDS, len(_KINDS))
+        )
+    })""",
+    re.IGNORECASE,
+)
+# What frames the answer, and is no text of it.
+_FRAME = _one_of(
+    r"<\|start\|>assistant(?:\s+to=[^\s<]{0,40})?",
+    _FINAL,
+    r"<\|(?:end|return|call|(?:start|end)_response|(?:begin|end)_of_(?:solution|box))\|>",
+    r"</?answer>",
+    r"\[(?:begin|end) final response\]",
+)
+# The beginning of thinking may be in the prompt. Its end then stands at the end of a line, or
+# between two sentences without a blank, as DeepSeek writes it.
 _HEADLESS = re.compile(
-    rf"^[^\S\n]*(?:{'|'.join(re.escape(end) for _, end in MARKS)})[^\S\n]*$",
+    rf"(?:{_ANY_END.pattern})[^\S\n]*$"
+    rf"|(?<=[^\s'\"`\u201c\u2018(])(?:{_ANY_END.pattern})(?=[^\s'\"`\u201d\u2019).,;])"
+    r"|^[^\S\n]*\[BEGIN FINAL RESPONSE\][^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_PREFIXES = {
-    mark[:length]
-    for mark in (*_ENDS, "<|start|>assistant", _FINAL, "<|end|>", "<|return|>")
-    for length in range(1, len(mark))
-}
-_LONGEST = max(map(len, _PREFIXES))
+LONGEST_MARK = 160  # characters of a mark with its attributes
+_TAG_MARKS = tuple(chain.from_iterable(_TAGS))
+_WHOLE_MARKS = (
+    *chain.from_iterable(MARKS),
+    *("<|start|>assistant to=", "<|channel|>", "<|end|>", "<|return|>", "<|call|>"),
+    *("<|start_response|>", "<|end_response|>", "<|begin_of_solution|>", "<|end_of_solution|>"),
+    *("<|begin_of_box|>", "<|end_of_box|>", "[begin final response]", "[end final response]"),
+    *("<answer>", "</answer>"),
+)
+_OPEN_TAG = re.compile(r"<\s{0,9}(/?)\s{0,9}([a-z_:]*)(\s[^<>]{0,80})?")
+_OPEN_CHANNEL = re.compile(
+    r"<\|start\|>assistant\s+to=[^\s<]{0,40}"
+    r"|<\|channel\|>[^<]{0,60}(?:<\|constrain\|>[^<]{0,40})?(?:<[|a-z]{0,11})?"
+)
 
 
 def strip_thinking(reply: str) -> str:
     """Remove the model's thinking and lone surrogates from a reply.
 
     Thinking without an end takes the rest of the reply. If the endpoint swallowed its beginning,
-    it ends at a closing mark on a line of its own. Takes linear time.
+    it ends at a closing mark at the end of a line, or between two sentences. Takes linear time.
     """
     text = reply.encode("utf-8", "replace").decode("utf-8")
     text = text[_after_headless_thinking(text) :]
     if bare := _BARE_CHANNEL.match(text):
         text = text[bare.end() :]
     parts: list[str] = []
+    missing: set[re.Pattern[str]] = set()
     start = 0
-    while begun := _BEGIN.search(text, start):
+    begun = _FIRST.match(text) or _BEGIN.search(text)
+    while begun:
         parts.append(text[start : begun.start()])
-        closed = _END[begun[0].lower()].search(text, begun.end())
-        start = closed.end() if closed else len(text)
-    return _FRAME.sub("", "".join((*parts, text[start:])))
+        start = _end_of_thinking(text, begun, missing)
+        begun = _BEGIN.search(text, start)
+    return "".join(_FRAME.sub("", part) for part in (*parts, text[start:]))
 
 
 class ThinkingFilter:
@@ -73,7 +156,8 @@ class ThinkingFilter:
 
     def __init__(self) -> None:
         self._pending = ""
-        self._end = ""
+        self._end: re.Pattern[str] | None = None
+        self._first = True  # whether nothing has been looked at yet
         self._began = False  # whether anything has been passed on
 
     def pass_on(self, piece: str) -> str:
@@ -82,7 +166,7 @@ class ThinkingFilter:
         said: list[str] = []
         while self._take(said):
             pass
-        return self._say("".join(said))
+        return self._say(said)
 
     def end(self) -> str:
         """Return the held-back text that is not thinking.
@@ -90,43 +174,94 @@ class ThinkingFilter:
         Called at the end of the reply.
         """
         rest, self._pending = self._pending, ""
-        return "" if self._end else self._say(rest)
+        return "" if self._end else self._say([rest])
 
     def _take(self, said: list[str]) -> bool:
         """Take one step; return whether there is another."""
         if self._end:
-            at = self._pending.lower().find(self._end)
-            if at < 0:
-                self._pending = self._pending[-len(self._end) :]
+            closed = self._end.search(self._pending)
+            if closed is None:
+                self._pending = self._pending[-LONGEST_MARK:]
                 return False
-            self._pending, self._end = self._pending[at + len(self._end) :], ""
+            self._pending, self._end = self._pending[closed.end() :], None
             return True
-        if begun := _BEGIN.search(self._pending):
+        begun = None
+        if self._first:
+            if _may_begin_with_thinking(self._pending):
+                return False
+            self._first, begun = False, _FIRST.match(self._pending)
+        if begun := begun or _BEGIN.search(self._pending):
             said.append(self._pending[: begun.start()])
-            self._pending, self._end = self._pending[begun.end() :], _ENDS[begun[0].lower()]
+            self._pending, self._end = self._pending[begun.end() :], _end_of(begun)
             return True
         kept = _held_back(self._pending)
         said.append(self._pending[: len(self._pending) - kept])
         self._pending = self._pending[len(self._pending) - kept :]
         return False
 
-    def _say(self, text: str) -> str:
-        text = _FRAME.sub("", text)
+    def _say(self, parts: Sequence[str]) -> str:
+        text = "".join(_FRAME.sub("", part) for part in parts)
         if not self._began:
             text = text.lstrip()
         self._began = self._began or bool(text)
         return text
 
 
+def _end_of(begun: re.Match[str]) -> re.Pattern[str]:
+    if begun.lastgroup == "tag":
+        return _TAG_ENDS[begun["tag"].lower()]
+    return _ENDS[int((begun.lastgroup or "k0")[1:])]
+
+
+def _end_of_thinking(text: str, begun: re.Match[str], missing: set[re.Pattern[str]]) -> int:
+    """Return where thinking ends: at its own mark, else at another one, else with the reply.
+
+    Thinking may hold the marks of more. What stands before a closing mark without a beginning then
+    belongs to it as well. No end that is ``missing`` from here on is looked for again.
+    """
+    closed = None
+    for end in (_end_of(begun), _ANY_END):
+        if end not in missing:
+            closed = end.search(text, begun.end())
+            if closed is not None:
+                break
+            missing.add(end)
+    if closed is None:
+        return len(text)
+    inner = len(_BEGIN.findall(text, begun.end(), closed.start()))
+    if not inner:
+        return closed.end()
+    after = _BEGIN.search(text, closed.end())
+    rest = _ANY_END.finditer(text, closed.end(), after.start() if after else len(text))
+    return max((one.end() for one in islice(rest, inner)), default=closed.end())
+
+
+def _may_begin_with_thinking(text: str) -> bool:
+    """Whether more of a reply has to be seen to know whether it begins with thinking."""
+    begun = text.lstrip().lower()
+    return any(words != begun and words.startswith(begun) for words in _FIRST_WORDS)
+
+
 def _held_back(text: str) -> int:
     """Return how many characters at the end may begin a mark."""
-    tail = text[-_LONGEST:].lower()
-    return next((n for n in range(len(tail), 0, -1) if tail[-n:] in _PREFIXES), 0)
+    first = max(0, len(text) - LONGEST_MARK)
+    places = (place for place in range(first, len(text)) if text[place] in "<[◁")
+    return next((len(text) - place for place in places if _may_be_mark(text[place:])), 0)
+
+
+def _may_be_mark(tail: str) -> bool:
+    begun = tail.lower()
+    if any(mark.startswith(begun) for mark in _WHOLE_MARKS):
+        return True
+    tag = _OPEN_TAG.fullmatch(begun)
+    if tag is None:
+        return _OPEN_CHANNEL.fullmatch(begun) is not None
+    name = f"<{tag[1]}{tag[2]}"
+    return any(mark == f"{name}>" if tag[3] else mark.startswith(name) for mark in _TAG_MARKS)
 
 
 def _after_headless_thinking(text: str) -> int:
-    closed = _HEADLESS.search(text)
-    if closed is None or not text[closed.end() :].strip():
-        return 0
-    begun = _BEGIN.search(text)
-    return 0 if begun and begun.start() < closed.start() else closed.end()
+    begun = _FIRST.match(text) or _BEGIN.search(text)
+    before = len(text) if begun is None else begun.start()
+    ends = [closed.end() for closed in _HEADLESS.finditer(text, 0, before)]
+    return next((end for end in reversed(ends) if text[end:].strip()), 0)

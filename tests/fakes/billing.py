@@ -12,10 +12,14 @@ from typing import Any, Literal
 
 from pgs_neo4j.config.models_table import ModelEntry
 
-Form = Literal["openai", "openrouter", "deepseek", "moonshot", "impossible", "silent"]
+Form = Literal[
+    "openai", "openrouter", "deepseek", "moonshot", "xai", "gemini", "impossible", "silent"
+]
 FORMS: tuple[Form, ...] = (
-    "openai", "openrouter", "deepseek", "moonshot", "impossible", "silent",
+    "openai", "openrouter", "deepseek", "moonshot", "xai", "gemini", "impossible", "silent",
 )  # fmt: skip
+THOUGHT = 321
+"""Tokens of thinking of each reply, which two of the forms count beside it."""
 Share = Callable[[int], tuple[int, int]]
 """Returns what of a prompt's tokens was cached, and what was stored."""
 
@@ -88,6 +92,7 @@ class Books:
         """Bill a call, and return its usage."""
         said = "".join(str(message["content"]) for message in body["messages"])
         read, written = len(said.encode()) // 4 + 1, len(text.encode()) // 4 + 1
+        thought = THOUGHT if self.form in ("xai", "gemini") else 0
         with self._lock:
             cached, stored = self._divide(str(body["model"]), said, read)
             rates = LONG if read > LONG_TOKENS else SHORT
@@ -95,15 +100,15 @@ class Books:
                 (read - cached - stored) * rates.plain
                 + cached * rates.cached
                 + stored * rates.stored
-                + written * rates.output
+                + (written + thought) * rates.output
             ) / MILLION
-            parts = {"input": read, "output": written, "cached": cached, "stored": stored}
+            parts = {"input": read, "output": written + thought, "cached": cached, "stored": stored}
             for name, count in (*parts.items(), ("calls", 1), ("long", int(rates is LONG))):
                 self.totals[name] += count
             return {
                 "prompt_tokens": read,
                 "completion_tokens": written,
-                "total_tokens": read + written,
+                "total_tokens": read + written + thought,
                 **self._report(read, cached, stored),
             }
 
@@ -122,6 +127,10 @@ class Books:
         match self.form:
             case "openai":
                 return {"prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0}}
+            case "xai" | "gemini":
+                told = {"completion_tokens_details": {"reasoning_tokens": THOUGHT}}
+                read_details: dict[str, Any] = {"prompt_tokens_details": {"cached_tokens": cached}}
+                return read_details | (told if self.form == "xai" else {})
             case "openrouter":
                 details = {"cached_tokens": cached, "cache_write_tokens": stored}
                 return {"prompt_tokens_details": details, "cost": float(self.cost)}

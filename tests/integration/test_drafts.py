@@ -20,7 +20,7 @@ DRAFT = (
     "\n## Thesis\nWRONGDRAFT it did [P1:n1].\n\n## Absences\n- WRONGABSENCE no kiln at all\n"
 )
 HARMONY = "<|start|>assistant<|channel|>"
-UNMARKED = ["</think>", "analysisWe need it. assistantfinal"]
+UNMARKED = ["</think>"]
 FORMS = [
     *MARKS,
     ("", "</think>"),  # the beginning is in the template

@@ -34,7 +34,7 @@ def count_usage(prompt: Prompt, text: str, reported: ReplyUsage | None) -> Count
     )
     usage = _usage(
         reported.prompt_tokens if believed[0] else read,
-        reported.completion_tokens if believed[1] else written,
+        reported.thought + (reported.completion_tokens if believed[1] else written),
         estimated=not all(believed),
     )
     if believed[0]:

@@ -101,12 +101,20 @@ class PromptDetails(_Shape):
     cache_write_tokens: CachedTokens = None
 
 
+class ReplyDetails(_Shape):
+    """What became of a reply's tokens; ``reasoning_tokens`` are those of its thinking."""
+
+    reasoning_tokens: CachedTokens = None
+
+
 class ReplyUsage(_Shape):
     """Tokens as the endpoint counted them.
 
     ``prompt_tokens`` include those that were read from the provider's prompt cache or stored there.
     OpenAI, Azure, xAI, Groq, Gemini, and OpenRouter count them in the details of the prompt,
-    Moonshot as ``cached_tokens``, and DeepSeek as ``prompt_cache_hit_tokens``.
+    Moonshot as ``cached_tokens``, and DeepSeek as ``prompt_cache_hit_tokens``. xAI and Gemini leave
+    the tokens of thinking out of ``completion_tokens``, but bill them: their ``total_tokens`` have
+    them, and xAI's details of the reply.
     """
 
     prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
@@ -114,6 +122,18 @@ class ReplyUsage(_Shape):
     prompt_tokens_details: Annotated[PromptDetails | None, WrapValidator(_none_unless_valid)] = None
     cached_tokens: CachedTokens = None
     prompt_cache_hit_tokens: CachedTokens = None
+    total_tokens: CachedTokens = None
+    completion_tokens_details: Annotated[ReplyDetails | None, WrapValidator(_none_unless_valid)] = (
+        None
+    )
+
+    @property
+    def thought(self) -> int:
+        """Tokens of thinking that are billed beside those of the reply."""
+        rest = (self.total_tokens or 0) - self.prompt_tokens - self.completion_tokens
+        details = self.completion_tokens_details
+        told = details.reasoning_tokens if details is not None else None
+        return max(0, rest if told is None else min(rest, told))
 
     @property
     def cached(self) -> int:

@@ -11,22 +11,40 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import chain, combinations, groupby, pairwise
 
 from pgs_neo4j.text.aliases import GROUP
+from pgs_neo4j.text.claims.amounts import TIMES, states_factor
 from pgs_neo4j.text.claims.dates import Date, find_dates, same_date
 from pgs_neo4j.text.claims.names import Name, find_names
 from pgs_neo4j.text.claims.negations import Words, denies, split_clauses
-from pgs_neo4j.text.claims.numbers import PERCENT, Number, agree, find_numbers, sums
+from pgs_neo4j.text.claims.numbers import (
+    PERCENT,
+    Number,
+    agree,
+    find_numbers,
+    is_unit,
+    sums,
+)
+from pgs_neo4j.text.claims.ranks import find_unsaid, years
 from pgs_neo4j.text.claims.sources import Material, Sources
 from pgs_neo4j.text.matching import root
-from pgs_neo4j.text.normal_form import find_words, flatten, fold_case, join, normal_form
+from pgs_neo4j.text.normal_form import (
+    find_words,
+    flatten,
+    fold_case,
+    has_unsegmented,
+    join,
+    normal_form,
+)
+from pgs_neo4j.text.words import STOP_WORDS
 
 BESIDE = 25  # characters around a number in which a word says how it was computed
 NEAR = 12  # characters between two counts of the same things
 SMALL = 12  # a count in words up to this one may be of what the sentence itself lists
 MOST_NUMBERS = 12  # of one kind among the cited texts of which sums are tried
 MOST_REASONS = 3
+YEARS = "year"  # the kind of a number of years
 LONGEST_REASON = 80  # characters of what is quoted in a reason
 
 _SUM = re.compile(
@@ -35,11 +53,41 @@ _SUM = re.compile(
     re.IGNORECASE,
 )
 _DERIVED = re.compile(
-    r"\b(?:differences?|gap|more than|less than|fewer than|higher|lower|larger|smaller|increas\w*"
+    r"\b(?:took|takes|last(?:s|ed)|within|differences?|gap"
+    r"|more than|less than|fewer than|higher|lower|larger|smaller|increas\w*"
     r"|decreas\w*|ris(?:e|es|en|ing)|rose|fell|falls?|fallen|drop\w*|grew|grow\w*|gain\w*|by|times"
     r"|twice|double[ds]?|half|halved|triple[ds]?|ratio|share|average|mean|averag\w*|percent|apart"
     r"|later|earlier|after|span\w*|remain\w*|rest)\b|%",
     re.IGNORECASE,
+)
+_RATIO = re.compile(
+    r"\b(?:times|twice|double[ds]?|triple[ds]?|half|halved|ratio|fold|average|mean)\b",
+    re.IGNORECASE,
+)
+_UP = re.compile(
+    r"\b(?:ris(?:e|es|en|ing)|rose|increas\w*|gain\w*|grew|grow\w*|up|more|higher|larger|climb\w*"
+    r"|jump\w*|surg\w*|expan\w*)\b",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(
+    r"\b(?:of|share|rate|fraction|proportion|average|part|percentage)\b", re.IGNORECASE
+)
+_DOWN = re.compile(
+    r"\b(?:fell|falls?|fallen|drop\w*|decreas\w*|declin\w*|reduc\w*|down|less|fewer|lower|smaller"
+    r"|shrank|shrink\w*|cut|cuts)\b",
+    re.IGNORECASE,
+)
+# What a sentence may say in two directions: each pair of patterns says it up, and down.
+_TRENDS = tuple(
+    (re.compile(rf"\b(?:{up})\b", re.IGNORECASE), re.compile(rf"\b(?:{down})\b", re.IGNORECASE))
+    for up, down in (
+        (r"profit\w*|surplus\w*", r"loss|losses|lost|deficit\w*"),
+        (
+            r"rise|rises|risen|rising|rose|increas\w*|grew|grow|grows|grown|growing|growth|climb\w*",
+            r"fell|fall|falls|fallen|falling|decreas\w*|declin\w*|drop|drops|dropped|dropping"
+            r"|shrank|shrink\w*|shrunk|reduc\w*",
+        ),
+    )
 )
 _OWN_WORDS = """
 partition partitions node nodes report reports finding findings source sources citation
@@ -59,10 +107,20 @@ _PARTITION = re.compile(
 )
 _ALIAS = re.compile(r"(?<![^\W_])[nt]\d{1,9}(?![^\W_])")
 _QUOTED = re.compile(
-    r"“([^“”]{1,1000})”|„([^„“”]{1,1000})[“”]|«([^«»]{1,1000})»|(?<![\w\"])\"([^\"]{1,1000})\"(?![\w\"])"
+    r"“([^“”]{1,1000})”|„([^„“”]{1,1000})[“”]|«([^«»]{1,1000})»|»([^«»]{1,1000})«"
+    r"|\u2039([^\u2039\u203a]{1,1000})\u203a|\u203a([^\u2039\u203a]{1,1000})\u2039|[「『]([^「」『』]{1,1000})[」』]"
+    r"|(?<!\w)\u2018([^\u2018\u2019]{1,1000}(?:\u2019\w[^\u2018\u2019]{0,1000})*)\u2019(?!\w)|(?<![\w'])'([^'\n]{12,300})'(?![\w'])"
+    r"|(?<![\w\"])\"([^\"]{1,1000})\"(?![\w\"])"
 )
 _GAP = re.compile(r"\[?(?:\.\.\.|…)\]?|\[[^\[\]]{0,40}\]")
 _LEAST_QUOTED = 12, 3  # characters and words of the quotation of a sentence
+_NUMBERED = re.compile(r"([^\W\d_]*[A-Z][^\W\d_]+)[ -]\Z")  # a name before its number
+# A name with a number behind its hyphen, a version, or an address.
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])(?=[^\W_]*[A-Z])[^\W_]{1,24}-\d+[^\W_]*(?:\.\d+)*|(?<![\w.,])\d+(?:\.\d+){2,}(?![\w,])"
+)
+_COUNTED = re.compile(r"\d\s?\Z")  # before the sign of a unit
+_DECORATION = re.compile(r"[*_`]|\A\W*[-•+]\s+")
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -111,17 +169,36 @@ def find_doubts(
         rest = rest[: date.start] + " " * (date.end - date.start) + rest[date.end :]
     known = replace(known, partitions=known.partitions | {cited[0]}, nodes=known.nodes | {cited[1]})
     related = sources if related is None else related
-    missing += _missing_numbers(rest, sources, known, related)
+    numbers = _missing_numbers(rest, sources, known, related)
+    missing += numbers
+    missing += map(_short, find_unsaid(rest, sources, known.question))
     missing += _missing_names(rest, sources, known)
     reasons = [f"no {where} has {', '.join(dict.fromkeys(missing))}"] if missing else []
     if _is_denied(_LABEL.sub(" ", _QUOTED.sub(" ", plain)), sources):
         reasons.append(f"a {where} says the contrary")
-    # What a text says word for word is in no doubt, however its numbers and names are read.
+    # What a text says word for word is in no doubt, however its numbers and names are read. Words
+    # have neither the signs nor the units of numbers.
     said = flatten(plain)
     likely = sources.likely_first(plain.strip())
-    if reasons and said.strip() and any(said in source.flat for source in likely):
+    if (
+        reasons
+        and said.strip()
+        and any(
+            said in source.flat and (not numbers or _spells(plain, source.text))
+            for source in likely
+        )
+    ):
         return ()
     return tuple(reasons)
+
+
+def _spells(sentence: str, text: str) -> bool:
+    """Whether a text holds a sentence with all of its signs, but for its marks and its end."""
+    written, known = (
+        "".join(_DECORATION.sub("", fold_case(normal_form(one))).split())
+        for one in (sentence, text)
+    )
+    return written.rstrip(".!?:;") in known
 
 
 def _is_denied(text: str, sources: Sources) -> bool:
@@ -158,14 +235,42 @@ def _is_known(
     small = claim.spelled and not claim.kind and whole is not None and whole <= SMALL
     if small and not _same_noun(claim, sources):
         return True
+    if claim.kind == TIMES and any(states_factor(claim.value, one.folded) for one in sources):
+        return True
     near = chain((known.question,), sources.likely_first(claim.text))
-    if any(agree(claim, other) for one in near for other in one.numbers):
+    if any(
+        agree(claim, other) and not _is_contrary(text, one, other)
+        for one in near
+        for other in one.numbers
+    ):
+        return True
+    named = _NUMBERED.search(text, max(0, claim.start - 24), claim.start)
+    if (
+        named
+        and not claim.kind
+        and named[1].casefold() not in STOP_WORDS
+        and any(flatten(f"{named[1]} {claim.text}").rstrip() + " " in one.flat for one in sources)
+    ):
         return True
     if whole is None:
         return False
     if claim.ordinal and any(whole in source.ordinals for source in sources):
         return True
     return not claim.kind and _decade(claim, text, sources)
+
+
+def _is_contrary(text: str, source: Material, number: Number) -> bool:
+    """Whether a source has a number of something that fell, where a text says that it rose."""
+    own = _trends(text)
+    if not any(own):
+        return False
+    said = _trends(source.sentence(source.sentence_at(number.start)))
+    return any(one * other < 0 for one, other in zip(own, said, strict=True))
+
+
+def _trends(text: str) -> tuple[int, ...]:
+    """Return the directions of a sentence: 1 for up, -1 for down, 0 for none or both."""
+    return tuple(bool(up.search(text)) - bool(down.search(text)) for up, down in _TRENDS)
 
 
 def _needs_no_source(
@@ -190,19 +295,13 @@ def _next_noun(claim: Number, claims: Sequence[Number]) -> str:
 
 
 def _decade(claim: Number, text: str, sources: Sources) -> bool:
-    """Whether a number is a decade or a century of a year that a text has."""
+    """Whether a number is the decade of a year that a text has, or a century."""
     after = text[claim.end : claim.end + 14].casefold()
     value = int(claim.value)
     if after.startswith("s") and not value % 10:
-        return any(year - year % 10 == value for year in _years(sources))
-    if claim.ordinal and after.lstrip(" -").startswith("centur"):
-        return any((year - 1) // 100 + 1 == value for year in _years(sources))
-    return False
-
-
-def _years(sources: Sources) -> Iterator[int]:
-    numbers = (number for one in sources for number in one.numbers)
-    return (int(one.value) for one in numbers if not one.kind and 999 < one.value < 3000)
+        return any(year - year % 10 == value for one in sources for year in years(one))
+    # A century is looked up with the ordinals.
+    return claim.ordinal and after.lstrip(" -").startswith("centur")
 
 
 def _lists(after: str, count: int) -> bool:
@@ -232,8 +331,9 @@ def _is_derived(
     related: Sources,
 ) -> bool:
     """Whether a number follows from others by a sum, a difference, a share, or a mean."""
-    beside = [one for one in found if one.kind == claim.kind or claim.kind == PERCENT]
-    values = [one.value for one in beside]
+    alike = (claim.kind, "" if claim.kind == YEARS else claim.kind)
+    beside = [one for one in found if one.kind in alike or claim.kind == PERCENT]
+    values = [one.value for one in beside if one.year == (claim.year or claim.kind == YEARS)]
     if _SUM.search(text):
         if _is_one_of(claim, sums(values, None)):
             return True
@@ -243,21 +343,65 @@ def _is_derived(
             return True
     if not _DERIVED.search(text[max(0, claim.start - BESIDE) : claim.end + BESIDE]):
         return False
-    pairs = [(a, b) for a in values for b in values if a != b]
-    for source in related:
-        if claim.kind == PERCENT:
-            pairs += pairwise(one.value for one in source.numbers if not one.spelled)
-        pairs += pairwise(one.value for one in source.numbers if one.kind == claim.kind)
-    made: set[Decimal] = {abs(a - b) for a, b in pairs}
-    made |= {sum(values, Decimal(0)) / len(values)} if values else set()
-    made |= {a / b for a, b in pairs if b}
+    pairs = [*combinations(values, 2), *_find_pairs(claim, related)]
     if claim.kind == PERCENT:
-        plain = [one.plain[0][0] for one in found]
-        pairs += [(a, b) for a in plain for b in plain]
-        made |= {100 * a / b for a, b in pairs if b} | {100 * b / a for a, b in pairs if a}
-        made |= {100 * abs(a - b) / a for a, b in pairs if a}
-        made |= {100 * abs(a - b) / b for a, b in pairs if b}
+        plain = [one.plain[0][0] for one in found if not one.year]
+        return _is_one_of(claim, _percents([*pairs, *combinations(plain, 2)], text))
+    if claim.kind == TIMES:
+        plain = [one.plain[0][0] for one in found if not one.year]
+        pairs += [*combinations(plain, 2), *_find_pairs(replace(claim, kind=""), related)]
+    made: set[Decimal] = set()
+    if claim.kind != TIMES:
+        made |= {abs(a - b) for a, b in pairs}
+        made |= {sum(values, Decimal(0)) / len(values)} if values else set()
+    if claim.kind == TIMES or _RATIO.search(text):
+        made |= {a / b for a, b in pairs if b} | {b / a for a, b in pairs if a}
     return _is_one_of(claim, made)
+
+
+def _find_pairs(claim: Number, sources: Sources) -> list[tuple[Decimal, Decimal]]:
+    """Return pairs of numbers of which a claim may be the difference or the quotient.
+
+    They stand in one sentence, and years only make years.
+    """
+    found: list[tuple[Decimal, Decimal]] = []
+    for source in sources:
+        if claim.kind == YEARS:
+            years = [one.value for one in source.numbers if one.year]
+            found += pairwise(years)
+        for _, group in _by_sentence(source):
+            kinds: dict[str, list[Number]] = {}
+            for one in group:
+                alike = claim.kind in (PERCENT, one.kind) and not one.year and not one.ordinal
+                if alike and (one.kind == claim.kind or one.kind not in (PERCENT, TIMES)):
+                    kinds.setdefault(one.kind, []).append(one)
+            for some in kinds.values():
+                found += [
+                    (one.value, other.value)
+                    for one, other in pairwise(some)
+                    # Different things that are counted have no difference.
+                    if one.kind or not one.noun or not other.noun or one.noun == other.noun
+                ]
+    return found
+
+
+def _by_sentence(source: Material) -> Iterator[tuple[int, Iterator[Number]]]:
+    return groupby(source.numbers, key=lambda one: source.sentence_at(one.start))
+
+
+def _percents(pairs: Iterable[tuple[Decimal, Decimal]], text: str) -> Iterator[Decimal]:
+    """Yield what a share or a change of pairs may be, as a sentence words it."""
+    up, down = _UP.search(text), _DOWN.search(text)
+    for a, b in pairs:
+        low, high = sorted((abs(a), abs(b)))
+        if not low or low == high:
+            continue
+        if up:
+            yield 100 * high / low - 100
+        if down:
+            yield 100 - 100 * low / high
+        if not (up or down) and _SHARE.search(text):
+            yield 100 * low / high
 
 
 def _word_count(text: str) -> int | None:
@@ -275,7 +419,17 @@ def _same_kind(claim: Number, sources: Sources) -> list[list[Decimal]]:
     ]
     every = [value for values in own for value in values]
     firsts = [values[0] for values in own if len(values) == 1]
-    return [some for some in (every if len(every) <= MOST_NUMBERS else [], firsts) if some]
+    listed = [
+        [
+            one.value
+            for one in group
+            if one.kind == claim.kind and not (one.year or one.ordinal or one.spelled)
+        ]
+        for source in sources
+        for _, group in _by_sentence(source)
+    ]
+    few = every if len(every) <= MOST_NUMBERS else []
+    return [some for some in (few, firsts, *listed) if some]
 
 
 def _is_one_of(claim: Number, made: Iterable[Decimal]) -> bool:
@@ -292,17 +446,35 @@ def _missing_names(text: str, sources: Sources, known: Known) -> list[str]:
     label = _LABEL.match(text)
     begins = label.end() if label else 0
     code = [match.span(1) for match in _CODE.finditer(text)]
-    return [
-        _short(name.text)
-        for name in find_names(text)
-        if name.start >= begins
-        and not any(first <= name.start < last for first, last in code)
-        and not _named(name, every)
-    ] + [
-        _short(text[first:last])
-        for first, last in code
-        if not any(_is_said(text[first:last], one) for one in every.likely_first(text[first:last]))
-    ]
+    return (
+        [
+            _short(match.group())
+            for match in _IDENTIFIER.finditer(text)
+            if not any(_has_identifier(match.group(), one) for one in every)
+        ]
+        + [
+            _short(name.text)
+            for name in find_names(text)
+            if name.start >= begins
+            and not all(is_unit(word) for word in name.words)
+            and not (
+                len(name.text) < 5 and _COUNTED.search(text, max(0, name.start - 2), name.start)
+            )
+            and not any(first <= name.start < last for first, last in code)
+            and not _named(name, every)
+        ]
+        + [
+            _short(text[first:last])
+            for first, last in code
+            if not any(
+                _is_said(text[first:last], one) for one in every.likely_first(text[first:last])
+            )
+        ]
+    )
+
+
+def _has_identifier(identifier: str, source: Material) -> bool:
+    return flatten(identifier) in source.flat or flatten(join(identifier)) in source.flat
 
 
 def _is_said(words: str, source: Material) -> bool:
@@ -334,7 +506,8 @@ def _named(name: Name, sources: Sources) -> bool:
         initials = fold_case(letters.rstrip("s"))
         if letters[1].isupper() and any(initials in one.initials for one in sources):
             return True
-    return len(whole) > 5 and any(whole in one.letters for one in sources)
+    known = len(whole) > 5 or any(sign.isdigit() for sign in whole)
+    return known and any(one.has_letters(whole) for one in sources)
 
 
 def _has(word: str, source: Material) -> bool:
@@ -347,7 +520,7 @@ def _find_quotes(text: str) -> list[str]:
     return [
         quote
         for quote in dict.fromkeys(quotes)
-        if len(quote) >= least and len(quote.split()) >= words
+        if has_unsegmented(quote) or (len(quote) >= least and len(quote.split()) >= words)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgs_neo4j.text.claims.numbers import has_digits, plain_digits
@@ -11,27 +12,30 @@ _MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            "january jan januar janvier enero gennaio jänner",
-            "february feb februar février fevrier febrero febbraio",
-            "march mar märz maerz mars marzo",
-            "april apr avril abril aprile",
-            "may mai mayo maggio",
-            "june jun juni juin junio giugno",
-            "july jul juli juillet julio luglio",
-            "august aug août aout agosto",
-            "september sep sept septembre septiembre settembre",
-            "october oct oktober okt octobre octubre ottobre",
-            "november nov novembre noviembre",
-            "december dec dezember dez décembre decembre diciembre dicembre",
+            "january jan januar janvier enero gennaio jänner januari janeiro января stycznia",
+            "february feb februar février fevrier febrero febbraio februari fevereiro "
+            "февраля lutego",
+            "march mar märz maerz mars marzo maart março marts марта marca",
+            "april apr avril abril aprile апреля kwietnia",
+            "may mai mayo maggio mei maio мая maj",
+            "june jun juni juin junio giugno junho июня czerwca",
+            "july jul juli juillet julio luglio julho июля lipca",
+            "august aug août aout agosto augustus augusti августа sierpnia",
+            "september sep sept septembre septiembre settembre setembro сентября września",
+            "october oct oktober okt octobre octubre ottobre outubro октября października",
+            "november nov novembre noviembre novembro ноября listopada",
+            "december dec dezember dez décembre decembre diciembre dicembre dezembro "
+            "декабря grudnia",
         ),
         1,
     )
     for name in names.split()
 }
 MONTH_NAMES = frozenset(_MONTHS)
-"""Names of months in six languages, lower case."""
+"""Names of months in European languages, lower case."""
 
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_SHORT_MONTH = _MONTH.replace(r"\b\.?", r"\b\.?,?")
 _DAY = r"(?<![\w.,])(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.)?"
 _YEAR = r"(?P<year>[12]\d{3})(?![\d%]|[.,]\d)"
 _FORMS = tuple(
@@ -43,11 +47,23 @@ _FORMS = tuple(
         r"(?<![\w.,/-])(?P<first>[0-3]?\d)(?P<sep>[-/.])(?P<second>[0-3]?\d)(?P=sep)"
         r"(?P<year>[12]\d{3})(?!\d)",
         r"(?P<year>[12]\d{3})\s?年\s?(?P<number>[01]?\d)\s?月(?:\s?(?P<day>[0-3]?\d)\s?日)?",
+    )
+)
+_MONTH_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"(?<![\w.,-])(?P<day>[0-3]?\d)[-/.]{_MONTH}[-/.]?{_YEAR}",
+        rf"(?<![\w.,-]){_MONTH}[-/.](?P<day>[0-3]?\d)[-/.,]\s?{_YEAR}",
+        rf"{_DAY}\s+{_SHORT_MONTH},?\s+['\u2019](?P<late>\d\d)(?!\d)",
+        rf"(?<!\w){_SHORT_MONTH}\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?,?\s+['\u2019](?P<late>\d\d)(?!\d)",
         rf"{_DAY}\s+(?:of\s+|de\s+)?{_MONTH},?(?:\s+(?:of\s+|de\s+)?{_YEAR})?",
         rf"(?<!\w){_MONTH}\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?!\d)(?:,?\s+{_YEAR})?",
         rf"(?<!\w){_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
     )
 )
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_DIVIDED = re.compile("\\d[-/.]\\d|年")
+AROUND = 20  # characters on either side of a month in which its day and year stand
 
 Reading = tuple[int | None, int | None, int | None]
 """A year, a month, and a day; None if the text does not say it."""
@@ -70,13 +86,23 @@ def find_dates(text: str) -> list[Date]:
         return []
     taken = bytearray(len(plain))
     found: list[Date] = []
-    for form in _FORMS:
-        for match in form.finditer(plain):
-            readings = tuple(one for one in _readings(match.groupdict()) if _is_date(one))
-            if readings and not any(taken[match.start() : match.end()]):
-                taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
-                found.append(Date(match.group().strip(), readings, match.start(), match.end()))
+    for match in _find_forms(plain):
+        readings = tuple(one for one in _readings(match.groupdict()) if _is_date(one))
+        if readings and not any(taken[match.start() : match.end()]):
+            taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+            found.append(Date(match.group().strip(), readings, match.start(), match.end()))
     return sorted(found, key=lambda date: date.start)
+
+
+def _find_forms(text: str) -> Iterator[re.Match[str]]:
+    """Yield what may be dates. Where a text has no month, looking for its forms takes long."""
+    if _DIVIDED.search(text):
+        for form in _FORMS:
+            yield from form.finditer(text)
+    months = [word for word in _WORD.finditer(text) if word.group().casefold() in _MONTHS]
+    for form in _MONTH_FORMS:
+        for word in months:
+            yield from form.finditer(text, max(0, word.start() - AROUND), word.end() + AROUND)
 
 
 def same_date(claim: Date, source: Date) -> bool:
@@ -90,6 +116,10 @@ def same_date(claim: Date, source: Date) -> bool:
 
 def _readings(parts: dict[str, str | None]) -> list[Reading]:
     year = int(parts.get("year") or 0) or None
+    if parts.get("late"):
+        late = int(parts["late"] or 0)
+        month = _MONTHS[(parts["month"] or "").casefold()]
+        return [(hundred + late, month, int(parts["day"] or 0)) for hundred in (1900, 2000)]
     if parts.get("first"):
         one, other = int(parts["first"] or 0), int(parts["second"] or 0)
         return (

@@ -17,11 +17,15 @@ _SIGN = rf"(?:[^\W_]|[{mark_class()}])"
 _WORD = re.compile(rf"{_SIGN}+(?:['\u2019&]{_SIGN}+)*")
 _POSSESSIVE = re.compile(r"['\u2019]s?\Z")
 _BEGINS = re.compile(r"(?:[.!?:;]|\A|\n|[\u201c\"(\[*_>|#\-\u2022\u2014\u2013])\W*\Z")
-_GERMAN_WORDS = "der die das und ist nicht ein eine einer einem mit von für den dem im zu sich auf"
+_GERMAN_WORDS = (
+    "der die das des und ist nicht ein eine einer einem einen mit von für den dem im am zu sich auf"
+    " wurde wurden war waren hat haben wird werden bei aus nach sind als auch"
+)
 _GERMAN = frozenset(_GERMAN_WORDS.split())
 # Words that a report writes with a capital although they name nothing.
 _COMMON_WORDS = """
-monday tuesday wednesday thursday friday saturday sunday i ii iii iv node nodes partition
+monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
+fridays saturdays sundays i ii iii iv node nodes partition
 partitions finding findings figure fig table section eq equation absences connections
 convergences thesis yes no none note overall however ok etc
 """

@@ -18,7 +18,8 @@ BEFORE = 4  # words before the first shared one that may deny it
 _DENYING = """
 not no never none neither nor nothing nobody without cannot lack lacks lacked lacking fail
 fails failed failing unable hardly nicht kein keine keinen keiner keinem keines nie niemals
-ohne weder pas jamais aucun aucune sans ni ningún ninguna sin nunca jamás non senza mai
+rarely seldom barely scarcely false untrue reject rejects rejected rejecting refuse refuses refused
+refusing ohne weder pas jamais aucun aucune sans ni ningún ninguna sin nunca jamás non senza mai
 """
 _NEGATORS = frozenset(_DENYING.split())
 _SMALL_WORDS = """
@@ -27,6 +28,16 @@ had it its this that these those they he she we i you and or but so than then th
 could may might must shall should will would not any all yet
 """
 _SMALL = frozenset(_SMALL_WORDS.split())
+_OPPOSED = """
+decrease increase, decreases increases, decreased increased, decreasing increasing
+reduce increase, reduces increases, reduced increased, reducing increasing
+lower higher, smaller larger, fewer more, less more, worse better, slower faster, weaker stronger
+fell rose, falls rises, closed open, outside inside, excluded included, excludes includes
+failure success, disabled enabled, disables enables, loses gains, lost gained
+"""
+# Each word with the one of which it says the contrary.
+_OPPOSITES = dict(pair.split() for pair in re.split(r"[,\n]", _OPPOSED) if pair.strip())
+_UNDONE = re.compile(r"\bdeclin(?:e|es|ed|ing) to\b", re.IGNORECASE)
 _CONTRACTED = re.compile(r"n['\u2019]t\b", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"\A\W*(?:According to|As \w+ed)\b[^,]{0,40},\s", re.IGNORECASE)
 _END = re.compile(r"[.;:!?\n]+(?=\s|\Z)")
@@ -47,17 +58,28 @@ class Words:
     def of(cls, sentence: str) -> Words:
         """Return the words of a sentence in normal form, lower case."""
         plain = sentence.replace("can't", "can not").replace("cannot", "can not")
-        every = tuple(find_words(_CONTRACTED.sub(" not", plain)))
+        every = tuple(find_words(_CONTRACTED.sub(" not", _UNDONE.sub("not", plain))))
         places = tuple(
             place
             for place, word in enumerate(every)
             if word not in _SMALL and word not in _NEGATORS and (len(word) > 1 or word.isdigit())
         )
-        return cls(every, tuple(root(every[place]) for place in places), places)
+        roots = (root(_OPPOSITES.get(every[place], every[place])) for place in places)
+        return cls(every, tuple(roots), places)
+
+    def both_ways(self) -> bool:
+        """Return whether the sentence has a word and its contrary, as in rose and fell."""
+        opposed = {_OPPOSITES[word] for word in self.words if word in _OPPOSITES}
+        return not opposed.isdisjoint(self.words)
 
     def denials(self, first: int, last: int) -> int:
         """Return how many words from ``first`` up to ``last`` deny something."""
-        return sum(word in _NEGATORS for word in self.words[max(0, first) : last])
+        words = self.words[max(0, first) : last]
+        return sum(word in _NEGATORS or word in _OPPOSITES for word in words)
+
+
+OPPOSED = frozenset(root(word) for pair in _OPPOSITES.items() for word in pair)
+"""Roots of words that stand for their contrary as well."""
 
 
 def split_clauses(text: str) -> list[str]:
@@ -81,6 +103,8 @@ def denies(claim: Words, known: Sequence[Words]) -> bool:
     contrary = False
     for words in known:
         if len(wanted.intersection(words.roots)) < SHARE * len(wanted):
+            continue
+        if words.both_ways():  # nobody knows which of two directions the claim is about
             continue
         place = _place(claim.roots, words)
         if place is None:

@@ -14,11 +14,16 @@ from decimal import Decimal
 from itertools import combinations, islice
 from unicodedata import decimal, normalize
 
+from pgs_neo4j.text.claims.amounts import CLOCK, RATIO, TIMES, Amount, find_amounts, find_factors
+
 Readings = tuple[tuple[Decimal, Decimal], ...]
 """Ways to read a number, each with the step of its last digit."""
 
 LONGEST = 40  # characters of a number; a longer run is data
 PERCENT = "%"
+BEFORE = 20  # characters before a number in which words hedge it
+BESIDE = 60  # characters around a number in which words say that something fell
+ROUGH = 10  # percent points that a fraction with a hedge may stand for
 
 _SCALES = {
     **dict.fromkeys(("k", "thousand", "tausend", "mille", "mil"), 10**3),
@@ -57,10 +62,12 @@ _KINDS: dict[str, dict[str, str]] = {
     "ev": {"1": "ev", "1000": "kev", "1000000": "mev", "1000000000": "gev", "1000000000000": "tev"},
     "pa": {"1": "pa", "1000": "kpa", "1000000": "mpa", "1000000000": "gpa"},
     "l": {"0.001": "ml", "1": "l liter liters litre litres"},
-    "$": {"1": "$ dollar dollars usd"},
+    "$": {"1": "$ us$ dollar dollars usd"},
     "€": {"1": "€ euro euros eur"},
     "£": {"1": "£ pound pounds gbp"},
     "¥": {"1": "¥ yen jpy"},
+    "chf": {"1": "chf francs"},
+    "inr": {"1": "inr ₹ rupees"},
 }
 _UNITS = {
     token: (kind, Decimal(factor))
@@ -82,16 +89,18 @@ _WORDS = {word: value for value, word in enumerate(_SMALL)} | {
 }
 _ORDINALS = {word: value for value, word in enumerate(_ORDINAL_WORDS.split(), 1)}
 _SPELLED = re.compile(
-    rf"(?<![\w-])(?:{'|'.join([*_TENS, *sorted(_SMALL, key=len, reverse=True)])}|hundred|dozen)"
+    rf"(?<![\w-])(?:{'|'.join([*_TENS, *sorted(_SMALL, key=len, reverse=True)])}|hundred|dozen"
+    r"|(?<=\ba )(?<!half a )(?:thousand|million|billion|trillion))"
     rf"(?:[\s-]+(?:and\s+)?(?:{'|'.join([*_TENS, *sorted(_SMALL, key=len, reverse=True)])}"
     r"|hundred|thousand|million|billion|trillion|dozen))*(?![\w]|-[a-z])",
     re.IGNORECASE,
 )
 _BLANK = "[ \u00a0\u2009\u202f]"
 _NUMBER = re.compile(
-    rf"(?<![^\W_])(?<!\d[.,])(?P<currency>[$€£¥]{_BLANK}?)?"
+    rf"(?<![^\W_])(?<!\d[.,])"
+    rf"(?P<currency>(?:US\$|[$€£¥]){_BLANK}?|(?:USD|EUR|GBP|JPY|CHF|INR){_BLANK})?"
     r"(?P<sign>(?:(?<![\d\w)\]%°])[-\u2212\u2013](?=\d))|\bminus\s+)?"
-    r"(?P<digits>\d+(?:[.,\u066b\u066c]\d+)*(?:[\u00a0\u2009\u202f]\d{3}(?!\d))*|[.]\d+)"
+    r"(?P<digits>\d+(?:[.,\u066b\u066c]\d+)*(?:[\u00a0\u2009\u202f_]\d{3}(?!\d))*|[.]\d+)"
     r"(?P<power>\s?[x\u00d7·*]\s?10\^?\{?[-\u2212]?\d{1,3}\}?"
     r"|\^\{?[-\u2212]?\d{1,3}\}?|[eE][-+]?\d{1,3}(?!\w))?"
     rf"(?P<unit>{_BLANK}?(?:[%‰]|°{_BLANK}?[CFcf](?![^\W_])|[$€£¥])|{_BLANK}?[^\W\d_]+\.?"
@@ -113,6 +122,14 @@ _FALL = re.compile(
     r"|below|negative|minus|down|shrank|shrink\w*|cut|deficit|under zero)\b",
     re.IGNORECASE,
 )
+_GOAL = re.compile(r"\b(?:to|at)\s\W{0,3}\Z", re.IGNORECASE)
+_WHEN = re.compile(
+    r"\b(?:in|since|during|until|till|year|by|after|before|from|of|between|and|im|jahr|seit|bis)"
+    r"\s\Z",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"[12]\d{3}")
+_NAMED = re.compile(r"(?<![^\W_])(?=[^\W_]*[A-Z])[^\W_]+-\Z")  # before the number of a name
 _CURRENCY = re.compile(
     rf"{_BLANK}(dollars?|usd|euros?|eur|pounds?|gbp|yen|jpy|[$€£¥])(?!\w)", re.IGNORECASE
 )
@@ -134,8 +151,9 @@ class Number:
     ``values`` are the ways to read it, each with the step of its last digit, in the first unit of
     its ``kind``; ``plain`` are the same without the unit's factor. ``kind`` is empty without a
     known unit. ``start`` and ``end`` are its place in the text. ``noun`` follows it, lower case.
-    ``margin`` says how it is hedged. ``falls``: its text says that something fell. ``shared``: its
-    unit stands behind the next number, as in 10 to 12 %.
+    ``before`` and ``beside`` are the text around it. ``rough``: any hedge of it means about.
+    ``shared``: its unit stands behind the next number, as in 10 to 12 %. ``year``: it looks like
+    one.
     """
 
     text: str
@@ -145,12 +163,30 @@ class Number:
     noun: str = ""
     start: int = 0
     end: int = 0
-    margin: str = ""
+    before: str = ""
+    beside: str = ""
+    rough: bool = False
     scaled: bool = False
     spelled: bool = False
     ordinal: bool = False
-    falls: bool = False
     shared: bool = False
+    year: bool = False
+
+    @property
+    def margin(self) -> str:
+        """How it is hedged: about, over, under, or not at all."""
+        margin = _margin(self.before)
+        return "about" if margin and self.rough else margin
+
+    @property
+    def falls(self) -> bool:
+        """Whether the text beside it says that something fell."""
+        return _FALL.search(self.beside) is not None
+
+    @property
+    def goal(self) -> bool:
+        """Whether it is what something came to."""
+        return _GOAL.search(self.before) is not None
 
     @property
     def value(self) -> Decimal:
@@ -181,21 +217,60 @@ def find_numbers(text: str) -> list[Number]:
     Digits inside of a name, such as CO2, are no numbers.
     """
     plain = _RAISED_RUN.sub(_raised, plain_digits(text))
-    found = [*_in_digits(plain), *_in_words(plain)]
+    if "per cent" in plain:
+        plain = plain.replace("per cent", "percent ")
+    amounts: list[Amount] = []
+    for amount in (*find_amounts(plain), *find_factors(plain)):
+        if not any(amount.start < one.end and one.start < amount.end for one in amounts):
+            amounts.append(amount)
+    found = [
+        number
+        for number in (*_in_digits(plain), *_in_words(plain))
+        if not any(one.start < number.end and number.start < one.end for one in amounts)
+    ]
+    found += [_of_amount(amount, plain) for amount in amounts]
     if not found:
         return []
     found.sort(key=lambda number: number.start)
-    falls = _FALL.search(plain) is not None
-    return [replace(number, falls=falls) for number in _with_shared_units(plain, found)]
+    return _with_shared_units(plain, found)
+
+
+def _of_amount(amount: Amount, text: str) -> Number:
+    before, beside = _around(text, amount.start, amount.end)
+    readings = amount.readings
+    if (
+        _margin(before) and amount.kind == PERCENT
+    ):  # nobody says about a third of what is counted exactly
+        readings = tuple((value, Decimal(ROUGH)) for value, _ in readings)
+    return Number(
+        text=text[amount.start : amount.end].strip(),
+        values=readings,
+        plain=readings,
+        kind=amount.kind,
+        start=amount.start,
+        end=amount.end,
+        before=before,
+        beside=beside,
+        rough=True,
+    )
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return what stands before a number, and all that stands beside it."""
+    return text[max(0, start - BEFORE) : start], text[max(0, start - BESIDE) : end + BESIDE]
 
 
 def agree(claim: Number, source: Number) -> bool:
     """Return whether a source states the number of a claim."""
     if claim.kind == source.kind:
         return _agree(claim, claim.values, source.values, source)
-    if (claim.shared and not source.kind) or (source.shared and not claim.kind):
-        return _agree(claim, claim.plain, source.plain, source)
     kinds = {claim.kind, source.kind}
+    if kinds & {CLOCK, RATIO, TIMES}:
+        return False
+    if PERCENT not in kinds and (
+        (claim.shared and not source.kind) or (source.shared and not claim.kind)
+    ):
+        return _agree(claim, claim.plain, source.plain, source)
     if PERCENT in kinds:
         if kinds != {PERCENT, ""}:
             return False
@@ -213,10 +288,18 @@ def agree(claim: Number, source: Number) -> bool:
 def _agree(claim: Number, said: Readings, known: Readings, source: Number) -> bool:
     return any(
         _near(claim, value, step, true, true_step)
-        or (value == -true and value != true and claim.falls)
-        or (value == -true and value != true and source.falls and true > 0)
-        for value, step in said
-        for true, true_step in known
+        # Of several readings, only the likeliest is rounded: else 13 would be 12,500.
+        if not (place or other or source.year) or claim.kind == PERCENT
+        else value == true
+        for place, (value, step) in enumerate(said)
+        for other, (true, true_step) in enumerate(known)
+    ) or any(
+        value == -true
+        and value != true
+        and claim.kind == source.kind
+        and ((claim.falls and not claim.goal) or (source.falls and true > 0))
+        for value, _ in said
+        for true, _ in known
     )
 
 
@@ -278,10 +361,15 @@ def _in_digits(text: str) -> Iterator[Number]:
             pass  # a decade
         elif folded in _UNITS and _is_unit(folded, unit):
             (kind, factor), end = _UNITS[folded], match.end("unit")
-        elif attached and folded not in {"s", "x"} and not match["unit"].startswith("-"):
-            continue  # part of an identifier
+        elif (
+            attached
+            and folded not in {"s", "x"}
+            and not match["unit"].startswith("-")
+            and _is_identifier(match, unit, text)
+        ):
+            continue
         if match["currency"]:
-            kind, factor = _UNITS[match["currency"].strip()]
+            kind, factor = _UNITS[match["currency"].strip().casefold()]
         plain = tuple((sign * value * scale, step * scale) for value, step in readings)
         noun = _NOUN.match(text, end)
         start = match.start("currency") if match["currency"] else match.start("digits")
@@ -294,10 +382,19 @@ def _in_digits(text: str) -> Iterator[Number]:
             noun=noun[1].casefold() if noun else "",
             start=start,
             end=end,
-            margin=_margin(text[max(0, start - 20) : start]),
+            before=text[max(0, start - BEFORE) : start],
+            beside=text[max(0, start - BESIDE) : end + BESIDE],
             scaled=scale > 1,
             ordinal=ordinal,
+            year=not (kind or scale > 1 or match["sign"] or match["currency"])
+            and _YEAR.fullmatch(match["digits"]) is not None,
         )
+
+
+def is_unit(word: str) -> bool:
+    """Return whether a word is the name of a unit, a currency, or a scale."""
+    folded = word.casefold()
+    return folded in _UNITS or folded in _SCALES or folded in {"uhr", "fahrenheit"}
 
 
 def _is_unit(folded: str, unit: str) -> bool:
@@ -324,14 +421,22 @@ def _is_unit(folded: str, unit: str) -> bool:
     } or (folded in {"kb", "mb", "gb", "tb", "hz", "kw", "mw", "gw", "kv", "ev", "pa"})
 
 
+def _is_identifier(match: re.Match[str], unit: str, text: str) -> bool:
+    """Whether digits with letters behind them name something, as in 3D, and not 7000rpm."""
+    after = text[match.end("unit") : match.end("unit") + 1]
+    return (len(unit) < 2 and len(match["digits"]) < 3) or after.isalnum() or after == "_"
+
+
 def _inside_name(text: str, match: re.Match[str]) -> bool:
     """Whether digits belong to a version, a path, or the like."""
     start, end = match.start("digits"), match.end("digits")
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before[-1:] in {"_", "#", "\\", "^"} or (before[-1:] == "/" and not before[:1].isdigit()):
+    if before[-1:] == "#" and end - start < 2:
+        return True  # a mark of a list
+    if before[-1:] in {"_", "\\", "^"} or (before[-1:] == "/" and not before[:1].isdigit()):
         return True
-    if len(before) == 2 and before[1] == "-" and before[0].isalpha():
-        return True  # COVID-19
+    if before[-1:] == "-" and _NAMED.search(text, max(0, start - 24), start):
+        return True  # COVID-19, but not mid-1990s
     return after[:1] == "_" or (after[:1] == "." and after[1:].isalpha() and after[1:].islower())
 
 
@@ -346,11 +451,13 @@ def _margin(before: str) -> str:
 
 def _readings(digits: str, power: str) -> Readings:
     """Return the ways to read some digits, the most likely first."""
-    plain = re.sub("[\u00a0\u2009\u202f]", "", digits).replace("\u066b", ".").replace("\u066c", ",")
+    plain = (
+        re.sub("[\u00a0\u2009\u202f_]", "", digits).replace("\u066b", ".").replace("\u066c", ",")
+    )
     written: list[str] = []
     if _THOUSANDS.fullmatch(plain):
         written.append(plain.replace(",", ""))
-        if plain.count(",") == 1 and "." not in plain:
+        if plain.count(",") == 1 and "." not in plain and not plain.endswith("000"):
             written.append(plain.replace(",", "."))
     elif plain.count(".") > 1 and re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", plain):
         written.append(plain.replace(".", "").replace(",", "."))
@@ -386,6 +493,7 @@ def _in_words(text: str) -> Iterator[Number]:
         if unit and unit[1].casefold() in _UNITS and len(unit[1]) > 2:
             (kind, factor), end = _UNITS[unit[1].casefold()], end + unit.end()
         noun = _NOUN.match(text, end)
+        before, beside = _around(text, match.start(), end)
         readings = ((Decimal(value), Decimal(1)),)
         yield Number(
             text=text[match.start() : end],
@@ -395,7 +503,8 @@ def _in_words(text: str) -> Iterator[Number]:
             noun=noun[1].casefold() if noun else "",
             start=match.start(),
             end=end,
-            margin=_margin(text[max(0, match.start() - 20) : match.start()]),
+            before=before.removesuffix("a ") if before.endswith(" a ") else before,
+            beside=beside,
             spelled=True,
         )
 
@@ -424,14 +533,25 @@ def _with_shared_units(text: str, found: list[Number]) -> list[Number]:
             after
             and not number.kind
             and after.kind
+            and after.kind not in {CLOCK, RATIO, TIMES}
+            and not (number.year and _is_when(number, after, text))
             and _LISTED.fullmatch(text, number.end, after.start)
         ):
             factor = after.values[0][0] / after.plain[0][0] if after.plain[0][0] else Decimal(1)
             values = tuple((value * factor, step * factor) for value, step in number.plain)
-            number = replace(number, kind=after.kind, shared=True, values=values)
+            number = replace(number, kind=after.kind, shared=True, values=values, year=False)
         numbers.append(number)
         after = number
     return numbers[::-1]
+
+
+def _is_when(number: Number, after: Number, text: str) -> bool:
+    """Whether a number before another one is a year: 1987 to 18,750 tons, or 1987, 12 %."""
+    if after.kind == PERCENT:
+        return True
+    return _WHEN.search(text[max(0, number.start - 10) : number.start]) is not None and not (
+        after.plain[0][0] and Decimal("0.5") <= number.value / after.plain[0][0] <= 2
+    )
 
 
 def _raised(run: re.Match[str]) -> str:

@@ -7,12 +7,13 @@ it lacks what is looked for, so a text is divided only if it may hold it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from pgs_neo4j.text.claims.dates import Date, find_dates
-from pgs_neo4j.text.claims.negations import LEAST_WORDS, SHARE, Words, split_clauses
+from pgs_neo4j.text.claims.negations import LEAST_WORDS, OPPOSED, SHARE, Words, split_clauses
 from pgs_neo4j.text.claims.numbers import Number, find_numbers, ordinals
 from pgs_neo4j.text.matching import root
 from pgs_neo4j.text.normal_form import (
@@ -25,6 +26,7 @@ from pgs_neo4j.text.normal_form import (
 )
 from pgs_neo4j.text.words import stem
 
+_END = re.compile(r"[.!?;\n](?=\s|\Z)")
 PREFIX = 3  # letters at the beginning of a word that no ending changes
 SAMPLE = 16  # texts that show which beginnings of words are rare
 _HUMP = re.compile(
@@ -40,8 +42,28 @@ class Material:
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
-        """The numbers of the text, those of its dates included."""
-        return tuple(find_numbers(self.text))
+        """The numbers of the text; of its dates, only the years."""
+        found = find_numbers(self.text)
+        taken = [(one.start, one.end) for one in self.dates] if found else []
+        return tuple(
+            one
+            for one in found
+            if one.year or not any(start <= one.start < end for start, end in taken)
+        )
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [match.start() for match in _END.finditer(self.text)]
+
+    def sentence_at(self, place: int) -> int:
+        """Return the number of the sentence at a place of the text."""
+        return bisect_right(self._ends, place)
+
+    def sentence(self, number: int) -> str:
+        """Return the sentence with a number."""
+        first = self._ends[number - 1] if number else 0
+        last = self._ends[number] if number < len(self._ends) else len(self.text)
+        return self.text[first:last]
 
     @cached_property
     def dates(self) -> tuple[Date, ...]:
@@ -104,6 +126,16 @@ class Material:
             return False
         return self._has_whole(word) or word in self.roots or root(word) in self.roots
 
+    def has_letters(self, letters: str) -> bool:
+        """Return whether words of the text, whole and side by side, spell these letters.
+
+        The last one may have an s at its end.
+        """
+        if letters not in self.letters:
+            return False
+        spelled = r"[\W_]*".join(map(re.escape, letters))
+        return re.search(rf"(?<![^\W_]){spelled}s?(?![^\W_])", self.folded) is not None
+
     def _has_whole(self, word: str) -> bool:
         text = self.folded
         start = text.find(word)
@@ -162,7 +194,7 @@ class Sources:
         """Return the sentences that may hold most words of a claim, those of all texts."""
         if len(claim.roots) < LEAST_WORDS:
             return []
-        starts = [one[:PREFIX] for one in {*claim.roots}]
+        starts = [one[:PREFIX] for one in {*claim.roots} - OPPOSED]
         # Most texts lack the rare ones, which shows at once if these come first.
         if len(self.texts) > SAMPLE:
             sample = " ".join(one.folded for one in self.texts[:SAMPLE])

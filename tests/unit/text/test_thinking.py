@@ -20,6 +20,14 @@ FORMS = [
         "<|start|>assistant<|channel|>final<|message|>",
     ),
     ("<|channel|>commentary to=browser<|message|>", "<|channel|>final<|message|>"),
+    ("<|channel|>analysis<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
+    (
+        "<|start|>assistant to=functions.find<|channel|>commentary<|message|>",
+        "<|call|><|start|>assistant<|channel|> final<|message|>",
+    ),
+    ('<think type="deep">', "</think >"),
+    ("< Thinking\n>", "</ thinking>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
 ]
 
 
@@ -48,8 +56,39 @@ def test_thinking_whose_beginning_was_swallowed_ends_at_a_line_of_its_own(end):
     assert strip_thinking(f"a\n{end}\n") == f"a\n{end}\n"
 
 
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        ("<think>\nA <reflection>b</reflection> c <think>d</think> ", "</think>"),
+        ("<thinking>", "</think>"),
+        ("analysis<|message|>", "<|channel|>final<|message|>"),
+        ("Here is my thought process: ", "Here is my response:"),
+        ("Here are my reasoning steps:\n", "[BEGIN FINAL RESPONSE]\n"),
+        ("<|start_thinking|>", "<|end_thinking|><|START_RESPONSE|>"),
+        ("<think>", "</think>\n<answer>"),
+        ("", "</think>"),
+        ("Well.</think>\nMore.", "\n</think>\n"),
+        ("", "\n[BEGIN FINAL RESPONSE]\n"),
+    ],
+)
+def test_a_draft_between_odd_marks_is_not_in_the_reply(begin, end):
+    assert strip_thinking(f"{begin}{DRAFT.strip()}{end}{ANSWER}").strip() == ANSWER.strip()
+
+
+def test_marks_without_their_partners_take_linear_time():
+    for reply in ("<think></thought>" * 20_000, "<think>" * 20_000 + "</think>" * 20_000):
+        assert strip_thinking(reply) == ""
+
+
+@pytest.mark.parametrize("first", ["analysis", "Here", "here is my", "< 3", "<|", "final"])
+def test_a_stream_that_begins_like_a_draft_is_passed_on(first):
+    assert {streamed(f"{first} of it", size) for size in (1, 2, 50)} == {f"{first} of it"}
+
+
 def test_harmony_without_its_special_tokens():
     assert strip_thinking(f"analysisWe need it. {DRAFT}assistantfinal{ANSWER}") == ANSWER
+    assert streamed(f"analysisWe need it. {DRAFT}assistantfinal{ANSWER}", 1) == ANSWER
+    assert streamed(f"analysisWe need it. {DRAFT}", 1) == ""
     assert strip_thinking("analysis of assistantfinal") == "analysis of assistantfinal"
 
 

@@ -65,6 +65,36 @@ def test_the_share_of_the_providers_cache_is_read_in_each_form(
         )
 
 
+def thinking(count: object) -> dict[str, Any]:
+    return {"completion_tokens_details": {"reasoning_tokens": count}}
+
+
+@pytest.mark.parametrize(
+    ("told", "written"),
+    [
+        ({"total_tokens": 127}, 7),
+        ({"total_tokens": 127, **thinking(5)}, 7),  # OpenAI counts them among those of the reply
+        ({"total_tokens": 160}, 40),  # Gemini counts them in the total alone
+        ({"total_tokens": 160, **thinking(33)}, 40),  # xAI says how many they are
+        ({"total_tokens": 160, **thinking(0)}, 7),
+        ({"total_tokens": 160, **thinking(900)}, 40),
+        (thinking(33), 7),
+        ({"total_tokens": 160, **thinking(-1)}, 40),
+        ({"total_tokens": 160, "completion_tokens_details": None}, 40),
+        ({"total_tokens": 0}, 7),
+        ({"total_tokens": -1}, 7),
+        ({"total_tokens": 10**18}, 7),
+        ({"total_tokens": "many"}, 7),
+        ({"total_tokens": None}, 7),
+    ],
+)
+def test_thinking_that_is_billed_beside_the_reply_counts(
+    told: dict[str, Any], written: int
+) -> None:
+    for usage in reported(told):
+        assert usage == Usage(calls=1, input_tokens=120, output_tokens=written)
+
+
 @pytest.mark.parametrize("value", [True, "100"])
 def test_no_other_type_is_a_count(value: object) -> None:
     assert reported(details(cached_tokens=value))[0].cache_read_tokens == 0
