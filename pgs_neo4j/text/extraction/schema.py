@@ -203,7 +203,7 @@ def label_name(text: str) -> str | None:
     words = [word for word in _NOT_LETTERS.split(_HUMP.sub(" ", plain)) if word]
     if len(words) == 1 and words[0].isupper():
         words = [words[0].capitalize()] if len(words[0]) > 4 else words
-    label = "".join(word[0].upper() + word[1:] for word in words)[:LONGEST_LABEL]
+    label = "".join(_capital(word[0]) + word[1:] for word in words)[:LONGEST_LABEL]
     if not label or not label[0].isalpha() or label.lower().startswith("pgs"):
         return None
     return None if label.lower() in _RESERVED else label
@@ -213,8 +213,17 @@ def relation_name(text: str) -> str | None:
     """Return a relation as a name: ``WORKS_FOR``; None if it has no letter."""
     plain = unicodedata.normalize("NFKC", clean_name(text))
     words = [word for word in _NOT_LETTERS.split(_HUMP.sub(" ", plain)) if word]
-    name = "_".join(words).upper()[:LONGEST_LABEL].strip("_")
+    name = "".join(map(_capital, "_".join(words)))[:LONGEST_LABEL].strip("_")
     return name if any(map(str.isalpha, name)) else None
+
+
+def _capital(letter: str) -> str:
+    """Return a letter in capitals, unless that takes a mark of its own, as with ``ǰ``.
+
+    Such a mark would be no letter of the name that it stands in.
+    """
+    capital = letter.upper()
+    return capital if capital.isalpha() else letter
 
 
 def _bare(name: str) -> str:

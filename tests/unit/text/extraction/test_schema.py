@@ -180,6 +180,7 @@ def test_labels_are_plain_words(text: str, label: str | None) -> None:
         ("works for", "WORKS_FOR"),
         ("worksFor", "WORKS_FOR"),
         (" is-a ", "IS_A"),
+        ("straße ǰaa", "STRASSE_ǰAA"),
         ("x" * 300, "X" * LONGEST_LABEL),
         ("12", None),
         ("", None),
@@ -199,6 +200,13 @@ def test_any_text_makes_a_safe_name_or_none(text: str) -> None:
             assert all(letter.isalnum() or letter == "_" or ord(letter) > 127 for letter in name)
     label = label_name(text)
     assert label is None or (label_name(label) or "").lower() == label.lower()
+
+
+@pytest.mark.parametrize("letter", ["ǰ", "ΐ", "ẖ", "ŉ", "ﬃ", "ß"])
+def test_a_letter_without_a_single_capital_keeps_a_name_what_it_is(letter: str) -> None:
+    label = label_name(f"A {letter}b")
+    assert label is not None
+    assert (label_name(label) or "").lower() == label.lower()
 
 
 WIDE = EntitySchema(types={"A": "a", "B": "b"}, relations={"KNOWS": "", "OWNS": ""})
