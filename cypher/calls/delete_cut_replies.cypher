@@ -5,5 +5,5 @@
 // language: 5, 25
 UNWIND $keys AS wanted
 MATCH (r:PgsReply {key: wanted})
-DETACH DELETE r
+DELETE r
 RETURN count(*) AS deleted

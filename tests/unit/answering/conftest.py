@@ -48,4 +48,6 @@ class Helper:
         self.asked += 1
         if isinstance(self.reply, Exception):
             raise self.reply
-        return SimpleNamespace(text=self.reply, usage=SimpleNamespace(cached=0), truncated=False)
+        return SimpleNamespace(
+            text=self.reply, usage=SimpleNamespace(cached=0), truncated=False, proven=True
+        )
