@@ -35,7 +35,8 @@ LONGEST_CONTEXT = 100_000_000  # tokens; a larger number cannot be one
 # `max_new_tokens` must be <= N". Bedrock: "Input is too long". Gateways: "Payload Too Large".
 # Groq: "Request too large". DeepInfra: "exceeds maximum input length". Cohere: "too many tokens".
 # TEI, of embeddings: "`inputs` must have less than N tokens".
-# Google Cloud: "token count is N but model only supports up to N". Kimi: "exceeded model token limit".
+# Google Cloud: "token count is N but model only supports up to N". Kimi: "exceeded model token
+# limit".
 # LiteLLM, of all vendors: "ContextWindowExceededError". vLLM, where nothing is left for a reply:
 # "max_tokens must be at least 1, got -500".
 # Zhipu: "prompt exceeds max length". llama.cpp for embeddings: "too large to process".
