@@ -28,8 +28,10 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.llm.embedders.pieces import (
     LEAST_CHARACTERS,
     SURELY_READ,
+    Script,
     divide_text,
     join_pieces,
+    name_script,
     weigh,
 )
 from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
@@ -67,7 +69,7 @@ class TextFit:
     """What an endpoint takes in a call and reads of a text, as far as it has shown that.
 
     ``most`` are the tokens of the longest text that may be read as a whole, None without a limit.
-    ``proven`` are those of the longest one that is known to be. All are estimates. ``refuses``: its
+    ``surely`` are those that any model reads. All are estimates. ``refuses``: its
     server says that a longer text ends in an error. ``belied``: it counted too few tokens for that.
     ``miscounts``: what it counts are not the tokens of texts. ``unprovable``: nothing shows whether
     the end of a text is read. ``asked``: the server was asked for its limit.
@@ -77,7 +79,7 @@ class TextFit:
     """
 
     most: int | None = None
-    proven: int = SURELY_READ
+    surely: int = SURELY_READ
     refuses: bool = False
     belied: bool = False
     miscounts: bool = False
@@ -89,6 +91,7 @@ class TextFit:
     lessons: Lessons = field(default_factory=Lessons)
     learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     proving: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _proven: dict[Script, int] = field(default_factory=dict)
     _assumed: dict[object, int] = field(default_factory=dict)
     _said: str = ""
 
@@ -105,6 +108,18 @@ class TextFit:
     def narrow(self, tokens: int) -> None:
         """Send longer texts in pieces from now on."""
         self.most = tokens if self.most is None else min(self.most, tokens)
+
+    def read_of(self, text: str) -> int:
+        """Return the tokens of the longest text of its script that is known to be read."""
+        return self._proven.get(name_script(text), self.surely)
+
+    def prove(self, text: str, tokens: int) -> None:
+        """Take in that a text was read as a whole, and so are shorter ones of its script."""
+        self._proven[name_script(text)] = max(tokens, self.read_of(text))
+
+    def doubt(self) -> None:
+        """Forget which texts are known to be read."""
+        self._proven.clear()
 
     def assume(self, why: object, tokens: int) -> None:
         """Send longer texts in pieces until it is known whether the length of a text matters.
@@ -297,7 +312,7 @@ class FittedEmbedding:
                 f"{counted(len(batch), 'text')}; use another embedding_model"
             )
         if batch == [self._alone]:
-            self.fit.proven = max(self.fit.proven, batch[0].weight)
+            self.fit.prove(batch[0].text, batch[0].weight)
         else:
             self._accepted = True
             self._queue.accept(batch)
@@ -328,7 +343,7 @@ class FittedEmbedding:
         )
 
     def _is_proven(self, piece: Piece) -> bool:
-        return piece.weight <= self.fit.proven or not self._may_cut
+        return not self._may_cut or piece.weight <= self.fit.read_of(piece.text)
 
     def _fail(self, piece: Piece, error: ModelError) -> None:
         text = self._texts[piece.place]
@@ -391,7 +406,8 @@ class FittedEmbedding:
         """Settle by its vectors whether a text is read; return whether it does not fail."""
         fit = self.fit
         # Counts that are looked into are no reason to refuse a reply.
-        fit.belied, fit.miscounts, fit.unprovable, fit.proven = True, True, False, SURELY_READ
+        fit.belied, fit.miscounts, fit.unprovable = True, True, False
+        fit.doubt()
         verdict: Verdict = "cut"
         try:
             verdict = self._take_proof(piece, await prove_read(self.call, piece.text))
@@ -407,7 +423,7 @@ class FittedEmbedding:
     def _take_proof(self, piece: Piece, proof: ReadingProof) -> Verdict:
         match proof.verdict:
             case "read":
-                self.fit.proven = max(self.fit.proven, piece.weight)
+                self.fit.prove(piece.text, piece.weight)
             case "cut":
                 self.fit.narrow(max(int(piece.weight * proof.share), SURELY_READ))
                 self._queue.join_halves()
@@ -458,14 +474,14 @@ class FittedEmbedding:
         """Find the longest text that is read as a whole, and divide those that are longer.
 
         The limit of a server is one of tokens in a text, so no text is cut that is shorter than
-        one that is not. ``proving`` is held.
+        one of its script that is not. ``proving`` is held.
         """
         failed: set[str] = set()
         refused: Piece | None = None
         while self._may_cut and not self.fit.unprovable and self._may_call:
             # The pieces of a text that was refused show whether its length is the reason.
-            longest = self._longest(failed, refused)
-            if longest is None or (longest.weight <= self.fit.proven and refused is None):
+            longest = self._longest(failed, refused, unproven=refused is None)
+            if longest is None:
                 return
             if not self.fit.asked and isinstance(self.embedder, Fitted):
                 self.fit.asked = True
@@ -492,20 +508,26 @@ class FittedEmbedding:
         Among many shorter texts, the tokens that one has lost would not be missed.
         """
         longest = None if self._may_cut else self._longest()
-        if longest is None or longest.weight <= LONGER * self.fit.proven:
+        if longest is None or longest.weight <= LONGER * self.fit.read_of(longest.text):
             return
         if any(LONGER * piece.weight < longest.weight for piece in self._queue):
             self._alone = longest
             self._queue.send_first([longest])
 
-    def _longest(self, without: Collection[str] = (), of: Piece | None = None) -> Piece | None:
-        """Return the longest piece that waits; ``of`` a text, or of all."""
+    def _longest(
+        self, without: Collection[str] = (), of: Piece | None = None, *, unproven: bool = False
+    ) -> Piece | None:
+        """Return the longest piece that waits; ``of`` a text, or of all.
+
+        ``unproven``: it is longer than what is known to be read.
+        """
         candidates = (
             piece
             for piece in self._queue
             if piece.text not in without
             and not self._texts[piece.place].failed
             and (of is None or piece.place == of.place)
+            and (not unproven or piece.weight > self.fit.read_of(piece.text))
         )
         return max(candidates, key=lambda piece: piece.weight, default=None)
 

@@ -7,21 +7,29 @@ context of an embedding model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import ceil
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.text.cut import MARGIN, chunks
-from pgs_neo4j.text.token_floor import measure
+from pgs_neo4j.text.token_floor import UNSPACED_PER_TOKEN, measure
 from pgs_neo4j.text.tokens import estimate
 
+Script = Literal["Latin", "spaced", "unspaced"]
+"""``spaced`` are other scripts with spaces between words, ``unspaced`` those without."""
+
+_FOREIGN = re.compile("[^\x00-\x7f]+")
 LEAST_CHARACTERS = 20
 """Of a text that is divided until an endpoint accepts its pieces."""
 SURELY_READ = 32
 """Tokens by estimate that every model reads of a text: some read 128, and a token has a byte."""
+FOREIGN_SHARE = 0.1
+"""Of the letters of a text in Latin, at most, that are not ASCII."""
 EVEN = 1.05  # room of a piece, so that words at the ends do not make another piece
 
 
@@ -29,6 +37,21 @@ def weigh(text: str) -> int:
     """Return the tokens of a text by estimate, also for code and lists, which have many marks."""
     tokens = estimate(text)
     return tokens if tokens <= SURELY_READ else max(tokens, ceil(measure(text).runs))
+
+
+def name_script(text: str) -> Script:
+    """Return how a text is written.
+
+    Tokens of one vocabulary are alike in it, whatever the estimate: a model that was made for
+    English takes each letter of Russian as a token.
+    """
+    if text.isascii():
+        return "Latin"
+    foreign = sum(map(len, _FOREIGN.findall(text)))
+    if foreign <= FOREIGN_SHARE * len(text):
+        return "Latin"
+    unspaced = measure(text).unspaced * UNSPACED_PER_TOKEN
+    return "unspaced" if unspaced > foreign / 2 else "spaced"
 
 
 def divide_text(text: str, most: int) -> list[str]:

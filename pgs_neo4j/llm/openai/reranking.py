@@ -12,13 +12,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import ModelOutputError, ModelRateLimitError, PromptTooLongError
 from pgs_neo4j.llm.embedders.fitting import TextFit
-from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, weigh
+from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, name_script, weigh
 from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
 from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
@@ -95,7 +96,7 @@ class HTTPReranker:
         self, endpoint: Endpoint, model: str | None = None, *, context: int | None = None
     ) -> None:
         self.name = model or "unnamed"
-        self.fit = TextFit(proven=SURELY_READ, joined="of which the best one counts")
+        self.fit = TextFit(surely=SURELY_READ, joined="of which the best one counts")
         if context is not None:
             self.fit.limit(context)
             self.fit.asked = True
@@ -122,7 +123,8 @@ class HTTPReranker:
             return []
         ranking = _Ranking(self, self.shortened(question), self._endpoint.timeout_s, reserve)
         try:
-            await ranking.settle(max(documents.values(), key=weigh))
+            for _, alike in groupby(sorted(documents.values(), key=name_script), name_script):
+                await ranking.settle(max(alike, key=weigh))
             ranking.ask(self.shortened(question))
             scores = await ranking.score(documents)
         finally:
@@ -255,13 +257,13 @@ class _Ranking:
         self.question, self._asked = question, weigh(question)
 
     async def settle(self, longest: str) -> None:
-        """Learn how long a text is read as a whole, once for all shorter ones.
+        """Learn how long a text is read as a whole, once for all shorter ones of its script.
 
         A question that has nothing to do with a text is asked of it, and of the text with that
         question at its end. The same score shows that the end is not read.
         """
         fit = self.model.fit
-        if self._weigh(longest) <= fit.proven:
+        if self._weigh(longest) <= fit.read_of(longest):
             return
         if not fit.asked:
             await self.model.ask_limit()
@@ -269,7 +271,7 @@ class _Ranking:
             return
         (probed, *_) = self._divide(longest)
         refused = False
-        while self._weigh(probed) > fit.proven:
+        while self._weigh(probed) > fit.read_of(longest):
             try:
                 (same,) = await self._compare_ends([probed])
             except PromptTooLongError:
@@ -281,7 +283,7 @@ class _Ranking:
             if same:
                 await self._find_longest_read(probed)
             elif same is not None:
-                fit.proven = self._weigh(probed)
+                fit.prove(longest, self._weigh(probed))
             # A server that refuses what is longer than this has not cut it.
             fit.refuses = refused and same is False
             return
@@ -290,15 +292,15 @@ class _Ranking:
     async def _find_longest_read(self, longest: str) -> None:
         """Learn how much of a text is read that is not read to its end, in one call."""
         fit, heads = self.model.fit, list[str]()
-        size = fit.proven
+        size = fit.read_of(longest)
         while size < self._weigh(longest):
             heads.append(divide_text(longest, max(size - self._asked, 1))[0])
             size *= 2
         for head, same in zip(heads, await self._compare_ends(heads), strict=True):
             if same is not False:
                 break
-            fit.proven = max(fit.proven, self._weigh(head))
-        fit.narrow(fit.proven)
+            fit.prove(longest, self._weigh(head))
+        fit.narrow(fit.read_of(longest))
 
     async def _compare_ends(self, texts: Sequence[str]) -> list[bool | None]:
         """Return whether each text has the same score with more at its end; None: no score."""

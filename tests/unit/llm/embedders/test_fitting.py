@@ -85,13 +85,17 @@ class Server(ScriptedEmbedder):
         if too_long or not self.allows(texts):
             self.refused += 1
             raise PromptTooLongError("too long")
-        read = [text[: self.reads] for text in texts]
+        read = [self.read(text) for text in texts]
         tokens = self._count(texts, read)
         usage = Usage(calls=1, input_tokens=tokens, estimated=not tokens)
         if self.fit.missing(texts, tokens):
             raise PromptCutError("cut")
         self.given |= {text: len(text) for text in read}
         await then(EmbeddedTexts(await self.embed(read), usage))
+
+    def read(self, text: str) -> str:
+        """What the model reads of a text."""
+        return text[: self.reads]
 
     async def embed_all(self, texts: Sequence[str]) -> list[TextVector]:
         found: list[TextVector] = []
@@ -193,6 +197,32 @@ async def test_short_texts_are_embedded_whatever_is_counted(counts):
     server = Server(counts=counts)
     assert all(one.proven for one in await server.embed_all(SHORT))
     assert server.fit.miscounts
+
+
+RUSSIAN = "Обжиг печи начался на рассвете и закончился к вечеру третьего дня. " * 6
+THAI = "เตาเผาถูกจุดไฟตอนรุ่งสางและดับลงในตอนเย็นของวันที่สาม" * 6
+
+
+@pytest.mark.parametrize("text", [RUSSIAN, THAI], ids=["Russian", "Thai"])
+async def test_what_is_read_of_english_proves_nothing_of_another_script(text: str) -> None:
+    """A model that was made for English takes each letter of another script as a token."""
+
+    class English(Server):
+        def read(self, text: str) -> str:
+            room, end = 4.0 * self.reads, 0
+            for letter in text:
+                room -= 1.0 if letter.isascii() else 4.0
+                if room < 0:
+                    break
+                end += 1
+            return text[:end]
+
+    server = English(reads=256)
+    assert weigh(text) < weigh(LONG[:1000])
+    made = await server.embed_all([LONG[:1000], text, "a short one"])
+    assert all(one.proven for one in made)
+    assert all(server.given[sent] == len(sent) for sent in server.given if sent in text)
+    assert sum(sent in text for sent in server.given) > 1
 
 
 async def test_a_text_that_is_refused_whatever_its_length_divides_no_other():
