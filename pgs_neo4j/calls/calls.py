@@ -136,6 +136,7 @@ class Calls:
         last: bool = False,
         divisible: bool = False,
         repeat_malformed: bool = True,
+        renew: Callable[[], Prompt] | None = None,
         then: Callable[[Completion], Awaitable[None]] | None = None,
         on_call: Callable[[CallCost], None] = lambda _: None,
     ) -> Completion:
@@ -146,7 +147,9 @@ class Calls:
         first, or else the longest. A call with ``last`` may use the time reserved for the end, and
         all of the budget that is not reserved for the synthesis. If a ``divisible`` prompt is too
         large for the budget but a smaller one is not, its refusal does not end the sweeping.
-        ``repeat_malformed`` is false for a caller that asks again after a malformed reply. Raises
+        ``repeat_malformed`` is false for a caller that asks again after a malformed reply.
+        ``renew`` makes the prompt again when its turn has come, no longer than before, since other
+        replies may have shown that it needs less. Raises
         ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too long a
         wait. After a WaitError, the run makes no further call.
         """
@@ -155,15 +158,21 @@ class Calls:
         if not last:
             await self._settle_upcoming(llm, prompt, room)
         purpose: Purpose = "rest" if last else "sweep"
+        asked: Prompt | None = None
+        verdict: Verdict = "unproven"
 
         async def once() -> Completion:
+            nonlocal asked, verdict
             async with self.reserving(llm, estimated, room, purpose, divisible) as paid:
                 on_call(paid)
+                asked = asked or (renew() if renew is not None else prompt)
                 with self._learning(llm), without_retry(of_malformed=not repeat_malformed):
-                    reply = await complete_traced(llm, prompt, room, effort, text=self.traced_text)
+                    reply = await complete_traced(llm, asked, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
                 self._note(llm, reply)
                 check_size(llm.name, reply, room)
+                # Others that wait for this call make their prompts by what it has shown.
+                verdict = await self._check_prompt(llm, asked, reply)
                 return reply
 
         proven = True
@@ -171,7 +180,7 @@ class Calls:
         async def take(reply: Completion) -> None:
             nonlocal proven
             self.settlements.add(llm, effort, stream=False)
-            proven = await self._prove(llm, prompt, reply, room)
+            proven = await self._accept(llm, asked or prompt, reply, room, verdict)
             if then is not None:
                 await then(replace(reply, proven=proven))
 
@@ -228,7 +237,8 @@ class Calls:
             paid.usage = reply.usage
             self._note(llm, reply)
         self.settlements.add(llm, effort, stream=True)
-        return replace(reply, proven=await self._prove(llm, prompt, reply, room))
+        verdict = await self._check_prompt(llm, prompt, reply)
+        return replace(reply, proven=await self._accept(llm, prompt, reply, room, verdict))
 
     def needs_settling(self, call: UpcomingCall) -> bool:
         """Return whether a call is to an endpoint that has not answered such a call yet."""
@@ -345,30 +355,40 @@ class Calls:
             return True
         return not (llm.refuses_long_prompts or (known is not None and known.refuses))
 
-    async def _prove(self, llm: LLM, prompt: Prompt, reply: Completion, room: int) -> bool:
-        """Return whether the model was given all of a prompt; False if nothing can show it.
+    async def _check_prompt(self, llm: LLM, prompt: Prompt, reply: Completion) -> Verdict:
+        """Return whether the model was given all of a prompt, and learn from one that it was.
 
         A server that is known to refuse long prompts needs no proof, but a gateway may answer under
-        its address, so tokens that it counted must not belie it. Raises PromptCutError if the model
-        was not given all.
+        its address, so tokens that it counted must not belie it.
         """
         if not isinstance(llm, Limited):
-            return True
+            return "read"
         if self.contexts.is_new_model(llm.name, reply.model):
             self._forget(llm)
             self.contexts.forget(llm.name)
             await self.contexts.ask(llm)
         size = await self._measure(prompt)
         verdict = self._judge(llm, prompt, reply, size)
-        counts = self.proofs.is_count(llm.name, reply.counted)
         if verdict == "read":
             self.proofs.learn(llm.name, size, reply.counted)
+            counts = self.proofs.is_count(llm.name, reply.counted)
             if counts and reply.counted and self._surely_read(llm, prompt, reply):
                 self.contexts.learn_whole(llm.name, reply.counted)
+        return verdict
+
+    async def _accept(
+        self, llm: LLM, prompt: Prompt, reply: Completion, room: int, verdict: Verdict
+    ) -> bool:
+        """Return whether a reply is to a prompt that was read; False if nothing can show it.
+
+        Raises PromptCutError if the model was not given all of the prompt.
+        """
         if verdict == "unproven":
             self.uncounted += 1
         if verdict != "cut":
             return verdict == "read"
+        size = await self._measure(prompt)
+        counts = self.proofs.is_count(llm.name, reply.counted)
         short = counts and self.proofs.is_short(llm.name, size, reply.counted or 0)
         if not self._may_cut(llm):
             self.proofs.distrust(llm.name)

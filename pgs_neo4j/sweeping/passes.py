@@ -295,6 +295,7 @@ class PassReader:
             priority=self._order.priority,
             divisible=divisible,
             repeat_malformed=False,  # as ``read`` asks again, whatever is wrong with a reply
+            renew=partial(self._renewed, item, prompt, short=short),
             then=partial(self._take, item, prompt, short),
             on_call=partial(self._spending.add, item.number),
         )
@@ -489,6 +490,13 @@ class PassReader:
     def _prompt(self, item: Pass) -> Prompt:
         coded = self._tools.calls.asks_receipts(self._tools.llm)
         return sweep_prompt(self._order, item, len(self._packed.passes), with_receipts=coded)
+
+    def _renewed(self, item: Pass, prompt: Prompt, *, short: bool) -> Prompt:
+        """Return a prompt without codes where other replies have shown that it needs none."""
+        if not prompt.receipts or self._tools.calls.asks_receipts(self._tools.llm):
+            return prompt
+        bare = self._prompt(item)
+        return short_prompt(bare) if short else bare
 
     def _key(self, item: Pass, *, short: bool = False) -> str:
         """Return the key of a reply to a pass or half, or to its ``short`` contract.

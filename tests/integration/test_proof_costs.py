@@ -2,8 +2,8 @@
 
 Each run is of the real engine: it settles, sweeps four partitions, and writes a synthesis. A server
 that is known to refuse long prompts is asked for no proof, and its run is what others are compared
-with. Prompts and replies count, with four bytes a token. A server that counts tokens has about the
-same share in its first run, because most prompts are made before its first reply is there.
+with. Prompts and replies count, with four bytes a token. A server that counts tokens is asked for
+codes once, because its first reply shows how it counts.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ async def spend(
     return meter
 
 
-# Tokens of a pass, clauses of a text, and the share that was measured, rounded up: 2.9 %, 1.05 %,
-# 0.54 %, and 0.41 %. The request takes 40 tokens of each prompt, and where passes are short, the
-# room for codes can make one pass more.
-MEASURED = [(4_000, 30, 0.03), (8_000, 30, 0.011), (32_000, 120, TARGET), (100_000, 120, TARGET)]
+# Tokens of a pass, clauses of a text, and the share that was measured, rounded up: 2.9 %, 1.05 to
+# 1.12 % by how the partitions are, 0.54 %, and 0.41 %. The request takes 40 tokens of each prompt,
+# and where passes are short, the room for codes can make one pass more.
+MEASURED = [(4_000, 30, 0.035), (8_000, 30, 0.013), (32_000, 120, TARGET), (100_000, 120, TARGET)]
 
 
 @pytest.mark.parametrize(("pass_tokens", "clauses", "share"), MEASURED)
@@ -88,6 +88,9 @@ async def test_proofs_add_little_to_the_tokens_of_a_run(
     spent = await spend(endpoint, pass_tokens, counts=False)
     assert spent.coded == spent.calls >= least.calls
     assert 0 < spent.size - least.size <= share * least.size
+    counted = await spend(endpoint, pass_tokens)
+    assert counted.coded == 1
+    assert 0 < counted.size - least.size <= max(TARGET, share / counted.calls) * least.size
 
 
 async def make_graph(endpoint: Endpoint, db: Database, clauses: int) -> None:
