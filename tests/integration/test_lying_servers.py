@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.contexts import ASK_AGAIN_S
+from pgs_neo4j.calls.proofs import OpenProof
+from pgs_neo4j.calls.receipts import with_receipts
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
@@ -18,7 +22,7 @@ from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.model import Answer
+from pgs_neo4j.model import Answer, Prompt
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import KNOBS, model_on_papers
@@ -319,16 +323,37 @@ async def test_a_cached_reply_is_judged_by_what_is_known_now(
     assert (bought[0] == bought[1]) == (calls == 60)
 
 
-@pytest.mark.parametrize("cut", ["head", "middle"])
-async def test_prompts_of_one_length_are_found_out_by_shorter_ones(
-    endpoint: Endpoint, db: Database, cut: Cut
+# The codes of a longer prompt stand 2,000 tokens apart, so the middle of it has none.
+@pytest.mark.parametrize(
+    ("cut", "context", "sizes"),
+    [
+        ("head", 4_096, (4_900, 5_000, 1_500, 2_500)),
+        ("middle", 4_096, (4_900, 5_000, 1_500, 2_500)),
+        ("codes", 8_192, (8_700, 8_750, 3_000, 4_000)),
+    ],
+)
+async def test_prompts_that_were_all_cut_alike_are_found_out_by_shorter_ones(
+    cut: str, context: int, sizes: tuple[int, ...]
 ) -> None:
-    """All long prompts have lost a tenth, and still have more tokens than any text must have."""
-    window = Window(4_096, cut, repeats=False)
-    many = {"max_pass_tokens": 5_400}
-    answer = await read_behind(endpoint, db, "openai", window, words=(36, 4), **many)
-    assert window.cuts
-    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
+    """They have lost a tenth, and still have more tokens than any text must have."""
+    coded, proofs = cut == "codes", list[OpenProof]()
+    window = Window(context, "head" if cut == "head" else "middle", repeats=coded)
+    with FakeOpenAI() as fake:
+        fake.refuse = window
+        at = ModelEndpoint(fake.base_url, SecretStr("k"), 60.0, provider="openai")
+        async with closing((OpenAILLM if coded else VouchedOpenAI)("reader", at)) as llm:
+            calls = Calls.of(PGSConfig(), {})
+            for tokens in sizes:
+                lines = "| clay and slip met the kiln at dawn\n" * (4 * tokens // 36)
+                prompt = Prompt(task="sweep", system="Read.", user=lines, question="Why?")
+                prompt = with_receipts(prompt, "lines") if coded else prompt
+                reply = await calls.complete(llm, prompt, room=400, effort=None)
+                proof = await calls.keep_proof(llm, prompt, reply)
+                assert (reply.proven, proof is not None) == (True, True)
+                proofs += [proof] if proof else []
+            assert window.cuts == 2
+            found = [calls.settle_proof(llm, proof) for proof in proofs]
+    assert found == ["cut", "cut", "read", "read"]
 
 
 @pytest.mark.parametrize("provider", VENDORS)

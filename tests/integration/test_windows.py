@@ -133,18 +133,6 @@ async def test_a_cut_that_shows_only_later_is_asked_again_in_parts(endpoint, db,
         assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
 
 
-async def test_what_codes_have_hidden_is_found_out_by_shorter_prompts(endpoint, db, fake):
-    """All long prompts have lost a tenth between two codes, and no context is known."""
-    fake.refuse = window = Window(4_096, "middle")
-    async with model_on_papers(endpoint, db, fake, topics=2, max_pass_tokens=5_600) as pgs:
-        for topic, words in enumerate((36, 4)):
-            await alter(db, LENGTHEN_ONE, topic=topic, words=words)
-        answer = await ask(pgs)
-        assert window.cuts
-        assert await wrongly_read(db, window, answer) == []
-        assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
-
-
 # Without tokens, what vanishes between two codes cannot be noticed, so no cut is in the middle.
 @pytest.mark.parametrize("cut", ["head", "tail"])
 @pytest.mark.parametrize(
