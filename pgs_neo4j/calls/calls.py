@@ -149,9 +149,9 @@ class Calls:
         large for the budget but a smaller one is not, its refusal does not end the sweeping.
         ``repeat_malformed`` is false for a caller that asks again after a malformed reply.
         ``renew`` makes the prompt again when its turn has come, no longer than before, since other
-        replies may have shown that it needs less. Raises
-        ModelError, BudgetError, DeadlineError, and WaitError when the endpoint asks for too long a
-        wait. After a WaitError, the run makes no further call.
+        replies may have shown that it needs less. Raises ModelError, BudgetError, DeadlineError,
+        and WaitError when the endpoint asks for too long a wait. After a WaitError, the run makes
+        no further call.
         """
         estimated = estimated_tokens(prompt)
         room = self.contexts.reply_room(llm.name, estimated, room)
@@ -438,7 +438,7 @@ class Calls:
         needs_count = not reply.proven or receipts == "all"
         if needs_count and not self.proofs.is_count(llm.name, reply.counted):
             return None
-        return OpenProof(await self._measure(prompt), reply.counted, receipts, held=reply.proven)
+        return OpenProof(await self._measure(prompt), reply.counted, receipts)
 
     def settle_proof(self, llm: LLM, proof: OpenProof) -> Verdict:
         """Return whether what is known of the model by now shows that a prompt was read, or cut.

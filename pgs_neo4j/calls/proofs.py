@@ -79,13 +79,11 @@ class OpenProof:
     """What a reply has shown of its prompt, which later replies may yet decide.
 
     ``counted`` are the tokens that the endpoint reported for it; None if it reported none.
-    ``held``: until then, the prompt counts as read.
     """
 
     size: TextSize
     counted: int | None
     receipts: Receipts
-    held: bool = False
 
 
 @dataclass(slots=True)

@@ -229,7 +229,7 @@ class PassReader:
         return self._sweep()
 
     async def _settle_proofs(self) -> list[Pass]:
-        """Judge again what no receipts have proven.
+        """Judge again what later replies may have decided.
 
         Returns the passes that were cut after all. Their replies are no longer cached, so that a
         later run asks again as well. Raises DatabaseError.
