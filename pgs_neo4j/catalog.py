@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, fields
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from pgs_neo4j.analogies.store import forget_analogies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.errors import BusyError, GraphExistsError, MappingError, UnknownGraphError
+from pgs_neo4j.database.stored_data import SHOWN, parse_stored, unreadable
+from pgs_neo4j.errors import (
+    BusyError,
+    GraphExistsError,
+    MappingError,
+    StoredDataError,
+    UnknownGraphError,
+)
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.runs import feedback, session
-from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.shown import counted
 
 ATTEMPTS = 3  # to store a mapping that other processes change at the same time
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types")
+VIEW = {"labels", "relationship_types"}
+REPLACE = "store it again with 'pgs graph add --replace', or remove it with 'pgs graph remove'"
+_OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +95,11 @@ async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool =
     for _ in range(ATTEMPTS):
         row = await _find(db, name)
         if row is not None:
-            stored = _stored(row)
-            if stored.mapping == mapping:
+            former = _read_mapping(row, replace=replace)
+            if former == mapping:
                 return False
             if not replace:
-                raise _exists(await _describe_change(db, stored, mapping))
+                raise _exists(await _describe_change(db, _stored(row), mapping))
         written = await db.write(
             queries.get("catalog/merge_graphs"),
             name=name,
@@ -102,13 +114,12 @@ async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool =
 async def compare(db: Database, name: str, mapping: GraphMapping) -> GraphChange | None:
     """Return what a mapping would change in a stored graph.
 
-    None when no graph has the name, or when it has the same mapping.
+    None when no graph has the name, or when it has the same mapping or one that cannot be read.
     """
     row = await _find(db, name)
-    stored = _stored(row) if row else None
-    if stored is None or stored.mapping == mapping:
+    if row is None or _read_mapping(row, replace=True) in (None, mapping):
         return None
-    return await _describe_change(db, stored, mapping)
+    return await _describe_change(db, _stored(row), mapping)
 
 
 async def check_loadable(db: Database, name: str, *own: str) -> None:
@@ -159,7 +170,7 @@ def _exists(change: GraphChange) -> GraphExistsError:
 
 
 async def graphs(db: Database) -> list[StoredGraph]:
-    """Return all stored graphs, by name."""
+    """Return all stored graphs, by name. Raises StoredDataError naming one that cannot be read."""
     return [_stored(row) for row in await _read_rows(db)]
 
 
@@ -168,18 +179,18 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 
     Raises UnknownGraphError, which lists the stored graphs.
     """
-    stored = await graphs(db)
-    if name is None and len(stored) == 1:
-        return stored[0]
-    for graph in stored:
-        if graph.name == name:
-            return graph
-    if not stored:
+    rows = await _read_rows(db)
+    if name is None and len(rows) == 1:
+        return _stored(rows[0])
+    for row in rows:
+        if row["name"] == name:
+            return _stored(row)
+    if not rows:
         raise UnknownGraphError(
             "no graph is stored in this database yet; 'pgs inspect' proposes a mapping and "
             "'pgs graph add NAME' stores it"
         )
-    listed = ", ".join(graph.name for graph in stored)
+    listed = ", ".join(str(row["name"]) for row in rows)
     if name is None:
         raise UnknownGraphError(f"there are several graphs ({listed}); name one with --graph")
     raise UnknownGraphError(f"there is no graph {name}; this database has {listed}")
@@ -187,13 +198,14 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 
 async def remove(db: Database, name: str) -> None:
     """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
-    graph = await get(db, name)
-    await feedback.forget(db, graph.name)
-    for info in await session.list_sessions(db, graph.name):
-        await session.delete_session(db, graph.name, info.id)
-    await generation.delete_all(db, graph.name)
-    await forget_analogies(db, graph.name)
-    await db.write(queries.get("catalog/delete_graphs"), name=graph.name)
+    if await _find(db, name) is None:
+        await get(db, name)  # raises
+    await feedback.forget(db, name)
+    for info in await session.list_sessions(db, name):
+        await session.delete_session(db, name, info.id)
+    await generation.delete_all(db, name)
+    await forget_analogies(db, name)
+    await db.write(queries.get("catalog/delete_graphs"), name=name)
 
 
 def check_name(name: str) -> None:
@@ -206,7 +218,15 @@ def check_name(name: str) -> None:
 
 
 def check_mapping(mapping: GraphMapping) -> None:
-    """Raise MappingError for a reserved, empty, or excluded name in the mapping."""
+    """Raise MappingError for a reserved, empty, or excluded name in the mapping.
+
+    Also for a name where a list of them belongs, whose letters would count as names.
+    """
+    for part in LISTS:
+        if isinstance(getattr(mapping, part), str):
+            raise MappingError(
+                f"the mapping's {part} is one text; write a list of names, even of a single one"
+            )
     views = (
         (mapping.labels, mapping.chunk_labels, "Pgs", "--label"),
         (mapping.relationship_types, mapping.mention_types, "PGS_", "--relationship-type"),
@@ -228,24 +248,47 @@ def check_mapping(mapping: GraphMapping) -> None:
             raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
 
 
-def is_other(definition: str | None, mapping: GraphMapping) -> bool:
-    """Whether a stored definition is another one; False if none is stored."""
-    return bool(definition) and mapping_from(json.loads(definition or "{}")) != mapping
+def is_other(definition: object, mapping: GraphMapping) -> bool:
+    """Whether a stored definition is another one; False if none is stored.
+
+    One that cannot be read is another one, so that what was made for it is made again.
+    """
+    if not definition:
+        return False
+    try:
+        return mapping_from(definition, "a generation") != mapping
+    except StoredDataError:
+        return True
 
 
-def mapping_from(stored: Json) -> GraphMapping:
-    """Return a mapping from its JSON form."""
-    names = {field.name for field in fields(GraphMapping)}
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in stored.items()
-        if name in names
-    }
-    return GraphMapping(**values)
+def mapping_from(stored: object, graph: str) -> GraphMapping:
+    """Return a mapping from its JSON text.
+
+    A key that is missing or unknown may have narrowed the view. So labels and types must be there,
+    and nothing else may be. Raises StoredDataError.
+    """
+    what = f"the mapping of {graph[:SHOWN]}"
+    keys = parse_stored(_OBJECT, stored, what, REPLACE).keys()
+    known = {field.name for field in fields(GraphMapping)}
+    for missing in sorted(VIEW - keys):
+        raise unreadable(what, f"{missing} is missing", REPLACE)
+    if keys - known:
+        raise unreadable(what, "it has a part that is not known", REPLACE)
+    return parse_stored(_MAPPING, stored, what, REPLACE)
+
+
+def _read_mapping(row: Row, *, replace: bool) -> GraphMapping | None:
+    """Return a stored mapping; None if it cannot be read, and is to be replaced anyway."""
+    try:
+        return mapping_from(row["mapping"], f"graph {row['name']}")
+    except StoredDataError:
+        if not replace:
+            raise
+        return None
 
 
 def _stored(row: dict[str, Any]) -> StoredGraph:
-    mapping = mapping_from(json.loads(row["mapping"]))
+    mapping = mapping_from(row["mapping"], f"graph {row['name']}")
     return StoredGraph(
         name=row["name"],
         mapping=mapping,

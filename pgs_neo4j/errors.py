@@ -28,6 +28,7 @@
     │   ├── DatabaseHaltedError     the database stopped, as on a full disk, until it is restarted
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
+    │   ├── StoredDataError         another program changed what pgs stored
     │   ├── RunLostError            a run was deleted or taken over by another process
     │   ├── GDSError                a GDS procedure failed
     │   │   ├── GDSMissingError
@@ -185,6 +186,10 @@ class DatabaseVersionError(DatabaseError):
 
 class QueryError(DatabaseError):
     """The database refused a statement."""
+
+
+class StoredDataError(DatabaseError):
+    """Another program changed what this package stored, so that it cannot be read."""
 
 
 class RunLostError(DatabaseError):

@@ -109,9 +109,13 @@ async def events(
 
 
 def entry(name: str, *graphs: str, **more: Any) -> dict[str, Any]:
-    """A token as settings have it, ``pgs_`` and the name; for some graphs, or for all."""
+    """A token as settings have it, ``pgs_`` and the name; for some graphs, or for all.
+
+    Without another role, its holder is an asker.
+    """
     digest = sha256(f"pgs_{name}".encode()).hexdigest()
-    return {"name": name, "sha256": digest, "graphs": list(graphs), **more}
+    seen = {"graphs": list(graphs)} if graphs else {}
+    return {"name": name, "sha256": digest, "role": "asker", **seen, **more}
 
 
 class Held:

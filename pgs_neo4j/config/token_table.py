@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pgs_neo4j.errors import ConfigError
 
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""Names of graphs have this form as well."""
+ROLES = ("metrics", "reader", "asker", "operator")
+
 
 class TokenEntry(BaseModel):
-    """A token for the server. Only its hash is stored; `pgs token` makes both."""
+    """A token for the server. Only its hash is stored; `pgs token` makes both.
+
+    What a table leaves out or leaves empty never allows more than what it says: there is no role
+    without its name, and an empty list of graphs shows none of them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: Annotated[
         str,
         Field(
-            pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+            pattern=NAME,
             description="who holds it; its sessions are apart from those of others",
         ),
     ]
@@ -36,13 +44,19 @@ class TokenEntry(BaseModel):
             description="reader: see; asker: also ask; operator: also add graphs, start jobs; "
             "metrics: only the metrics"
         ),
-    ] = "asker"
+    ]
     graphs: Annotated[
-        tuple[str, ...], Field(description="graphs that it sees; unset: all of them")
-    ] = ()
+        tuple[Annotated[str, Field(pattern=NAME)], ...] | None,
+        Field(description="graphs that it sees; unset: all of them; an empty list: none"),
+    ] = None
     runs: Annotated[int | None, Field(ge=1, description="most runs in progress at once")] = None
     cost_per_day: Annotated[
-        float | None, Field(gt=0.0, description="most that its runs may cost on a day (UTC)")
+        float | None,
+        Field(
+            gt=0.0,
+            allow_inf_nan=False,
+            description="most that its runs may cost on a day (UTC)",
+        ),
     ] = None
 
 
@@ -55,11 +69,23 @@ def entries(values: object) -> tuple[TokenEntry, ...]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"two tokens have the name {twice}; give each a name of its own")
+    _check_hashes(made)
     return made
 
 
 # The type of a settings field. The error names the entry; pydantic's would not.
 TokenEntries = Annotated[tuple[TokenEntry, ...], BeforeValidator(entries)]
+
+
+def _check_hashes(made: Sequence[TokenEntry]) -> None:
+    """Raise ConfigError if one token stands in two tables, which may allow different things."""
+    holders: dict[str, str] = {}
+    for entry in made:
+        other = holders.setdefault(entry.sha256.lower(), entry.name)
+        if other != entry.name:
+            raise ConfigError(
+                f"{other} and {entry.name} have the same token; make each its own with 'pgs token'"
+            )
 
 
 def _entry(number: int, value: object) -> TokenEntry:
@@ -71,5 +97,14 @@ def _entry(number: int, value: object) -> TokenEntry:
         return TokenEntry.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the entry"
-        raise ConfigError(f"token entry {number}: {where}: {first['msg']}") from None
+        raise ConfigError(f"token entry {number}: {_sentence(first)}") from None
+
+
+def _sentence(detail: Any) -> str:
+    where = ".".join(map(str, detail["loc"])) or "the entry"
+    if detail["loc"] == ("role",):
+        what = "is missing" if detail["type"] == "missing" else "is not known"
+        return f"role {what}; write one of {', '.join(ROLES)}"
+    if detail["loc"][:1] == ("graphs",):
+        return 'graphs is not a list of names; write graphs = ["papers"], or leave it out for all'
+    return f"{where}: {detail['msg']}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import ipaddress
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +27,8 @@ from pgs_neo4j.web.uploads.store import UploadStore
 STOP_S, FORCE_S = 1.0, 0.5
 """Seconds for connections to close after the runs have stopped, and once more by force."""
 STARTING_S = 0.02
+_NAME = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?)(?::[0-9]{1,5})?"
+_HOST, _ORIGIN = re.compile(_NAME), re.compile(rf"https?://{_NAME}/?", re.IGNORECASE)
 MOST_CONNECTIONS = 2000
 
 
@@ -57,10 +60,23 @@ class _Server(uvicorn.Server):
 def check_options(options: ServeOptions, tokens: tuple[TokenEntry, ...]) -> None:
     """Raise UsageError when others could reach a server that has no tokens for them.
 
-    Also for a proxy that is neither an address nor a network.
+    Also for a proxy that is neither an address nor a network, and for a name or an origin of a form
+    that no request has.
     """
     for proxy in options.proxies:
         check_proxy(proxy)
+    for name in options.allow_hosts:
+        if not _HOST.fullmatch(name):
+            raise UsageError(
+                f"{name!r} is no name of a server; write it as graphs.example.org, with a port if "
+                "it has one"
+            )
+    for origin in options.allow_origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise UsageError(
+                f"{origin!r} is no origin of a page; write it as https://site.example, with a port "
+                "if it has one"
+            )
     if _is_loopback(options.host):
         return
     if not tokens:
@@ -188,7 +204,7 @@ def caller_of(entry: TokenEntry) -> Caller:
         name=entry.name,
         role=entry.role,
         tenant=True,
-        graphs=frozenset(entry.graphs) if entry.graphs else None,
+        graphs=None if entry.graphs is None else frozenset(entry.graphs),
         runs_at_once=entry.runs,
         cost_per_day=entry.cost_per_day,
     )

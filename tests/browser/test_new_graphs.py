@@ -53,6 +53,17 @@ async def test_a_database_without_graphs_says_how_to_begin(window: Window, pgs: 
     assert [graph.name for graph in await pgs.graphs()] == ["mine"]
 
 
+async def test_a_graph_without_labels_is_one_of_all_labels(window: Window, pgs: PGS) -> None:
+    page = window.page
+    await page.get_by_role("link", name=re.compile("add a graph")).click()
+    await page.get_by_role("button", name="See what the database holds").click()
+    await page.get_by_label("Name").fill("mine")
+    await page.get_by_role("textbox", name="Labels").fill(" , ")
+    await page.get_by_role("button", name="Add").click()
+    await page.get_by_role("heading", name="Ask mine").wait_for()
+    assert (await pgs.graphs.get("mine")).mapping.labels == ()
+
+
 async def test_a_button_builds_the_demo_where_there_is_no_graph(
     window: Window, pgs: PGS, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

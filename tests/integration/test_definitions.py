@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import GraphExistsError
+from pgs_neo4j.errors import GraphExistsError, StoredDataError
 from pgs_neo4j.ingest.graph_file import FileNode, GraphFile
 from pgs_neo4j.model import GraphMapping
+from tests import typed_rows
 from tests.conftest import Endpoint
+from tests.database import alter
 from tests.engines import engine_on_papers
 from tests.graphs import MAPPING
 
@@ -48,6 +50,27 @@ async def test_another_definition_needs_replace_and_says_what_it_costs(
         assert (info.redefined, info.coverage.nodes_read) == (False, 0)
         (run,) = await pgs.sessions.runs("default", "papers")
         assert run["redefined"]  # it was asked of the earlier definition
+
+
+@pytest.mark.parametrize("stored", ["'{}'", "7", "['Paper']", "'{\"labels\": []}'"])
+async def test_a_mapping_that_another_program_wrote_shows_nothing_until_it_is_replaced(
+    db: Database, endpoint: Endpoint, stored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(typed_rows, "MOST", 0)  # it is not of the type that headers name
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.add_graph("other", MAPPING)
+        await alter(db, f"MATCH (g:PgsGraph {{name: 'papers'}}) SET g.mapping = {stored}")
+        for reading in (pgs.graph("papers"), pgs.graphs(), pgs.partitions("papers")):
+            with pytest.raises(StoredDataError, match="the mapping of graph papers was changed"):
+                await reading
+        with pytest.raises(StoredDataError, match="--replace"):
+            await pgs.add_graph("papers", MAPPING)
+        assert (await pgs.graph("other")).mapping == MAPPING  # others are not in its way
+        assert not await pgs.add_graph("papers", MAPPING, replace=True)
+        assert (await pgs.graph("papers")).mapping == MAPPING
+        await alter(db, f"MATCH (g:PgsGraph {{name: 'papers'}}) SET g.mapping = {stored}")
+        await pgs.graphs.remove("papers")
+        assert [graph.name for graph in await pgs.graphs()] == ["other"]
 
 
 async def test_a_graph_is_never_loaded_over_another_one_nor_defined_twice_at_once(

@@ -75,7 +75,7 @@ async def vault(server: Served, pgs: PGS, db: Database) -> dict[str, Any]:
 
 def lines(values: dict[str, Any]) -> list[dict[str, Any]]:
     """The values as they are, with the caller's own graph, and with the bare name of a session."""
-    own = values | {"graph": "papers", "name": "papers", "labels": [], "text": ["text"]}
+    own = values | {"graph": "papers", "name": "papers", "text": ["text"]}
     node_pages = {name: value for name, value in own.items() if name not in ("after", "before")}
     return [values, own | {"replace": True}, node_pages, values | {"session": SESSION}]
 

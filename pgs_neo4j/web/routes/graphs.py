@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping
 from pgs_neo4j.errors import GraphExistsError
@@ -23,6 +24,12 @@ Names = Annotated[tuple[Text, ...], Field(max_length=50)]
 Name = Text | None
 
 
+def _require_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise PydanticCustomError("empty", "the list is empty; leave it out to take all")
+    return names
+
+
 class ListedGraph(BaseModel):
     """A graph in short; figures are null before it is partitioned."""
 
@@ -35,13 +42,17 @@ class ListedGraph(BaseModel):
 
 
 class NewGraph(BaseModel):
-    """A view of the database to store under a name; see the manual on mappings."""
+    """A view of the database to store under a name; see the manual on mappings.
+
+    Left out, ``labels`` and ``relationship_types`` stand for all of them. An empty list is refused,
+    since a program that filtered its list would show all of the database by it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(max_length=64)]
-    labels: Names = ()
-    relationship_types: Names = ()
+    labels: Annotated[Names, AfterValidator(_require_names)] = ()
+    relationship_types: Annotated[Names, AfterValidator(_require_names)] = ()
     text: Names = ()
     title: Name = None
     key: Name = None

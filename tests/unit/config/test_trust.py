@@ -325,7 +325,7 @@ def test_only_one_place_reads_secrets_from_the_settings():
     assert readers == allowed | {"config/settings.py"}
 
 
-TABLE = f'[[token]]\nname = "ann"\nsha256 = "{"0" * 64}"\n'
+TABLE = f'[[token]]\nname = "ann"\nsha256 = "{"0" * 64}"\nrole = "asker"\n'
 
 
 @pytest.mark.parametrize("file", ["pgs.toml", "mine.toml", None])

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 DOCKER = ROOT / "docker"
 SETTINGS = {*Settings.model_fields, *PGSConfig.model_fields}
 JOB = ["repartition", "--if-changed", "--graph"]
-TOKEN = TokenEntry(name="ann", sha256="0" * 64)
+TOKEN = TokenEntry(name="ann", sha256="0" * 64, role="asker")
 HOST = "graphs.example.org"
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from pgs_neo4j.config import TokenEntry
 from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.errors import ConfigError, UnknownGraphError, UnknownRunError, UsageError
 from pgs_neo4j.web.access import tokens as module
-from pgs_neo4j.web.access.callers import OWNER, Caller
+from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import COOKIE_S, LINK_S, MOST_COOKIES, Tokens, hashed
 from pgs_neo4j.web.serve import ServeOptions, caller_of, check_options
 
 HASH = "ab" * 32
-ENTRY = TokenEntry(name="ann", sha256=HASH)
+ENTRY = TokenEntry(name="ann", sha256=HASH, role="asker")
+TABLE = {"name": "ann", "sha256": HASH, "role": "asker"}
 
 
 @pytest.fixture
@@ -80,9 +83,19 @@ def test_a_tenant_sees_its_graphs_and_sessions_and_the_owner_everything() -> Non
 
 
 def test_a_table_becomes_a_caller() -> None:
-    (entry,) = entries([{"name": "ann", "sha256": HASH, "graphs": ["a"], "runs": 2}])
+    (entry,) = entries([TABLE | {"graphs": ["a"], "runs": 2}])
     assert caller_of(entry) == Caller("ann", "asker", True, frozenset({"a"}), 2, None)
     assert HASH not in repr(entry)
+
+
+def test_only_a_table_without_graphs_shows_all_of_them() -> None:
+    every, none = (caller_of(*entries([TABLE | more])) for more in ({}, {"graphs": []}))
+    assert every.sees("papers")
+    assert (none.graphs, none.sees("papers"), none.visible(["papers"])) == (frozenset(), False, [])
+    with pytest.raises(UnknownGraphError):
+        none.check_graph("papers")
+    with pytest.raises(ForbiddenError, match="limited to"):
+        none.require_all_graphs()
 
 
 @pytest.mark.parametrize(
@@ -93,9 +106,25 @@ def test_a_table_becomes_a_caller() -> None:
         ([{"name": "ann"}], "token entry 1: sha256"),
         ([{"name": "ann", "sha256": "secret"}], "token entry 1: sha256"),
         ([{"name": "a / b", "sha256": HASH}], "token entry 1: name"),
-        ([{"name": "ann", "sha256": HASH, "role": "king"}], "token entry 1: role"),
-        ([{"name": "ann", "sha256": HASH, "token": "pgs_secret"}], "token entry 1: token"),
-        ([{"name": "ann", "sha256": HASH}] * 2, "two tokens have the name ann"),
+        ([TABLE | {"role": "secret"}], "token entry 1: role is not known; write one of metrics, "),
+        ([TABLE | {"role": ""}], "token entry 1: role is not known"),
+        ([TABLE | {"role": ["asker"]}], "token entry 1: role is not known"),
+        ([{"name": "ann", "sha256": HASH}], "token entry 1: role is missing; write one of"),
+        ([TABLE | {"token": "pgs_secret"}], "token entry 1: token"),
+        *(
+            ([TABLE | {"graphs": wrong}], "token entry 1: graphs is not a list of names")
+            for wrong in ("papers", "", ["*"], [""], ["secret graph"], [["papers"]], [1], {}, 0)
+        ),
+        *(
+            ([TABLE | {limit: wrong}], f"token entry 1: {limit}")
+            for limit in ("runs", "cost_per_day")
+            for wrong in (0, -1, "", "secret", [], math.nan, math.inf)
+        ),
+        ([TABLE] * 2, "two tokens have the name ann"),
+        (
+            [TABLE, TABLE | {"name": "bob", "role": "reader", "sha256": HASH.upper()}],
+            "ann and bob have the same token",
+        ),
     ],
 )
 def test_a_wrong_table_is_told_without_its_values(values: object, message: str) -> None:
@@ -125,3 +154,26 @@ def test_an_address_for_others_needs_tokens_and_names(
         return
     with pytest.raises(UsageError, match=message):
         check_options(options, tokens)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *(({"allow_hosts": (name,)}, "no name of a server")
+          for name in ("", " ", "*", "*.example.org", "https://a.org", "a.org/", "a b", "a,")),
+        *(({"allow_origins": (name,)}, "no origin of a page")
+          for name in ("", "*", "null", "a.org", "https://", "https://*.org", "https://a.org/page",
+                       "file://a.org", "https://user@a.org", "https://a.org,https://b.org")),
+    ],
+)  # fmt: skip
+def test_a_name_that_no_request_has_is_refused(
+    options: dict[str, tuple[str, ...]], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        check_options(ServeOptions(**options), ())  # type: ignore[arg-type]
+
+
+def test_names_with_ports_and_addresses_are_allowed() -> None:
+    names = ("a.example.org", "a.org:8443", "[::1]", "[::1]:7475", "10.0.0.1", "graphs", "a_b.c.")
+    origins = tuple(f"https://{name}" for name in names)
+    check_options(ServeOptions(allow_hosts=names, allow_origins=(*origins, "HTTP://a.org/")), ())

@@ -16,7 +16,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import RunInfo, SessionInfo, StoredRun
 from pgs_neo4j.errors import IdempotencyError, UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.model import Found
+from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import hashed
 from pgs_neo4j.web.jobs.board import LiveJob
@@ -221,6 +221,29 @@ async def test_resuming_never_raises_the_limit_of_a_run(
     assert task is not None
     await asyncio.wait([task])
     assert (limits, held) == ([most], most or 0.0)
+
+
+@pytest.mark.parametrize("part", ["labels", "relationship_types"])
+async def test_a_list_that_is_empty_is_not_taken_for_all(
+    web: httpx2.AsyncClient, engine: SimpleNamespace, part: str
+) -> None:
+    stored: list[GraphMapping] = []
+
+    async def add_graph(name: str, mapping: GraphMapping, *, replace: bool) -> bool:
+        stored.append(mapping)
+        return True
+
+    engine.add_graph, engine.graphs.validate = add_graph, giving([])
+    new = {"name": "new", "text": ["text"]}
+    for wrong in ([], None, "", [""]):
+        refused = await web.post("/api/graphs", json=new | {part: wrong}, **of("boss"))
+        assert failure(refused) == (422, "invalid")
+        assert part in refused.json()["error"]
+        assert wrong != [] or "leave it out to take all" in refused.json()["error"]
+    assert stored == []
+    added = await web.post("/api/graphs", json=new, **of("boss"))
+    assert added.status_code == 201, added.text
+    assert stored == [GraphMapping(text=("text",))]
 
 
 async def test_the_demo_is_made_by_operators_where_no_graph_is(

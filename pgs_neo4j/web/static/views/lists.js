@@ -60,7 +60,9 @@ function adding(page, told) {
   return h("form", { onsubmit: async (/** @type {Event} */ event) => {
     event.preventDefault();
     try {
-      await post(path(["graphs"]), { name: name.value, labels: parts(chosen.value), text: parts(text.value) });
+      const labels = parts(chosen.value); // left out, they are all; an empty list is refused
+      await post(path(["graphs"]),
+        { name: name.value, ...labels.length ? { labels } : {}, text: parts(text.value) });
       await page.renew(`/?graph=${encodeURIComponent(name.value)}`);
     } catch (error) {
       fill(said, problem(/** @type {any} */ (error)));

@@ -1,0 +1,54 @@
+"""Turns what this package has stored into data, and refuses what it cannot have written itself.
+
+Anyone who may write to the database may change the nodes of this package, on purpose or by an
+import that reuses its labels. So each value has its type and its bounds checked before it is
+used. Nothing is converted, and nothing that is missing is guessed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from pgs_neo4j.errors import StoredDataError
+
+T = TypeVar("T")
+
+SHOWN = 80
+"""Characters of a name in messages; another program may have chosen it."""
+
+
+def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) -> T:
+    """Return a value of the database as its type.
+
+    ``what`` names it in messages, and ``fix`` says how to replace it. Raises StoredDataError, which
+    quotes nothing of the value.
+    """
+    try:
+        return adapter.validate_python(value, strict=True)
+    except ValidationError as error:
+        raise unreadable(what, _describe(error), fix) from None
+
+
+def parse_stored(adapter: TypeAdapter[T], text: object, what: str, fix: str) -> T:
+    """Return a JSON text of the database as its type. Raises StoredDataError."""
+    if not isinstance(text, str):
+        raise unreadable(what, "it is no text", fix)
+    try:
+        return adapter.validate_json(text.encode("utf-8", "surrogatepass"), strict=True)
+    except ValidationError as error:
+        raise unreadable(what, _describe(error), fix) from None
+
+
+def unreadable(what: str, why: str, fix: str) -> StoredDataError:
+    """Return the error for something that this package cannot have written."""
+    return StoredDataError(f"{what} was changed by another program, and {why}; {fix}")
+
+
+def _describe(error: ValidationError) -> str:
+    first: Any = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    where = ".".join(str(part)[:SHOWN] for part in first["loc"]) or "it"
+    if first["type"] == "missing":
+        return f"{where} is missing"
+    return f"{where} is malformed"
