@@ -17,29 +17,31 @@ from pgs_neo4j.text.prose.blocks import (
     Table,
     read_blocks,
 )
+from pgs_neo4j.text.prose.headings import DEEPEST, lowered
 from pgs_neo4j.text.prose.inline import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import plain
-
-HEADING = 3  # level of the highest heading; the page itself uses those above
 
 Draw = Callable[[tuple[Cited, ...]], Html]
 
 
-def blocks(text: str, draw: Draw, *, quoted: bool = False) -> Html:
+def blocks(text: str, draw: Draw, *, quoted: bool = False, below: int = 2) -> Html:
     """Render headings, paragraphs, lists, and tables.
 
     ``draw`` turns a group of aliases into markup. A ``quoted`` text has no bold words and no code.
+    The headings of the text stand below those of level ``below``, 2 or 3.
     """
-    return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted)
+    return drawn_blocks(read_blocks(plain(text)), draw, quoted=quoted, below=below)
 
 
-def drawn_blocks(parts: Sequence[Block], draw: Draw, *, quoted: bool = False) -> Html:
+def drawn_blocks(
+    parts: Sequence[Block], draw: Draw, *, quoted: bool = False, below: int = 2
+) -> Html:
     """Render blocks that were read before."""
 
     def write(text: str) -> Html:
         return line(text, draw, quoted=quoted)
 
-    return joined((_block(part, write) for part in parts), "\n")
+    return joined((_block(part, write, below - 2) for part in parts), "\n")
 
 
 def line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = False) -> Html:
@@ -62,10 +64,10 @@ def _inline(part: Inline, draw: Draw) -> Html:
     return element("strong", written) if part.bold else written
 
 
-def _block(block: Block, write: Callable[[str], Html]) -> Html:
+def _block(block: Block, write: Callable[[str], Html], deeper: int) -> Html:
     match block:
         case Heading(level, text):
-            return element(f"h{min(max(level + 1, HEADING), 6)}", write(text))
+            return element(f"h{min(lowered(level) + deeper, DEEPEST)}", write(text))
         case Paragraph(text, quotation):
             paragraph = element("p", write(text))
             return element("blockquote", paragraph) if quotation else paragraph

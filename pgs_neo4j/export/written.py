@@ -22,6 +22,7 @@ from pgs_neo4j.text.prose.blocks import (
     Table,
     read_blocks,
 )
+from pgs_neo4j.text.prose.headings import lowered
 from pgs_neo4j.text.prose.inline import Cites, Code, Inline, read_inline
 from pgs_neo4j.text.shown import one_line, plain
 
@@ -58,7 +59,10 @@ def inert_line(text: str, draw: Draw, partition: int = 0, *, quoted: bool = Fals
 
 
 def inert_blocks(text: str, draw: Draw, *, quoted: bool = False) -> str:
-    """Return a model's prose as Markdown of pgs: the same blocks, and nothing else."""
+    """Return a model's prose as Markdown of pgs: the same blocks, and nothing else.
+
+    Its headings stand below those of pgs, which have the levels 1 and 2.
+    """
 
     def write(line: str) -> str:
         return inert_line(line, draw, quoted=quoted)
@@ -124,7 +128,7 @@ def _parts(parts: Sequence[Inline], draw: Draw) -> Iterator[str]:
 def _block(block: Block, write: Callable[[str], str]) -> str:
     match block:
         case Heading(level, text):
-            return f"{'#' * level} {write(text)}"
+            return f"{'#' * lowered(level)} {write(text)}"
         case Paragraph(text, quotation):
             return f"> {write(text)}" if quotation else write(text)
         case Listing(entries):

@@ -11,6 +11,7 @@ from pgs_neo4j.mcp_server.failures import resource_errors
 from pgs_neo4j.mcp_server.looking import partition_text
 from pgs_neo4j.mcp_server.results import read_result
 from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.prose.headings import lower_headings
 from pgs_neo4j.text.shown import one_line, plain
 
 MOST_RUNS, MOST_MEMBERS, LINE = 50, 50, 200
@@ -58,7 +59,7 @@ class Resources:
             return "\n".join((*head, "It has no answer."))
         piece, following = cut_text(plain(found.answer.text), 0, self.desk.tokens(0.9))
         end = f"\n\nCut; the tool result with offset={following} has the rest." if following else ""
-        return "\n".join((*head, FROM_MODEL, "", piece)) + end
+        return "\n".join((*head, FROM_MODEL, "", lower_headings(piece))) + end
 
     @resource_errors
     async def partition(self, graph: str, partition: str, ctx: Call) -> str:
@@ -80,5 +81,5 @@ class Resources:
         end = (
             "" if cut is None and page.after is None else "\n\nThe tool partitions lists them all."
         )
-        about = f"{words.label}: {', '.join(words.terms)}"
-        return f"{head} {FROM_GRAPH}\n\n{about}\n\n{gist}\n\n## Heaviest nodes\n\n{shown}{end}"
+        about = lower_headings(f"{words.label}: {', '.join(words.terms)}\n\n{gist}")
+        return f"{head} {FROM_GRAPH}\n\n{about}\n\n## Heaviest nodes\n\n{shown}{end}"

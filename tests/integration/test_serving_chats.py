@@ -49,7 +49,7 @@ async def test_an_answer_has_its_sources_and_its_true_usage(pgs: PGS, server: Se
         (choice,) = reply.choices
         text = choice.message.content or ""
         assert (choice.finish_reason, choice.message.role) == ("stop", "assistant")
-        assert text.startswith("## Thesis")
+        assert text.startswith("### Thesis")
         assert "\n## Sources\n\n- P" in text
         assert "partitions agree [P" in text
         ((run,)) = (await own.get("/api/runs")).json()

@@ -18,6 +18,14 @@ HOW_TO_GET_A_MODEL = (
     "PGS_SWEEP_MODEL, and PGS_SYNTHESIS_MODEL. Then ask again."
 )
 
+TITLES = (
+    *("Question", "Asked", "Status", "Sources", "Coverage", "Session", "This run", "Checks"),
+    *("Model", "Context", "Cost", "Time", "Stopped", "Note"),
+    *(wording.ABSENCES, wording.OPPORTUNITIES, wording.CONVERGENCES, wording.IN_DOUBT),
+    wording.STRUCK,
+)
+"""What stands at the beginning of the lines around an answer."""
+
 
 def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
     """Return the lines above a stored answer: its question, time, and status."""

@@ -13,7 +13,7 @@ from pgs_neo4j.text.shown import plain
 LONGEST = 2_000  # characters that wait for the end of bold words, code, or a citation
 BOLD, CODE, CITED, END = "\x1b[1m", "\x1b[36m", "\x1b[34m", "\x1b[0m"
 
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.+)")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+)")
 _BULLET = re.compile(r"([ \t]*)[*+•][ \t]+")
 _HELD = ("#", "|", "`", "~")  # a line that begins so means something as a whole
 
@@ -62,7 +62,8 @@ class Prose:
         """Draw the rest of a line."""
         heading = None if self._begun else _HEADING.fullmatch(line)
         if heading:
-            drawn = self._styled(heading[1].strip().strip("*"), BOLD)
+            # The marks stay, because headings of pgs have none.
+            drawn = self._styled(f"{heading[1]} {heading[2].strip().strip('*')}", BOLD)
         elif not self._begun and line.lstrip().startswith(("|", "```", "~~~")):
             drawn = line
         else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgs_neo4j.cli import json_logs, output
+from pgs_neo4j.cli.pages.page import TITLES
 from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
@@ -17,6 +18,7 @@ from pgs_neo4j.errors import DatabaseError, ModelError, OutputError, StoppedErro
 from pgs_neo4j.events import Event, RunStarted, SearchAnswered, SweepFinished, TextStreamed
 from pgs_neo4j.model import Citation
 from pgs_neo4j.text.mentions import cited_titles
+from pgs_neo4j.text.prose.headings import LoweredText, lower_headings, lowered_text
 from pgs_neo4j.text.shown import plain
 
 
@@ -127,6 +129,7 @@ class AnswerStream:
     task: asyncio.Task[object] | None
     wrapper: Wrapper
     prose: Prose | None = None
+    lower: LoweredText = field(default_factory=LoweredText)
     written: bool = False
     broken: bool = False
     fault: OutputError | None = None
@@ -142,10 +145,11 @@ class AnswerStream:
             case TextStreamed(text):
                 self._begin("\n## From the partitions\n\n" if self._searching else "")
                 self._searching = False
-                self.write(self.wrapper.feed(self._drawn(plain(self._whole(text)))))
+                below = self.lower.feed(plain(self._whole(text)))
+                self.write(self.wrapper.feed(self._drawn(below)))
             case SearchAnswered(text):
                 self._begin("## From the nearest nodes\n\n")
-                self.write(f"{_whole_text(plain(text).rstrip())}\n")
+                self.write(f"{_whole_text(_below(plain(text).rstrip()))}\n")
                 self._searching = True
                 self.progress.start()
             case SweepFinished(sweep) if sweep.report is not None:
@@ -159,7 +163,8 @@ class AnswerStream:
     def close(self) -> None:
         """Write the text still held back and end the line."""
         if self.written:
-            rest = self.prose.close() if self.prose else ""
+            rest = self._drawn(self.lower.close())
+            rest += self.prose.close() if self.prose else ""
             self.write(self.wrapper.feed(rest) + self.wrapper.close())
             self.write("" if self._line_ended else "\n")
         late, self._late = self._late, []
@@ -212,14 +217,15 @@ class AnswerStream:
 
 def answer_stream(progress: Listener) -> AnswerStream:
     """Return a stream for the current task; wrapped on a terminal only."""
-    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()), _prose())
+    prose, lower = _prose(), _lower()
+    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()), prose, lower)
 
 
 def write_answer(text: str, citations: Sequence[Citation] = ()) -> None:
     """Write a whole answer in the layout of a stream."""
     answer = plain(text).rstrip()
     if answer:
-        output.write(f"{_whole_text(answer, citations)}\n")
+        output.write(f"{_whole_text(_below(answer), citations)}\n")
 
 
 def _whole_text(text: str, citations: Sequence[Citation] = ()) -> str:
@@ -228,6 +234,15 @@ def _whole_text(text: str, citations: Sequence[Citation] = ()) -> str:
         prose.titles = cited_titles(citations)
         text = prose.feed(text) + prose.close()
     return wrapped(text, _wrap_width())
+
+
+def _lower() -> LoweredText:
+    """Return what keeps the headings of a model below those of the page."""
+    return lowered_text(TITLES, markdown=not output.is_terminal(sys.stdout))
+
+
+def _below(text: str) -> str:
+    return lower_headings(text, TITLES, markdown=not output.is_terminal(sys.stdout))
 
 
 def _prose() -> Prose | None:

@@ -12,6 +12,7 @@ from pgs_neo4j.text.mentions import Cited, Place, cited_titles, distinct, name_o
 from pgs_neo4j.text.shown import counted, one_line
 
 MAX_SOURCES = 200
+RECORD = "Coverage and cost"
 LABELS = ("Coverage", "Session", "Checks", "Usage", "Cost", "Time")
 
 
@@ -28,6 +29,7 @@ def to_notebook(answer: Answer) -> str:
         question,
         _answer(answer),
         _sources(answer),
+        element("h3", RECORD),
         coverage_bar(answer.own_coverage),
         *(element("p", text, class_="pgs-meta") for text in _figures(answer)),
         *(element("p", note, class_="pgs-note") for note in figures.notes(answer)),
@@ -40,7 +42,9 @@ def _answer(answer: Answer) -> Html:
         return element("p", wording.NO_SYNTHESIS, class_="pgs-note")
     citations = answer.synthesis.citations
     draw = partial(_group, valid=validity_of(citations), titles=cited_titles(citations))
-    return prose.blocks(answer.text, draw, quoted=counts.quotes_only(answer, synthesis=True))
+    return prose.blocks(
+        answer.text, draw, quoted=counts.quotes_only(answer, synthesis=True), below=3
+    )
 
 
 def _group(group: tuple[Cited, ...], valid: dict[Place, bool], titles: dict[Place, str]) -> Html:
@@ -68,7 +72,8 @@ def _sources(answer: Answer) -> Html:
     if len(cited) > MAX_SOURCES:
         items.append(element("li", f"and {len(cited) - MAX_SOURCES:,} more"))
     summary = element("summary", counted(len(cited), "source"))
-    return element("details", summary, element("ul", *items, class_="pgs-sources"))
+    listed = element("details", summary, element("ul", *items, class_="pgs-sources"))
+    return joined((element("h3", "Sources"), listed))
 
 
 def _source(citation: Citation) -> tuple[Html, str]:

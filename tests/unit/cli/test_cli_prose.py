@@ -12,6 +12,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages import text
 from pgs_neo4j.cli.pages.prose import BOLD, CITED, CODE, END, Prose
 from pgs_neo4j.cli.progress import listen
+from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.model import Citation
 from tests.thorough import tries
 
@@ -29,7 +30,7 @@ The **two words** and `code_x` [P1:n2], not [P9:n9].
 def test_marks_become_style_and_aliases_titles() -> None:
     prose = Prose(TITLES)
     assert prose.feed(ANSWER) + prose.close() == (
-        f"{BOLD}Thesis{END}\n"
+        f"{BOLD}## Thesis{END}\n"
         f"The {BOLD}two words{END} and {CODE}code_x{END} "
         f"[{CITED}Second{END}], not [{CITED}P9:n9{END}].\n\n"
         "- One: zipfile.ZipFile.__init__ stays.\n1. Two\n| a | **b** |\n"
@@ -81,12 +82,37 @@ def test_a_stored_answer_and_the_page_below_it_are_drawn_for_a_terminal_alone(
     monkeypatch.setenv("NO_COLOR", "1")
     cited = Citation(alias="n2", partition=1, node="k", title="Second")
     listen.write_answer("## Thesis\nA [P1:n2].", [cited])
-    assert capsys.readouterr().out == "Thesis\nA [Second].\n"
+    assert capsys.readouterr().out == "### Thesis\nA [Second].\n"
     monkeypatch.delenv("NO_COLOR")
     output.write_page(lines)
     assert capsys.readouterr().out.splitlines() == [
         "\x1b[1mSources\x1b[0m", lines[1], "\x1b[33mNote\x1b[0m      mind",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize(
+    "fake", ["Sources", "## Sources", "**Sources**", "Sources\n---", "Note  x"]
+)
+async def test_the_model_cannot_write_the_lines_below_its_answer(
+    fake: str,
+    terminal: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(output, "is_terminal", lambda stream: terminal)
+    monkeypatch.setenv("NO_COLOR", "1")
+    answer = f"It is so.\n\n{fake}\n  P9:n9  Fake\n\nAll was read."
+    listen.write_answer(answer)
+    stored = capsys.readouterr().out
+    stream = listen.answer_stream(listen.Silent())
+    for piece in answer:
+        stream(TextStreamed(piece))
+    stream.close()
+    assert capsys.readouterr().out == stored
+    labels = {line[:10].strip() for line in stored.splitlines()}
+    assert not labels & {"Sources", "Note"}
+    assert "### Sources" in stored or "### Note" in stored
 
 
 @settings(max_examples=tries(25, 100))

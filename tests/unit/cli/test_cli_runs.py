@@ -87,7 +87,7 @@ def test_resume_writes_as_ask_does_within_its_bounds(
     }  # fmt: skip
     assert engine.asked == [("resume", "r1", bounds)]
     assert (done.exit_code, done.stderr) == (3, "")
-    assert done.stdout.startswith("## Thesis\nA claim [P1:n2].\n\nSources\n")
+    assert done.stdout.startswith("### Thesis\nA claim [P1:n2].\n\nSources\n")
     assert done.stdout.endswith("\n  pgs resume r1\n")
     store(engine, answer_of(sweeps=whole))
     done = pgs("resume", "r1", "-q")
@@ -135,7 +135,7 @@ def test_show_is_the_answer_as_it_was_given(engine: StandIn, answer_of: Make, ho
         "Asked     2026-01-02 03:04 UTC, graph papers, mode full",
         "Status    partial",
         "",
-        "## Thesis",
+        "### Thesis",
         "A claim [P1:n2].",
     ]
     assert "  P1:n2  Second" in lines

@@ -144,7 +144,7 @@ async def test_a_stdout_that_takes_no_more_cancels_the_run(
     async def work() -> None:
         with listen.run_progress(quiet=True) as shown:
             stream = AnswerStream(shown, asyncio.current_task(), Wrapper(None))
-            for event in (RunStarted("r1", resumed=False), TextStreamed("a"), TextStreamed("b")):
+            for event in (RunStarted("r1", resumed=False), TextStreamed("a"), TextStreamed("\n")):
                 stream(event)
             assert stream.broken
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from pgs_neo4j.export import Document, figures, to_html, to_json, to_markdown, t
 from pgs_neo4j.model import Citation, Crosscheck, Synthesis
 from pgs_neo4j.text.mentions import name_of
 from tests.unit.export.conftest import make_answer, make_document, parse
+from tests.unit.text.prose.test_headings import FAKES, ranks
 
 SECTIONS = [
     "Sources", "Invalid citations", "Checked absences", "Opportunities", "Followed-up flags",
@@ -190,6 +192,17 @@ def test_notebook_marks_only_what_was_judged() -> None:
     marked = [each.text for each in page.having(class_="pgs-cite")]
     assert marked == ["P1:n2", "P1:n2"]  # in the text, and among the sources
     assert {each.text for each in page.having("s", "pgs-invalid")} == {"P1:n9"}
+
+
+@pytest.mark.parametrize("fake", FAKES)
+def test_a_heading_of_the_model_stands_below_those_of_the_file(fake: str) -> None:
+    usual, text = (ranks(to_markdown(make_document(text=text))) for text in ("", fake))
+    assert [rank for rank in text if rank < 3] == [rank for rank in usual if rank < 3]
+    cell = to_notebook(make_document(text=fake).answer)
+    ours = ["<h3>Sources</h3>", "<h3>Coverage and cost</h3>"]
+    assert re.findall("<h[1-3]>.*?</h[1-3]>", cell) == ours
+    page = to_html(make_document(text=fake))
+    assert page.count("<h2") == to_html(make_document(text="")).count("<h2")
 
 
 def test_why_a_run_stopped_is_said_once() -> None:

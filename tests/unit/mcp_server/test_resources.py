@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
 from pgs_neo4j.model import MemberPage, Partition, PartitionMember
 from tests.fakes.mcp_engine import FakeEngine, Tenant, answer, desk, stored_run
+from tests.unit.text.prose.test_headings import ranks
 
 PART = Partition(
     id=3, size=1200, tokens=1, label="owls, night", terms=("prey",), titles=("Owls",),
@@ -62,6 +64,17 @@ async def test_a_run_is_shown_as_it_ended_and_says_where_the_rest_of_a_long_answ
     text = await read(desk(engine, Tenant()), "pgs://runs/r9")
     assert text.endswith("Question: Why?\n\nIt has no answer.")
     assert "session one: interrupted" in text
+
+
+async def test_neither_a_model_nor_a_graph_writes_headings_of_ours() -> None:
+    fake = "# Run r8\n\n## Heaviest nodes\n\n- Fake (4:a:9)"
+    stored = stored_run("birds", "ann / one", status="complete", details="{}")
+    engine = FakeEngine(stored={"r9": stored}, answers={"r9": answer(fake)})
+    assert ranks(await read(desk(engine, Tenant()), "pgs://runs/r9")) == [1, 3, 3]
+    part = replace(PART, abstract=fake, label="# Partition 4")
+    engine = FakeEngine(parts=(part,), member_page=PAGE)
+    text = await read(desk(engine, Tenant()), "pgs://graphs/birds/partitions/3")
+    assert [rank for rank in ranks(text) if rank < 3] == [1, 2]
 
 
 async def test_runs_of_other_callers_are_not_listed() -> None:

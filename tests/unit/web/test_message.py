@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from pgs_neo4j.model import Citation, Synthesis
 from pgs_neo4j.web.chat.message import REWRITTEN, MessageStream, to_message
 from tests.fakes.records import answered
 from tests.thorough import tries
+from tests.unit.text.prose.test_headings import FAKES, ranks
 
 TEXT = """## Thesis
 Owls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].
@@ -50,9 +52,17 @@ def streamed(pieces: list[str], end: Document) -> list[str]:
     return [*map(stream.add, pieces), stream.end(end)]
 
 
+@pytest.mark.parametrize("fake", FAKES)
+def test_no_heading_of_a_model_stands_above_the_sources(fake: str) -> None:
+    for text in (to_message(document(fake)), "".join(streamed([*fake], document(fake)))):
+        assert ranks(text).count(2) == 1
+        assert ranks(text)[-1] == 2
+        assert 1 not in ranks(text)
+
+
 def test_a_message_names_the_nodes_that_it_cites() -> None:
     text = to_message(document())
-    assert text.startswith("## Thesis\n\nOwls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].")
+    assert text.startswith("### Thesis\n\nOwls hunt by ear [P1:n1], and mice hide [P1:n1, P2:n2].")
     assert "\n\n## Sources\n\n- P1:n1  Owls\n- P2:n2  Mice\n\n" in text
     assert text.endswith("Run r9.")
     assert to_message(document("")).startswith("There is no synthesis.")
