@@ -99,10 +99,12 @@ def reaped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def patched() -> Iterator[None]:
-    """Rows have the types that their statements' headers name, and no search is cut short."""
+def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Rows have the types that their headers name, no search is cut short, and no socket stays."""
     with pytest.MonkeyPatch.context() as patch:
         install(patch)
+        home = tmp_path_factory.mktemp("links")
+        patch.setattr("pgs_neo4j.web.access.new_links.user_data_path", lambda app: home / app)
         patch.setattr("pgs_neo4j.retrieval.paths.walk.PATH_S", 300.0)
         patch.setattr("pgs_neo4j.answering.search.RERANK_S", 300.0)
         yield

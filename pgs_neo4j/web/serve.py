@@ -18,6 +18,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import Guard, served_hosts
+from pgs_neo4j.web.access.new_links import offer_links
 from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
@@ -127,6 +128,10 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
         serving.uploads.most_bytes,
     )
+
+    def new_link() -> str:
+        return _link(options, tokens.new_link())
+
     server = _Server(_config(guard, options.proxies))
     with _listening(options) as listener:
         running = asyncio.create_task(server.serve([listener]))
@@ -134,8 +139,9 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
             while not server.started and not running.done():
                 await asyncio.wait([running], timeout=STARTING_S)
             if not running.done():
-                ready(_link(options, tokens.new_link()))
-            await asyncio.shield(running)
+                ready(new_link())
+            async with offer_links(options.port, new_link):
+                await asyncio.shield(running)
         finally:
             stopping = asyncio.create_task(_stop(server, serving, running))
             while not stopping.done():

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
-from tests.serve_process import owner_of, serving
+from tests.serve_process import ROOT, owner_of, serving
 from tests.serving import events
 
 # As if the last sign of life had been given long ago, so that no test waits for it.
@@ -44,6 +47,28 @@ async def test_a_server_answers_and_ends_when_it_is_told(
         said = (await process.stderr.read()).decode()
         assert "Traceback" not in said
         assert link.partition("=")[2] not in said
+
+
+@pytest.mark.thorough
+async def test_another_link_of_a_server_comes_from_another_process_and_runs_go_on(
+    endpoint: Endpoint, papers: None, tmp_path: Path
+) -> None:
+    async with serving(endpoint, tmp_path) as (_, link):
+        address, _, token = link.partition("/#token=")
+        asked = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pgs_neo4j", "serve", "--link"),
+            *("--port", address.rpartition(":")[2]),
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+            stdout=PIPE,
+        )
+        async with asyncio.timeout(60):
+            other = (await asked.communicate())[0].decode().strip()
+        assert asked.returncode == 0
+        assert other.startswith(f"{address}/#token=")
+        assert token not in other
+        for each in (other, link):
+            async with owner_of(each) as owner:
+                assert (await owner.get("/api/me")).json()["name"] == "owner"
 
 
 @pytest.mark.thorough

@@ -15,7 +15,8 @@ Role = Literal["metrics", "reader", "asker", "operator"]
 """
 
 ROLES: tuple[Role, ...] = get_args(Role)
-METRICS_PATH = "/metrics"
+METRICS_PATH, LOGGED_IN = "/metrics", "/api/me"
+"""The one path for scrapers, and one that everyone who logs in may open."""
 BETWEEN = " / "
 """Between the name of a tenant and the name that it gave its session."""
 
@@ -63,6 +64,10 @@ class Caller:
         if path == METRICS_PATH:
             return self.role == "metrics" or not self.tenant
         return self.role != "metrics"
+
+    def is_same(self, other: Caller) -> bool:
+        """Return whether both are one person or program; a tenant may have the owner's name."""
+        return (self.tenant, self.name) == (other.tenant, other.name)
 
     def sees(self, graph: str) -> bool:
         """Return whether the caller may see a graph."""

@@ -10,12 +10,16 @@ from hashlib import sha256
 from time import monotonic
 from typing import TypeVar
 
-from pgs_neo4j.web.access.callers import OWNER, Caller
+from pgs_neo4j.web.access.callers import LOGGED_IN, OWNER, Caller, ForbiddenError
 
 COOKIE_S = 12 * 3600.0
 """Seconds without a request after which a browser has to log in again."""
 LINK_S = 3600.0
-MOST_COOKIES = 1000
+MOST_COOKIES, MOST_LINKS = 20, 20
+"""Cookies of one caller, and links that were not followed; the one that was used longest ago goes.
+
+The bound is each caller's own: one that logs in again and again ends no session of another.
+"""
 BYTES = 32
 
 T = TypeVar("T")
@@ -47,16 +51,28 @@ class Tokens:
         """Return a token that can be traded once for a cookie of the owner."""
         token = secrets.token_urlsafe(BYTES)
         self._links[hashed(token)] = monotonic()
+        for old in [*self._links][:-MOST_LINKS]:
+            del self._links[old]
         return token
 
     def log_in(self, token: str) -> tuple[str, Caller] | None:
-        """Trade a token for a new cookie; None if it is no good. That of a link is used up."""
+        """Trade a token for a new cookie; None if it is no good. The token of a link works once.
+
+        Raises ForbiddenError for a token that opens nothing that a browser shows.
+        """
         caller = self.program(token) or self._linked(token)
         if caller is None:
             return None
+        if not caller.may_open(LOGGED_IN):
+            raise ForbiddenError(
+                f"the token of {caller.name} has the role {caller.role}, which opens no page; log "
+                "in with another one"
+            )
         cookie = secrets.token_urlsafe(BYTES)
         self._cookies[hashed(cookie)] = _Cookie(caller, monotonic())
-        for old in [*self._cookies][:-MOST_COOKIES]:
+        own = [key for key, held in self._cookies.items() if held.caller.is_same(caller)]
+        own.sort(key=lambda key: self._cookies[key].used_at)
+        for old in own[:-MOST_COOKIES]:
             del self._cookies[old]
         return cookie, caller
 

@@ -144,8 +144,8 @@ class JobBoard:
         Those of an earlier start of the server are not counted.
         """
         active = (job for job in self.live.values() if job.active)
-        held = sum(job.most_cost for job in active if job.caller.name == caller.name)
-        return held + self._spent[caller.name, _today()]
+        held = sum(job.most_cost for job in active if job.caller.is_same(caller))
+        return held + self._spent[caller.own_prefix, _today()]
 
     async def cancel(self, job: LiveJob) -> None:
         """Cancel a job, and return when it has ended."""
@@ -188,7 +188,7 @@ class JobBoard:
 
     def _end(self, job: LiveJob, state: JobState, data: Mapping[str, object]) -> None:
         """Close a job, and count what it has cost."""
-        self._spent[job.caller.name, _today()] += job.cost
+        self._spent[job.caller.own_prefix, _today()] += job.cost
         job.end(state, data)
 
     def _tidy(self) -> None:

@@ -46,12 +46,13 @@ class Health(BaseModel):
     status: Literal["ok"] = "ok"
 
 
-@router.post("/login", responses={401: {"model": Failure}, 429: {"model": Failure}})
+@router.post("/login", responses={code: {"model": Failure} for code in (401, 403, 429)})
 async def log_in(body: Login, request: Request, response: Response, serving: ServingNow) -> Me:
     """Trade the token of the link, or one of ``pgs.toml``, for a cookie.
 
     After several wrong tokens, an address has to wait before the next wrong one is looked at. A
-    good token passes at once: it cannot be guessed, and people behind a proxy share an address.
+    good token passes at once: it cannot be guessed, and people behind a proxy share an address. A
+    token for metrics alone is refused.
     """
     address = request.client.host if request.client else ""
     traded = serving.tokens.log_in(body.token)

@@ -129,14 +129,14 @@ class RunBoard:
 
     def held_cost(self, caller: Caller) -> float:
         """Return the most that the caller's runs in progress may cost."""
-        own = (run for run in self.live.values() if run.active and run.caller.name == caller.name)
+        own = (run for run in self.live.values() if run.active and run.caller.is_same(caller))
         return sum(run.most_cost for run in own)
 
     def start(self, run: LiveRun, work: Work) -> LiveRun:
         """Accept a run, before the database knows of it. Raises BusyError."""
         self._tidy()
         active = [one for one in self.live.values() if one.active]
-        own = sum(one.caller.name == run.caller.name for one in active)
+        own = sum(one.caller.is_same(run.caller) for one in active)
         most = run.caller.runs_at_once
         if self.stopping:
             raise BusyError(STOPPING)

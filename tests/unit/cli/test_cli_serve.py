@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tomllib
 import webbrowser
@@ -13,6 +14,7 @@ import pytest
 from pgs_neo4j.cli.commands.operations import serve as command
 from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.web import serve as module
+from pgs_neo4j.web.access.new_links import offer_links
 from pgs_neo4j.web.serve import ServeOptions
 from tests.fakes.commands import StandIn, pgs
 
@@ -44,6 +46,26 @@ def test_without_options_it_serves_this_machine_and_open_opens_the_link(
     assert opened == []
     assert pgs("serve", "--open").exit_code == 0
     assert opened == [LINK]
+
+
+async def test_link_prints_what_the_running_server_hands_out_and_serves_nothing(
+    asked: list[ServeOptions], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = iter(["http://127.0.0.1:9000/#token=one", "http://127.0.0.1:9000/#token=two"])
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    async with offer_links(9000, lambda: next(made)):
+        one = await asyncio.to_thread(pgs, "serve", "--link", "--port", "9000")
+        two = await asyncio.to_thread(pgs, "serve", "--link", "--port", "9000", "--open")
+        other = await asyncio.to_thread(pgs, "serve", "--link")
+    assert (one.exit_code, one.stdout) == (0, "http://127.0.0.1:9000/#token=one\n")
+    assert two.stdout == "http://127.0.0.1:9000/#token=two\n"
+    assert opened == ["http://127.0.0.1:9000/#token=two"]
+    gone = await asyncio.to_thread(pgs, "serve", "--link", "--port", "9000")
+    for done, port in ((other, 7475), (gone, 9000)):
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert f"no server that you started runs on port {port}" in done.stderr
+    assert asked == []
 
 
 def test_options_arrive(asked: list[ServeOptions]) -> None:

@@ -12,7 +12,7 @@ from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.errors import ConfigError, UnknownGraphError, UnknownRunError, UsageError
 from pgs_neo4j.web.access import tokens as module
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.access.tokens import COOKIE_S, LINK_S, MOST_COOKIES, Tokens, hashed
+from pgs_neo4j.web.access.tokens import COOKIE_S, LINK_S, MOST_COOKIES, MOST_LINKS, Tokens, hashed
 from pgs_neo4j.web.serve import ServeOptions, caller_of, check_options
 
 HASH = "ab" * 32
@@ -56,14 +56,42 @@ def test_nothing_that_is_good_is_kept_or_shown(clock: list[float]) -> None:
     assert not [text for text in ("pgs_program", link, cookie) if text in held]
 
 
-def test_a_token_of_a_program_is_traded_for_a_bounded_number_of_cookies(
+def test_a_caller_that_logs_in_again_and_again_ends_its_own_sessions_only(
     clock: list[float],
 ) -> None:
-    tokens = Tokens({hashed("t"): Caller("program")})
-    assert all(tokens.log_in("t") for _ in range(MOST_COOKIES + 5))
-    assert len(tokens._cookies) == MOST_COOKIES
+    ann = Caller("owner", "reader", tenant=True)  # by the name of another
+    tokens = Tokens({hashed("t"): ann, hashed("b"): Caller("bob", "reader", tenant=True)})
+    owner, bob, first, second = (
+        (tokens.log_in(token) or ("", None))[0] for token in (tokens.new_link(), "b", "t", "t")
+    )
+    clock[0] = 1.0
+    assert tokens.cookie(first) is ann  # used since, so the other one goes
+    assert all(tokens.log_in("t") for _ in range(MOST_COOKIES - 1))
+    held = [tokens.cookie(cookie) for cookie in (owner, first, second)]
+    assert held == [OWNER, ann, None]
+    assert all(tokens.log_in("t") for _ in range(1001))
+    assert tokens.cookie(owner) is OWNER
+    assert tokens.cookie(bob) is not None
+    assert tokens.cookie(first) is None
+    assert len(tokens._cookies) == MOST_COOKIES + 2
     assert tokens.program("pgs_other") is None
     assert tokens.program("") is None
+
+
+def test_links_that_are_not_followed_are_bounded(clock: list[float]) -> None:
+    tokens = Tokens()
+    first, *_, last = (tokens.new_link() for _ in range(MOST_LINKS + 1))
+    assert len(tokens._links) == MOST_LINKS
+    assert tokens.log_in(first) is None
+    assert tokens.log_in(last) is not None
+
+
+def test_a_token_for_metrics_does_not_log_in(clock: list[float]) -> None:
+    tokens = Tokens({hashed("m"): Caller("scraper", "metrics", tenant=True)})
+    with pytest.raises(ForbiddenError, match=r"scraper has the role metrics.*another one"):
+        tokens.log_in("m")
+    assert tokens._cookies == {}
+    assert tokens.program("m") is not None
 
 
 def test_a_tenant_sees_its_graphs_and_sessions_and_the_owner_everything() -> None:

@@ -18,11 +18,12 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.access import backoff
 from pgs_neo4j.web.access.backoff import FREE
+from pgs_neo4j.web.access.new_links import ask_link
 from pgs_neo4j.web.jobs import board as jobs
 from pgs_neo4j.web.runs import board
 from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
 from tests.fakes.working_engine import WorkingEngine
-from tests.serving import Served, events, free_port, served
+from tests.serving import Served, entry, events, free_port, served
 
 ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
 
@@ -57,6 +58,27 @@ async def test_the_link_of_a_server_leads_in_and_its_cookie_into_no_other() -> N
         for strange in (server.client(), other.client(cookies=jar)):
             async with strange as stranger:
                 assert (await stranger.get("/api/me")).status_code == 401
+
+
+async def test_a_running_server_hands_out_another_link_and_metrics_stay_apart() -> None:
+    settings = Settings(token=[entry("scraper", role="metrics")])
+    engine = cast(PGS, SimpleNamespace(settings=settings, config=PGSConfig()))
+    async with served(engine) as server, server.owner() as first:
+        port = int(server.base.rpartition(":")[2])
+        link = await ask_link(port)
+        assert link != server.link
+        again = replace(server, link=link)
+        async with again.owner() as second, server.client() as third:
+            for one in (first, second):
+                assert (await one.get("/api/me")).json()["name"] == "owner"
+            used = await third.post("/api/login", json={"token": again.token})
+            assert used.status_code == 401
+            refused = await third.post("/api/login", json={"token": "pgs_scraper"})
+            assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+            assert not third.cookies
+            assert (await third.get("/metrics")).status_code == 401
+    with pytest.raises(UsageError, match="no server"):
+        await ask_link(port)
 
 
 async def test_a_port_that_is_taken_is_one_sentence() -> None:

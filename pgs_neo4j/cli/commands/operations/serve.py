@@ -35,6 +35,9 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port.")] = 7475,
     open_: Annotated[bool, typer.Option("--open", help="Open the link in a browser.")] = False,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print a new link of the server that runs, and end.")
+    ] = False,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Show answers, and ask nothing.")
     ] = False,
@@ -53,14 +56,17 @@ def serve(
 ) -> None:
     """Serve an API to programs, and a page to people.
 
-    Prints a link with a token that works once. Programs send a token of pgs.toml, which 'pgs token'
-    makes. An address that others can reach needs such tokens and --allow-host. Runs until Ctrl-C or
-    SIGTERM; runs in progress can then be resumed.
+    Prints a link with a token that works once; --link prints another one. Programs send a token of
+    pgs.toml, which 'pgs token' makes. An address that others can reach needs such tokens and
+    --allow-host. Runs until Ctrl-C or SIGTERM; runs in progress can then be resumed.
 
     \b
       pgs serve --open
+      pgs serve --link
       pgs serve --host 0.0.0.0 --allow-host graphs.example.org
     """
+    if link:
+        run(_print_link(port, open_browser=open_))
     options: Json = {
         "host": host,
         "port": port,
@@ -73,9 +79,23 @@ def serve(
     run(_serve(options, open_browser=open_), grace_s=GRACE_S)
 
 
-async def _serve(options: Json, *, open_browser: bool) -> None:
+async def _print_link(port: int, *, open_browser: bool) -> None:
+    _require_extra()
+    from pgs_neo4j.web.access.new_links import ask_link
+
+    made = await ask_link(port)
+    sys.stdout.write(f"{made}\n")
+    if open_browser:
+        webbrowser.open(made)
+
+
+def _require_extra() -> None:
     if any(find_spec(name) is None for name in NEEDED):
         raise UsageError(MISSING)
+
+
+async def _serve(options: Json, *, open_browser: bool) -> None:
+    _require_extra()
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.web.serve import ServeOptions, settle_memory
     from pgs_neo4j.web.serve import serve as serve_until_canceled
