@@ -70,7 +70,7 @@ async def _ask_until_covered(pgs: Shell) -> None:
     asked = await pgs("ask", "What is known about the catalysis of ammonia?")
     assert asked.code == 0
     for told in (
-        "## Thesis",
+        "### Thesis",
         "Sources",
         "Paper ",
         "Coverage",
@@ -147,10 +147,10 @@ async def test_a_reader_that_leaves_ends_the_run_quietly(pgs: Shell, stored: Dat
             PGS_LLM_API_KEY="k",
         )
         os.close(writing)
-        first = await asyncio.to_thread(os.read, reading, 9)
+        first = await asyncio.to_thread(os.read, reading, 10)
         os.close(reading)
         done = await finished(process)
-    assert first == b"## Thesis"
+    assert first == b"### Thesis"
     assert (done.code, done.err) == (141, "")
     assert await count(stored, "(x:PgsRun {status: 'interrupted'})") == 1
 
@@ -179,7 +179,7 @@ async def test_on_a_terminal_progress_is_drawn_and_the_answer_stays_clean(
     finally:
         os.close(watching)
     assert "\x1b" not in out
-    assert out.startswith("## Thesis")
+    assert out.startswith("### Thesis")
     assert "\x1b[" in drawn
     assert "1 pass" in drawn
     assert await count(stored, "(x:PgsRun {status: 'complete'})") == 1

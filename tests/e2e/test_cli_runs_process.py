@@ -49,7 +49,7 @@ async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     before = await checksum(stored)
     stopped = await pgs("ask", QUESTION, "--max-calls", "2")
     assert stopped.code == 3
-    assert stopped.out.startswith("## Thesis")
+    assert stopped.out.startswith("### Thesis")
     assert "1 partition swept; 40 nodes read; 3 not read" in " ".join(stopped.out.split())
     assert "2 calls (max_calls)" in stopped.out
     assert "could exceed the limit of 2 calls" in stopped.err
