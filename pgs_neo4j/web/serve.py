@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import uvicorn
 
@@ -17,6 +18,7 @@ from pgs_neo4j.config import TokenEntry, trusted_tokens
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.connections import BoundedProtocol, Gate
 from pgs_neo4j.web.access.guard import Guard, served_hosts
 from pgs_neo4j.web.access.new_links import offer_links
 from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
@@ -30,7 +32,9 @@ STOP_S, FORCE_S = 1.0, 0.5
 STARTING_S = 0.02
 _NAME = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?)(?::[0-9]{1,5})?"
 _HOST, _ORIGIN = re.compile(_NAME), re.compile(rf"https?://{_NAME}/?", re.IGNORECASE)
-MOST_CONNECTIONS = 2000
+MOST_CONNECTIONS, FEWEST_CONNECTIONS = 2000, 100
+OTHER_FILES = 256
+"""Open files of everything but connections: the database, models, uploads, libraries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,19 +164,33 @@ def settle_memory() -> None:
 
 
 def _config(guard: Guard, proxies: tuple[str, ...]) -> uvicorn.Config:
+    most = _most_connections()
     return uvicorn.Config(
         guard,
+        http=partial(BoundedProtocol, Gate(most, proxies)),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         server_header=False,
         # Off without proxies: by default, uvicorn believes whatever comes from this machine.
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=most,
         timeout_graceful_shutdown=int(STOP_S),
         lifespan="on",
         ws="none",
     )
+
+
+def _most_connections() -> int:
+    """Return how many connections may be open: fewer where the system allows few open files."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return MOST_CONNECTIONS
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return MOST_CONNECTIONS
+    return min(MOST_CONNECTIONS, max(files - OTHER_FILES, FEWEST_CONNECTIONS))
 
 
 async def _stop(server: _Server, serving: Serving, running: asyncio.Task[None]) -> None:
