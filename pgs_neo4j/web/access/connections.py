@@ -153,7 +153,7 @@ class BoundedProtocol(H11Protocol):
         self._unread = self.loop.call_later(UNREAD_S, self.cut)
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Continue to write."""
         super().resume_writing()
         if self._unread is not None:
             self._unread.cancel()
