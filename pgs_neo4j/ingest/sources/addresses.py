@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit, urlunsplit
 
 from pgs_neo4j.errors import InputFileError
@@ -15,6 +15,28 @@ PORTS = {"http": 80, "https": 443}
 MASK = "***"
 
 _NAT64 = IPv6Network("64:ff9b::/96")  # holds an IPv4 address in its last 32 bits
+# The registries of IANA for special purposes, RFC 6890 and later. Python knows those of its own
+# release only, and calls some of them global. What a registry may open later is not in use.
+_SPECIAL_V4 = tuple(
+    map(
+        IPv4Network,
+        (
+            *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+            *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24"),
+            *("192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24"),
+            *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        ),
+    )
+)
+# Only this part of IPv6 is global unicast: fc00::/7, fe80::/10, fec0::/10, ff00::/8, 5f00::/16,
+# 100::/64, and all else that has a purpose of its own lie outside of it.
+_UNICAST = IPv6Network("2000::/3")
+_SPECIAL_V6 = tuple(
+    map(
+        IPv6Network,
+        ("2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3ffe::/16", "3fff::/20"),
+    )
+)
 _SECRET = re.compile(
     r"(?i)((?:^|&)[^=&]*"
     r"(?:key|token|secret|pass|pwd|sig|auth|code|cred|jwt|bearer)[^=&]*=)[^&]*"
@@ -76,13 +98,10 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False  # with a zone, so link-local
     if isinstance(ip, IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:
             inner = IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:
-            return _is_public(inner)
-    return _is_public(ip)
-
-
-def _is_public(ip: IPv4Address | IPv6Address) -> bool:
-    return ip.is_global and not ip.is_multicast and not ip.is_reserved
+        if inner is None:
+            return ip in _UNICAST and not any(ip in special for special in _SPECIAL_V6)
+        ip = inner
+    return not any(ip in special for special in _SPECIAL_V4)

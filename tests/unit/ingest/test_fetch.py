@@ -206,6 +206,18 @@ def test_the_id_of_a_url_holds_no_secret() -> None:
         ("100.64.0.1", False), ("224.0.0.1", False), ("240.0.0.1", False), ("::1", False),
         ("fe80::1%eth0", False), ("fc00::1", False), ("::ffff:10.0.0.1", False),
         ("2002:a00:1::", False), ("64:ff9b::a00:1", False), ("64:ff9b::5db8:d822", True),
+        ("2002:5db8:d822::", True), ("::ffff:93.184.216.34", True), ("64:ff9b:1::5db8:d822", False),
+        ("fec0::1", False), ("3fff::1", False), ("3fff:fff:ffff::1", False), ("5f00::1", False),
+        ("3ffe::1", False), ("2001:db8::1", False), ("2001::1", False),
+        ("2001:0:5db8:d822::", False),
+        ("2001:2::1", False), ("2001:10::1", False), ("2001:20::1", False), ("2001:200::1", True),
+        ("2620:4f:8000::1", False), ("100::1", False), ("100:0:0:1::1", False), ("ff0e::1", False),
+        ("fdff::1", False), ("::", False), ("::a00:1", False), ("::5db8:d822", False),
+        ("::ffff:0:10.0.0.1", False), ("4000::1", False), ("2a00::1", True), ("172.31.0.1", False),
+        ("172.32.0.1", True), ("192.0.0.9", False), ("192.0.2.1", False), ("192.31.196.1", False),
+        ("192.52.193.1", False), ("192.88.99.1", False), ("192.175.48.1", False),
+        ("198.19.255.255", False), ("198.51.100.1", False), ("203.0.113.1", False),
+        ("255.255.255.255", False), ("239.1.1.1", False), ("1.1.1.1", True), ("100.128.0.1", True),
     ],
 )  # fmt: skip
 def test_an_address_is_public_or_not(address: str, public: bool) -> None:
