@@ -149,7 +149,7 @@ async def read_terms(db: Database, table: TextTable, terms: Collection[int]) -> 
     distinct = list(dict.fromkeys(terms))
     uids = {_uid(segment, term) for segment in table.segments for term in distinct}
     cells = await db.read(queries.get("retrieval/read_postings"), uids=sorted(uids))
-    data = {row["uid"]: bytes(row["data"]) for row in cells}
+    data = {row["uid"]: row["data"] for row in cells}
     return TextIndex.of(table, data, distinct)
 
 

@@ -8,17 +8,18 @@ are zero.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.text.packed import damaged, pack, unpack
 from pgs_neo4j.text.terms.spans import TEXT_BITS, IntArray, run_starts
 
 TERM_BITS = 64 - TEXT_BITS
 _VERSION = 1
+WIDEST = 8  # bytes of a gap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +47,16 @@ def cell_uid(segment: str, bucket: int) -> str:
 def read_cell(data: bytes, terms: Iterable[int], bits: int) -> dict[int, PostingList]:
     """Return the postings of terms from the cell of their bucket, one of ``2**bits``.
 
-    Terms that no text holds are left out. Raises ValueError if another release wrote the cell in
-    another format.
+    Terms that no text holds are left out. Raises StoredDataError if the cell is damaged, or if
+    another release wrote it in another format.
     """
-    if data[0] != _VERSION:
-        raise ValueError(f"a cell of the text index has format {data[0]}, not {_VERSION}")
-    cell = _Cell.of(zlib.decompress(data[2:]), data[1])
-    found = {term: cell.read((term >> unused_bits(bits)) & 0xFFFFFFFF) for term in terms}
+    if not isinstance(data, bytes | bytearray) or data[:1] != bytes((_VERSION,)):
+        raise damaged()
+    try:
+        cell = _Cell.of(unpack(data[2:]), data[1])
+        found = {term: cell.read((term >> unused_bits(bits)) & 0xFFFFFFFF) for term in terms}
+    except (ValueError, IndexError, OverflowError):  # numbers that do not fit together
+        raise damaged() from None
     return {term: postings for term, postings in found.items() if postings is not None}
 
 
@@ -69,6 +73,9 @@ class _Cell:
     def of(cls, plain: bytes, width: int) -> _Cell:
         count = int.from_bytes(plain[:4], "little")
         ends = np.cumsum(np.frombuffer(plain, "<u4", count, 4 + 4 * count), dtype=np.int64)
+        total = int(ends[-1]) if count else 0
+        if width > WIDEST or len(plain) != 4 + 8 * count + (width + 1) * total:
+            raise ValueError("the cell does not hold what it says")
         return cls(plain, width, np.frombuffer(plain, "<u4", count, 4), ends)
 
     def read(self, term: int) -> PostingList | None:
@@ -110,7 +117,7 @@ def write_cell(
             impacts.tobytes(),
         ]
     )
-    return bytes((_VERSION, width)) + zlib.compress(plain, 1)
+    return bytes((_VERSION, width)) + pack(plain)
 
 
 def unused_bits(bits: int) -> int:

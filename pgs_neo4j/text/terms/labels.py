@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,8 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pgs_neo4j.text.packed import damaged, pack, unpack
 
 TERMS = 10
 """Terms of a partition."""
@@ -153,9 +154,15 @@ def list_terms(scored: Sequence[tuple[float, str]]) -> tuple[str, ...]:
 def pack_counts(counts: Counter[str]) -> bytes:
     """Return the counts of a partition's words as they are stored."""
     text = json.dumps(counts, ensure_ascii=False)
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+    return pack(text.encode("utf-8", "surrogatepass"))
 
 
 def unpack_counts(data: bytes) -> Counter[str]:
-    """Return stored counts."""
-    return Counter(json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass")))
+    """Return stored counts. Raises StoredDataError if they are damaged."""
+    try:
+        stored = json.loads(unpack(data).decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        raise damaged() from None
+    if not isinstance(stored, dict) or not all(type(count) is int for count in stored.values()):
+        raise damaged()
+    return Counter(stored)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgs_neo4j.errors import StoredDataError
 from pgs_neo4j.text.terms import batches
 from pgs_neo4j.text.terms.cells import bucket_of, read_cell
 from pgs_neo4j.text.terms.postings import FULL, K1, B, Segment, SegmentBuilder, terms_of
@@ -104,7 +105,7 @@ def test_a_text_longer_than_a_batch_is_one_text(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_unknown_format_is_refused() -> None:
     (term,) = terms_of("ice")
-    with pytest.raises(ValueError, match="format 9"):
+    with pytest.raises(StoredDataError, match="pgs partition --force"):
         read_cell(b"\x09\x02", [term], 0)
 
 
