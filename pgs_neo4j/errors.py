@@ -121,6 +121,14 @@ class UnknownRunError(UsageError):
     """This database stores no run of that id."""
 
 
+def unknown_run(run: str) -> UnknownRunError:
+    """Return the error for a run that is not there, or that belongs to another caller.
+
+    Both read alike, so that nobody learns which runs others have.
+    """
+    return UnknownRunError(f"there is no run {run[:60]!r}; 'pgs runs' lists the runs")
+
+
 class UnknownSweepError(UsageError):
     """The run has recorded no sweep of that partition."""
 

@@ -20,7 +20,7 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.queries import Query
-from pgs_neo4j.errors import BusyError, PGSError, RunLostError, UnknownRunError
+from pgs_neo4j.errors import BusyError, PGSError, RunLostError, unknown_run
 from pgs_neo4j.model import Usage
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.rows import RunRow
@@ -116,7 +116,7 @@ async def read(db: Database, run: str) -> StoredRun:
     """Return a run as it is stored. Raises UnknownRunError."""
     rows = await db.read(queries.get("runs/run_by_id"), run=run, silent_s=SILENT_S)
     if not rows:
-        raise UnknownRunError(f"there is no run {run[:60]!r}; 'pgs runs' lists the runs")
+        raise unknown_run(run)
     row = cast("RunRow", rows[0])
     return StoredRun(
         id=run,

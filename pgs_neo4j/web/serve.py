@@ -131,6 +131,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         served_hosts(options.host, options.port, options.allow_hosts),
         frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
         serving.uploads.most_bytes,
+        frozenset(name.lower() for name in options.allow_hosts),
     )
 
     def new_link() -> str:

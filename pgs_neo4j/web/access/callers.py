@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pgs_neo4j.errors import PGSError, UnknownGraphError, UnknownRunError, UsageError
+from pgs_neo4j.errors import PGSError, UnknownGraphError, UsageError, unknown_run
 
 Role = Literal["metrics", "reader", "asker", "operator"]
 """Each may do what the ones before it may: read, ask, and change graphs and start jobs.
@@ -104,7 +104,7 @@ class Caller:
     def check_run(self, run: str, graph: str, session: str) -> None:
         """Raise UnknownRunError if the caller must not see a run."""
         if not self.sees(graph) or self.own_session(session) is None:
-            raise UnknownRunError(f"there is no run {run}")
+            raise unknown_run(run)
 
 
 OWNER = Caller("owner")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
@@ -69,7 +69,8 @@ class Guard:
     """The outermost application; ``hosts`` and ``origins`` are those allowed, in lower case.
 
     ``cookie`` is the name of the cookie. Origins other than the server's own get CORS headers.
-    ``most_file`` are the bytes that a file may have.
+    ``most_file`` are the bytes that a file may have. ``proxied`` are the hosts under which a proxy
+    may serve pages although it asks under another name.
     """
 
     app: ASGIApp
@@ -78,11 +79,7 @@ class Guard:
     hosts: frozenset[str]
     origins: frozenset[str] = frozenset()
     most_file: int = MOST_BODY
-    own_origins: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        schemes = ("http", "https")
-        self.own_origins = frozenset(f"{name}://{host}" for host in self.hosts for name in schemes)
+    proxied: frozenset[str] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, refuse, or pass a request on."""
@@ -114,7 +111,7 @@ class Guard:
         if method in SAFE:
             return self._oversize(scope, headers)
         origin = headers.get("origin")
-        foreign = origin is not None and origin.lower() not in self.own_origins | self.origins
+        foreign = origin is not None and not self._is_allowed(origin.lower(), hosts[0].lower())
         site = headers.get("sec-fetch-site", "none")
         if foreign or (site not in ("none", "same-origin") and origin not in self.origins):
             return 403, _failure(
@@ -128,6 +125,18 @@ class Guard:
                 f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
             )
         return self._oversize(scope, headers)
+
+    def _is_allowed(self, origin: str, host: str) -> bool:
+        """Return whether pages of an origin may use the API: its own ones, and those allowed.
+
+        A page of another port is another program's, also on this machine.
+        """
+        scheme, _, own = origin.partition("://")
+        if origin in self.origins:
+            return True
+        if scheme not in ("http", "https"):
+            return False
+        return own == host or (own in self.proxied and _name(own) != _name(host))
 
     def _oversize(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         most = self._most_body(scope["path"])
@@ -186,6 +195,10 @@ def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
 
 def _is_loopback(host: str) -> bool:
     return host in ("127.0.0.1", "localhost", "::1")
+
+
+def _name(host: str) -> str:
+    return host.rpartition(":")[0] if _has_port(host) else host
 
 
 def _has_port(name: str) -> bool:

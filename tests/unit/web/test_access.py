@@ -104,7 +104,7 @@ def test_a_tenant_sees_its_graphs_and_sessions_and_the_owner_everything() -> Non
     assert ann.own_session(stored) == "default"
     ann.check_run("r1", "papers", stored)
     for graph, session in (("other", stored), ("papers", "default"), ("papers", "bob / default")):
-        with pytest.raises(UnknownRunError, match="there is no run r1"):
+        with pytest.raises(UnknownRunError, match="there is no run 'r1'; 'pgs runs'"):
             ann.check_run("r1", graph, session)
     assert OWNER.sees("anything")
     assert OWNER.own_session("ann / default") == "ann / default"

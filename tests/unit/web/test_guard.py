@@ -13,8 +13,17 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.web.access import backoff, guard
 from pgs_neo4j.web.access.callers import Caller, Role
-from pgs_neo4j.web.access.guard import FILE, JSON, MOST_BODY, MOST_CHAT, OPEN, served_hosts
+from pgs_neo4j.web.access.guard import (
+    FILE,
+    JSON,
+    MOST_BODY,
+    MOST_CHAT,
+    OPEN,
+    Guard,
+    served_hosts,
+)
 from pgs_neo4j.web.access.tokens import hashed
+from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.shared import Serving
 from tests.in_process import client_of, failure, guarded, in_process, serving_of
 from tests.openapi import PLACES, operations
@@ -95,7 +104,9 @@ async def test_only_its_own_role_and_the_owner_open_the_metrics(
             ({"Authorization": "Bearer bad"}, 401),
         )),
         *((RUNS, headers, 403) for headers in (
-            {"Origin": "null"}, {"Origin": "http://127.0.0.1:8080"},
+            {"Origin": "null"}, {"Origin": "http://127.0.0.1:8080"}, {"Origin": "http://127.0.0.1"},
+            {"Origin": "https://127.0.0.1"}, {"Origin": "http://localhost"}, {"Origin": ""},
+            {"Origin": "http://localhost:1"}, {"Origin": f"file://{HOST}"}, {"Origin": HOST},
             {"Sec-Fetch-Site": "same-site"},
         )),
         *((RUNS, {"Content-Type": kind}, 415) for kind in (
@@ -149,6 +160,32 @@ async def test_a_body_that_grows_beyond_its_limit_is_refused(
 async def test_other_methods_are_refused(client: httpx2.AsyncClient) -> None:
     for method in ("PUT", "PATCH", "TRACE", "OPTIONS", "CONNECT", "X" * 3000):
         assert failure(await client.request(method, "/api/graphs")) == (405, "method"), method
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "allowed"),
+    [
+        ("127.0.0.1:1", "http://127.0.0.1:1", True),
+        ("localhost", "https://localhost", True),  # behind a proxy of this machine
+        ("127.0.0.1:1", "https://graphs.example", True),  # whose proxy asks under another name
+        ("graphs.example", "https://graphs.example", True),
+        ("graphs.example:1", "https://graphs.example", False),  # another program of that machine
+        ("graphs.example:1", "http://graphs.example:1", True),
+        ("127.0.0.1:1", "http://[::1]:1", False),
+    ],
+)
+async def test_a_page_of_another_port_is_another_programs(
+    serving: Serving, host: str, origin: str, allowed: bool
+) -> None:
+    hosts = served_hosts("127.0.0.1", 1, ("graphs.example",))
+    app = Guard(
+        create_app(serving), serving.tokens, serving.cookie, hosts,
+        proxied=frozenset({"graphs.example"}),
+    )  # fmt: skip
+    headers = GOOD | {"Host": host, "Origin": origin}
+    async with client_of(app, raise_app_exceptions=False) as client:
+        answer = await client.post("/api/logout", json={}, headers=headers)
+    assert answer.status_code == (200 if allowed else 403), answer.text
 
 
 async def test_an_allowed_origin_may_ask_and_others_get_no_such_header(

@@ -14,7 +14,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import RunInfo, SessionInfo, StoredRun
-from pgs_neo4j.errors import IdempotencyError, UnknownRunError, UsageError
+from pgs_neo4j.errors import IdempotencyError, UsageError, unknown_run
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.web.access.callers import Caller
@@ -51,7 +51,7 @@ class Runs:
 
     async def get(self, run: str) -> StoredRun:
         if run != RUN:
-            raise UnknownRunError(f"there is no run {run}")
+            raise unknown_run(run)
         config = json.dumps({"values": {"max_cost": 1.0}, "set": ["max_cost"]})
         return stored_run("ann / default", question="Why?", status="complete", config=config)
 
@@ -216,7 +216,7 @@ async def test_resuming_never_raises_the_limit_of_a_run(
     engine.resume = resume
     serving.tokens.programs[hashed("ann")] = Caller("ann", "asker", True, None, None, day)
     assert (await web.post(f"/api/runs/{RUN}/resume", json={}, **of("ann"))).status_code == 202
-    held = serving.board.held_cost(Caller("ann"))
+    held = serving.board.held_cost(Caller("ann", tenant=True))
     task = serving.board.live[RUN].task
     assert task is not None
     await asyncio.wait([task])
