@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+import anyio
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
-from mcp.types import ToolAnnotations
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCError, ToolAnnotations
 
 from pgs_neo4j import __version__
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.mcp_server.asking import AskingTools, ResultTool
 from pgs_neo4j.mcp_server.desk import Desk, McpBounds
+from pgs_neo4j.mcp_server.frames import pass_requests
 from pgs_neo4j.mcp_server.inquiries import Inquiries
 from pgs_neo4j.mcp_server.looking import LookingTools
 from pgs_neo4j.mcp_server.resources import Resources
@@ -77,9 +81,16 @@ async def serve_stdio(
     """Serve one client until it leaves. Runs in progress then are canceled, and can be resumed."""
     desk = Desk(pgs, Inquiries(max_runs), bounds=bounds or McpBounds())
     protocol = create_server(desk, read_only=read_only)._lowlevel_server
-    lines: Any = read_lines(sys.stdin.fileno())
+    ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    async def refuse(error: JSONRPCError) -> None:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody reads it
+            await (await ready).send(SessionMessage(error))
+
+    lines: Any = pass_requests(read_lines(sys.stdin.fileno()), refuse)
     try:
         async with stdio_server(stdin=lines) as (incoming, outgoing):
+            ready.set_result(outgoing)
             await protocol.run(incoming, outgoing, protocol.create_initialization_options())
     finally:
         await desk.inquiries.close()

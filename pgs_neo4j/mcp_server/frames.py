@@ -1,0 +1,86 @@
+"""Answers lines that hold no request, which the library would only note in a log.
+
+A client waits for an answer to each request that it sends. Some are no JSON to the library, such as
+half of a surrogate pair, or a number of thousands of digits. Others have an id that no request may
+have, and pass for notifications. Both get an error, with their id if it can be told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+MOST_DIGITS = 300
+"""Digits of a whole number that an error can repeat as an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """A number with too many digits."""
+
+
+async def pass_requests(
+    lines: AsyncIterator[str], refuse: Callable[[JSONRPCError], Awaitable[None]]
+) -> AsyncIterator[str]:
+    """Yield the lines that the library understands; ``refuse`` gets the errors for the others."""
+    async for line in lines:
+        if not line.strip():
+            continue
+        error = refusal_of(line)
+        if error is None:
+            yield line
+        else:
+            await refuse(error)
+
+
+def refusal_of(line: str) -> JSONRPCError | None:
+    """Return the error for a line that holds no request, None for one that does, or an answer."""
+    reason = _reason(line)
+    try:
+        sent: Any = json.loads(line, parse_int=_whole_number)
+    except (ValueError, RecursionError):
+        return _error(None, PARSE_ERROR, "the line is not JSON") if reason else None
+    if not isinstance(sent, dict):
+        return _error(None, INVALID_REQUEST, "the line is not one object") if reason else None
+    own = sent.get("id")
+    if "method" not in sent:
+        return None if "result" in sent or "error" in sent or not reason else _error(None, *reason)
+    if "id" in sent and not _is_id(own):
+        return _error(None, INVALID_REQUEST, "the id is neither a text nor a whole number")
+    return _error(own, *reason) if reason else None
+
+
+def _reason(line: str) -> tuple[int, str] | None:
+    """Return why the library does not understand a line."""
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError as error:
+        if error.errors(include_input=False, include_url=False)[0]["type"] == "json_invalid":
+            return PARSE_ERROR, "the line is not JSON that can be read"
+        return INVALID_REQUEST, "the line is no request of JSON-RPC 2.0"
+    return None
+
+
+def _whole_number(digits: str) -> int | _Unusable:
+    return int(digits) if len(digits) <= MOST_DIGITS else _Unusable()
+
+
+def _is_id(value: object) -> bool:
+    if isinstance(value, str):
+        return not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _error(own: str | int | None, code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=own, error=ErrorData(code=code, message=message))

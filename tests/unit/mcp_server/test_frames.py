@@ -1,0 +1,81 @@
+"""Every request over stdin gets an answer, also one that the library cannot read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mcp.types import INVALID_REQUEST, PARSE_ERROR
+
+from pgs_neo4j.mcp_server import server
+from pgs_neo4j.mcp_server.frames import refusal_of
+from tests.fakes.mcp_engine import FakeEngine
+
+DIGITS = "9" * 5000
+
+
+def request(own: str, x: str = "1") -> str:
+    """A request with an id and a parameter, as they stand in its line."""
+    return f'{{"jsonrpc": "2.0", "id": {own}, "method": "ping", "params": {{"x": {x}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "code"),
+    [
+        (request("7", '"\\ud800"'), 7, PARSE_ERROR),
+        (request('"\\udfff"'), None, INVALID_REQUEST),
+        (request("7", DIGITS), 7, PARSE_ERROR),
+        (request(DIGITS), None, INVALID_REQUEST),
+        *((request(own), None, INVALID_REQUEST)
+          for own in ("NaN", "Infinity", "1.5", "1e400", "null", "true", "[1]", "{}")),
+        (request('"a"').replace("2.0", "1.0"), "a", INVALID_REQUEST),
+        ('{"id": 7, "method": "ping"}', 7, INVALID_REQUEST),
+        ('{"id": 7}', None, INVALID_REQUEST),
+        ("{", None, PARSE_ERROR), ("[" * 100_000, None, PARSE_ERROR), ("no", None, PARSE_ERROR),
+        ("[]", None, INVALID_REQUEST), ("7", None, INVALID_REQUEST),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_refused_with_its_id(
+    line: str, own: str | int | None, code: int
+) -> None:
+    error = refusal_of(line)
+    assert error is not None
+    assert (error.id, error.error.code) == (own, code)
+    assert "9999" not in error.error.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(request(own) for own in ("0", "-1", '"a"', '""', "9" * 30)),
+        request("1", "NaN"),
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        '{"jsonrpc": "2.0", "id": 1, "result": {}}',
+        '{"id": 1, "result": {}}',  # no request waits for an answer to an answer
+    ],
+)
+def test_requests_notifications_and_answers_pass(line: str) -> None:
+    assert refusal_of(line) is None
+
+
+async def test_a_server_answers_them_and_serves_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    (their_end, to_server), (answers, from_server) = os.pipe(), os.pipe()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: their_end))
+    with os.fdopen(from_server, "w") as written:
+        monkeypatch.setattr(sys, "stdout", written)
+        engine: Any = FakeEngine()
+        serving = asyncio.create_task(server.serve_stdio(engine, read_only=True))
+        lines = [request("1", '"\\ud800"'), request(DIGITS), request("NaN"), "", request("2")]
+        await asyncio.to_thread(os.write, to_server, "\n".join([*lines, ""]).encode())
+        with os.fdopen(answers) as told:
+            heard = [json.loads(await asyncio.to_thread(told.readline)) for _ in range(4)]
+            os.close(to_server)
+            await serving
+    os.close(their_end)
+    assert [one["id"] for one in heard] == [1, None, None, 2]
+    assert all("error" in one for one in heard[:3])
