@@ -1,7 +1,8 @@
 """The process that parses: it reads documents from stdin and writes their texts to stdout.
 
-A request is a line of JSON, ``{"kind": "pdf", "size": 5}``, and as many bytes. A reply is its
-length in eight bytes, and JSON. The process limits itself before it reads anything.
+A request is a line of JSON, ``{"kind": "pdf", "size": 5, …}``, and as many bytes. A reply is its
+length in eight bytes, and JSON. Records have one reply for some of them at a time, while the file
+is still being sent. The process limits itself before it reads anything, and each document further.
 """
 
 from __future__ import annotations
@@ -11,23 +12,37 @@ import os
 import resource
 import struct
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.docx import read_docx
 from pgs_neo4j.ingest.read.html import read_html
 from pgs_neo4j.ingest.read.pdf import read_pdf
-from pgs_neo4j.model.documents import DocumentText
+from pgs_neo4j.ingest.read.records import read_records
+from pgs_neo4j.ingest.read.text import read_text
+from pgs_neo4j.model.documents import (
+    DocumentText,
+    LoadedDocument,
+    RecordColumns,
+    RefusedDocument,
+)
 
 PARSERS: Mapping[str, Callable[..., tuple[DocumentText, str]]] = {
     "docx": read_docx,
     "html": read_html,
     "pdf": read_pdf,
+    "text": read_text,
 }
-LONGEST_HEAD = 1000
+RECORDS = "records"
+LONGEST_HEAD = 100_000
 OPEN_FILES = 64
 LENGTH = struct.Struct(">Q")
+REPLY_RECORDS, REPLY_LETTERS = 100, 200_000
+"""Records of a reply, and the length of their texts from which a reply is full."""
+RETAINED_BYTES = 64 * 2**20
+"""Memory that a document may leave behind; after more, the process is replaced."""
 
 
 def main() -> None:
@@ -36,47 +51,115 @@ def main() -> None:
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
     for limit, most in (
-        (resource.RLIMIT_AS, memory_mb * 2**20),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
     ):
         _lower(limit, most)
+    _lower(resource.RLIMIT_AS, memory_mb * 2**20 + _used_bytes())
+    base = _used_bytes()
     while line := requests.readline(LONGEST_HEAD):
         _limit_time(seconds)
         head = json.loads(line)
-        body = _answer(head, requests, memory_mb)
-        replies.write(LENGTH.pack(len(body)) + body)
-        replies.flush()
+        _limit_time(head["seconds"])
+        _lower(resource.RLIMIT_AS, base + head["memory"] * 2**20, hard=False)
+        for body in _answer(head, requests, base):
+            replies.write(LENGTH.pack(len(body)) + body)
+            replies.flush()
 
 
-def _answer(head: dict[str, Any], requests: BinaryIO, memory_mb: int) -> bytes:
-    """Return the reply to a request."""
+def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[bytes]:
+    """Yield the replies to a request."""
+    spent = True
     try:
-        data = requests.read(head["size"])
-        text, note = PARSERS[head["kind"]](data, *head["given"])
-        body = _written(text, note)
+        if head["kind"] == RECORDS:
+            yield from _records(head, requests)
+        else:
+            data = requests.read(head["size"])
+            spent = False
+            yield _read(head, data, base)
     except InputFileError as error:
-        return _refusal(str(error))
+        yield _refusal(str(error), spent=spent)
     except MemoryError:
-        return _refusal(f"reading it takes more than {memory_mb:,} MB of memory", spent=True)
+        reason = f"reading it takes more than {head['memory']:,} MB of memory"
+        yield _refusal(reason, spent=True)
     except RecursionError:
-        return _refusal("its parts are nested too deeply to be read", spent=True)
+        yield _refusal("its parts are nested too deeply to be read", spent=True)
+
+
+def _read(head: dict[str, Any], data: bytes, base: int) -> bytes:
+    """Return the reply for a document. Raises InputFileError."""
+    text, note = PARSERS[head["kind"]](data, *head["given"])
+    body = _written(text, note, spent=_used_bytes() > base + RETAINED_BYTES)
     if len(body) > head["most"]:
-        return _refusal(f"its text is larger than {head['most'] / 1e6:,.6g} MB; split it")
+        raise InputFileError(f"its text is larger than {head['most'] / 1e6:,.6g} MB; split it")
     return body
 
 
-def _written(text: DocumentText, note: str) -> bytes:
+def _written(text: DocumentText, note: str, *, spent: bool = False) -> bytes:
     outline = [[entry.start, entry.level, entry.title] for entry in text.outline]
     parts = {"text": text.text, "pages": text.page_starts, "outline": outline, "note": note}
-    parts["unread"] = text.unread
-    return json.dumps(parts, ensure_ascii=False).encode()
+    return _packed({**parts, "unread": text.unread, "spent": spent})
+
+
+def _records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
+    """Yield replies with the records of a file, and a last one. Raises InputFileError."""
+    id_, ending, columns = head["given"]
+    part = _Part(requests, head["size"])
+    reply, letters = list[list[Any]](), 0
+    named = {**columns, "entities": tuple(map(tuple, columns["entities"]))}
+    records = read_records(cast(BinaryIO, part), id_, ending, RecordColumns(**named), head["most"])
+    try:
+        for record in records:
+            reply.append(_record(record))
+            letters += len(record.text.text) if isinstance(record, LoadedDocument) else 0
+            if len(reply) == REPLY_RECORDS or letters > REPLY_LETTERS:
+                yield _packed({"records": reply})
+                reply, letters = [], 0
+    except (InputFileError, MemoryError):
+        if reply:
+            yield _packed({"records": reply})
+        raise
+    yield _packed({"records": reply, "last": True, "spent": part.left > 0})
+
+
+def _record(record: LoadedDocument | RefusedDocument) -> list[Any]:
+    if isinstance(record, RefusedDocument):
+        return [record.id, record.reason]
+    given = [[one.name, one.type, one.start, one.end] for one in record.text.given]
+    return [record.id, record.text.text, given, record.size, record.name, record.note]
+
+
+@dataclass(slots=True)
+class _Part:
+    """A file that is sent as a part of stdin; ``left`` bytes of it are not read."""
+
+    stream: BinaryIO
+    left: int
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes of the file, fewer only at its end."""
+        piece = self.stream.read(min(size, self.left))
+        self.left -= len(piece)
+        return piece
 
 
 def _refusal(reason: str, *, spent: bool = False) -> bytes:
     """Return a reply without a text; after it, a ``spent`` process is not used again."""
-    return json.dumps({"error": reason, "spent": spent}).encode()
+    return _packed({"error": reason, "spent": spent})
+
+
+def _packed(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _used_bytes() -> int:
+    """Return the address space of this process, 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _limit_time(seconds: int) -> None:

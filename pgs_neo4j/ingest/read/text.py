@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
+from functools import cache
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.encoding import decode
+from pgs_neo4j.ingest.read.limits import MOST_MARKS
 from pgs_neo4j.model.documents import DocumentText
 
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -30,7 +33,23 @@ def normalize_text(text: str) -> str:
 def normalize(text: str) -> str:
     """Return a text in its composed form (NFC), with ``\\n`` for every line break.
 
-    Halves of surrogate pairs become U+FFFD, and NUL is left out.
+    Halves of surrogate pairs become U+FFFD, NUL is left out, and so are marks on one letter beyond
+    MOST_MARKS.
     """
-    plain = unicodedata.normalize("NFC", _BREAK.sub("\n", text)).replace("\0", "")
-    return plain if plain.isascii() else _HALF.sub("\ufffd", plain)
+    plain = _BREAK.sub("\n", text).replace("\0", "")
+    if plain.isascii():
+        return plain
+    if not unicodedata.is_normalized("NFC", plain):
+        plain = unicodedata.normalize("NFC", _marks().sub(r"\1", plain))
+    return _HALF.sub("\ufffd", plain)
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """Return what finds more combining marks on a letter than any script writes.
+
+    ``unicodedata`` puts marks into their order in time with the square of their number.
+    """
+    every = map(chr, range(sys.maxunicode + 1))
+    marks = "".join(char for char in every if unicodedata.combining(char))
+    return re.compile(f"([{marks}]{{{MOST_MARKS}}})[{marks}]+")

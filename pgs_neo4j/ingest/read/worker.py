@@ -8,23 +8,36 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any, BinaryIO
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.model.documents import DocumentText, OutlineEntry
+from pgs_neo4j.ingest.read.limits import MOST_MB, cpu_seconds, memory_mb
+from pgs_neo4j.model.documents import (
+    DocumentText,
+    GivenEntity,
+    LoadedDocument,
+    OutlineEntry,
+    RecordColumns,
+    RefusedDocument,
+)
 
 CHILD = "pgs_neo4j.ingest.read.child"
-MEMORY_MB = 1536
-"""Address space of the process."""
+RECORDS = "records"
+MEMORY_MB = MOST_MB
+"""The most memory that the process may take for a document, above what it has at first."""
 SECONDS = 60
-"""CPU time of one document; it may take twice as long."""
+"""The most CPU time of one document that is read as a whole; it may take twice as long."""
 PASSED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG")
 """Variables that the process gets; a parser needs no key."""
 PIECE = 2**20
 ENDING_S = 2
 """Seconds in which a process ends that has closed its pipes."""
 LENGTH_BYTES = 8
+REFUSED = 2
+"""Parts of a record that is refused: its id, and the reason."""
 
 
 @dataclass(slots=True)
@@ -45,15 +58,94 @@ class ParseWorker:
         ``kind`` names the parser, and ``given`` are its other arguments. A document that its parser
         cannot read, or not within the limits, raises InputFileError.
         """
-        head = {"kind": kind, "size": len(data), "most": most_bytes, "given": given}
-        async with self._turn:
-            body = await self._exchange(json.dumps(head).encode() + b"\n", data, most_bytes)
-            reply: dict[str, Any] = json.loads(body)
+        head, seconds = self._head(kind, len(data), most_bytes, given, self.seconds)
+        async with self._turn, self._exchange(seconds):
+            async with asyncio.timeout(2 * seconds):
+                process = await self._running()
+                await _send(process, head, data)
+                reply = await _receive(process, most_bytes)
             if reply.get("spent"):
                 await self.close()
         if "error" in reply:
             raise InputFileError(reply["error"])
         return _text_of(reply), reply["note"]
+
+    async def parse_records(
+        self,
+        file: BinaryIO,
+        id_: str,
+        ending: str,
+        columns: RecordColumns,
+        most_bytes: int,
+        media_type: str = "",
+    ) -> AsyncGenerator[LoadedDocument | RefusedDocument]:
+        """Yield the document of each record of a file, or why it has none; it is read once.
+
+        ``most_bytes`` bounds a record. Raises InputFileError where the file cannot be read on, or
+        not within the limits; what was read before has been yielded.
+        """
+        size = await asyncio.to_thread(_size_of, file)
+        given = (id_, ending, asdict(columns))
+        head, seconds = self._head(RECORDS, size, most_bytes, given, None)
+        error = ""
+        async with self._turn, self._exchange(seconds):
+            process = await self._running()
+            sending = asyncio.create_task(_send_file(process, head, file, size))
+            try:
+                last = False
+                while not last:
+                    async with asyncio.timeout(2 * seconds):
+                        reply = await _receive(process, most_bytes)
+                    for record in reply.get("records", ()):
+                        yield _record_of(record, media_type)
+                    error = reply.get("error", "")
+                    last = "last" in reply or bool(error)
+            except (asyncio.IncompleteReadError, OSError):
+                if sending.done() and (fault := sending.exception()) is not None:
+                    raise fault from None
+                raise
+            finally:
+                if not sending.done():
+                    sending.cancel()
+                await asyncio.wait([sending])
+                if not sending.cancelled():
+                    sending.exception()  # it was told, or the reply says more
+            if reply.get("spent"):
+                await self.close()
+        if error:
+            raise InputFileError(error)
+
+    def _head(
+        self, kind: str, size: int, most_bytes: int, given: Sequence[Any], most_seconds: int | None
+    ) -> tuple[bytes, int]:
+        """Return the head of a request, and the CPU time that it may take."""
+        seconds = cpu_seconds(kind, size)
+        if most_seconds is not None:
+            seconds = min(most_seconds, seconds)
+        head = {
+            "kind": kind,
+            "size": size,
+            "most": most_bytes,
+            "given": given,
+            "memory": min(self.memory_mb, memory_mb(kind, size)),
+            "seconds": seconds,
+        }
+        return json.dumps(head).encode() + b"\n", seconds
+
+    @asynccontextmanager
+    async def _exchange(self, seconds: int) -> AsyncIterator[None]:
+        """Tell what goes wrong with a request in one sentence; whatever does ends the process."""
+        whole = False
+        try:
+            yield
+            whole = True
+        except TimeoutError:
+            raise InputFileError(f"reading it took more than {2 * seconds} seconds") from None
+        except (asyncio.IncompleteReadError, OSError):
+            raise InputFileError(await self._why_ended(seconds)) from None
+        finally:
+            if not whole:
+                await self.close()
 
     async def close(self) -> None:
         """End the process."""
@@ -62,24 +154,6 @@ class ParseWorker:
             if process.returncode is None:
                 process.kill()
             await process.wait()
-
-    async def _exchange(self, head: bytes, data: bytes, most_bytes: int) -> bytes:
-        """Send a request and return its reply; whatever goes wrong ends the process."""
-        whole = False
-        try:
-            async with asyncio.timeout(2 * self.seconds):
-                process = await self._running()
-                await _send(process, head, data)
-                body = await _receive(process, most_bytes)
-            whole = True
-        except TimeoutError:
-            raise InputFileError(f"reading it took more than {2 * self.seconds} seconds") from None
-        except (asyncio.IncompleteReadError, OSError):
-            raise InputFileError(await self._why_ended()) from None
-        finally:
-            if not whole:
-                await self.close()
-        return body
 
     async def _running(self) -> Process:
         if self._process is None or self._process.returncode is not None:
@@ -93,7 +167,7 @@ class ParseWorker:
             )
         return self._process
 
-    async def _why_ended(self) -> str:
+    async def _why_ended(self, seconds: int) -> str:
         process = self._process
         if process is None:
             return "its parser could not be started"
@@ -103,7 +177,7 @@ class ParseWorker:
         except TimeoutError:
             return "its parser replied with something else than a text"
         if code == -signal.SIGXCPU:
-            return f"reading it took more than {self.seconds} seconds of CPU time"
+            return f"reading it took more than {seconds} seconds of CPU time"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"its parser crashed ({how}); save it again, or in another format"
 
@@ -119,13 +193,49 @@ async def _send(process: Process, head: bytes, data: bytes) -> None:
     await process.stdin.drain()
 
 
-async def _receive(process: Process, most_bytes: int) -> bytes:
+async def _send_file(process: Process, head: bytes, file: BinaryIO, size: int) -> None:
+    """Send a request with the content of a file. One that is cut off ends the process."""
+    try:
+        await _send(process, head, b"")
+        while size:
+            piece = await asyncio.to_thread(file.read, min(size, PIECE))
+            if not piece:
+                raise InputFileError("it changed while it was read; ingest it again")
+            size -= len(piece)
+            await _send(process, b"", piece)
+    except (BrokenPipeError, ConnectionResetError):
+        return  # the process has ended, and what it replied tells why
+    except BaseException:
+        if process.returncode is None:
+            process.kill()
+        raise
+
+
+async def _receive(process: Process, most_bytes: int) -> dict[str, Any]:
     if process.stdout is None:
         raise BrokenPipeError
     length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
-    if length > most_bytes + PIECE:
+    if length > 2 * (most_bytes + PIECE):
         raise OSError
-    return await process.stdout.readexactly(length)
+    reply: dict[str, Any] = json.loads(await process.stdout.readexactly(length))
+    return reply
+
+
+def _size_of(file: BinaryIO) -> int:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return size
+
+
+def _record_of(record: list[Any], media_type: str) -> LoadedDocument | RefusedDocument:
+    if len(record) == REFUSED:
+        return RefusedDocument(id=record[0], reason=record[1])
+    id_, text, given, size, name, note = record
+    entities = tuple(GivenEntity(*one) for one in given)
+    content = DocumentText(text=text, given=entities)
+    return LoadedDocument(
+        id=id_, text=content, size=size, name=name, note=note, media_type=media_type
+    )
 
 
 def _text_of(reply: dict[str, Any]) -> DocumentText:

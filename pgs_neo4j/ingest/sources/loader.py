@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.read.records import RECORDS, read_records
+from pgs_neo4j.ingest.read.limits import INLINE_BYTES
+from pgs_neo4j.ingest.read.records import RECORDS
 from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.read.worker import ParseWorker
 from pgs_neo4j.ingest.sources.fetch import fetch
@@ -36,8 +37,6 @@ FORM = "2"
 LONGEST_ID = 500
 NODE_IDS = ("entity:", "ruling:")
 """How the ids of other nodes of a graph of documents begin."""
-TURN_RECORDS = 100
-"""Records after which other tasks have a turn."""
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst")
 """Endings of files that are read as they are."""
 PARSED: Mapping[str, str] = {
@@ -99,8 +98,11 @@ class FileLoader:
             known = ", ".join(ENDINGS)
             raise InputFileError(f"no reader takes {ending or 'it'}; those are {known}")
         if ending in RECORDS:
-            async for record in self._records(source, ending):
-                yield _typed(record, MEDIA_TYPES[ending])
+            given = (source.id, ending, self.columns, self.most_bytes, MEDIA_TYPES[ending])
+            with _opened(source) as file:
+                async with aclosing(self.worker.parse_records(file, *given)) as records:
+                    async for record in records:
+                        yield record
             return
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
         if not data:
@@ -111,31 +113,16 @@ class FileLoader:
             id=source.id, text=text, size=len(data), note=note, media_type=media_type
         )
 
-    async def _records(
-        self, source: DocumentSource, ending: str
-    ) -> AsyncIterator[LoadedDocument | RefusedDocument]:
-        with _opened(source) as file:
-            records = read_records(file, source.id, ending, self.columns, self.most_bytes)
-            for number, record in enumerate(records):
-                if not number % TURN_RECORDS:
-                    await asyncio.sleep(0)
-                yield record
-
     async def _read(self, ending: str, data: bytes, charset: str) -> tuple[DocumentText, str]:
-        if ending in TEXTS:
+        if ending in TEXTS and len(data) <= INLINE_BYTES:
             return await asyncio.to_thread(read_text, data, charset)
-        given = (charset,) if PARSED[ending] == "html" else ()
-        return await self.worker.parse(PARSED[ending], data, self.most_bytes, *given)
+        kind = PARSED.get(ending, "text")
+        given = (charset,) if kind in ("html", "text") else ()
+        return await self.worker.parse(kind, data, self.most_bytes, *given)
 
     async def close(self) -> None:
         """End the process that parses."""
         await self.worker.close()
-
-
-def _typed(
-    record: LoadedDocument | RefusedDocument, media_type: str
-) -> LoadedDocument | RefusedDocument:
-    return replace(record, media_type=media_type) if isinstance(record, LoadedDocument) else record
 
 
 def check_id(id_: str) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import tracemalloc
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.records import read_records
+from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns, RefusedDocument
 
@@ -201,3 +203,91 @@ async def test_a_file_of_records_may_be_larger_than_a_document(tmp_path: Path) -
     text = replace(source, id="notes.jsonl", path=None, data='{"id": 1, "text": "é"}')
     (one,) = [one async for one in FileLoader().load(text)]
     assert one.id == "notes.jsonl#1"
+
+
+def nested(depth: int) -> str:
+    return '{"a":' * depth + "1" + "}" * depth
+
+
+@pytest.mark.parametrize(
+    ("data", "ending", "found"),
+    [
+        (nested(8000), ".json", {"f#record 1": "it is nested more than 20 levels deep"}),
+        (
+            f'[{{"id": 1, "text": "a"}}, {nested(8000)}, {{"id": 2, "text": "b"}}]',
+            ".json",
+            {"f#1": "a\n", "f#record 2": "it is nested more than 20 levels deep", "f#2": "b\n"},
+        ),
+        (
+            f'{{"about": {nested(8000)}, "rows": [{{"id": 1, "text": "a"}}]}}',
+            ".json",
+            {"f#1": "a\n"},
+        ),
+        (
+            json.dumps([dict.fromkeys(map(str, range(200_001)), 1)]),
+            ".json",
+            {"f#record 1": "it has more than 200,000 values"},
+        ),
+        (
+            '{"a": [' + "{}," * 200_000 + '{}]}\n{"id": 1, "text": "a"}',
+            ".jsonl",
+            {"f#line 1": "it has more than 200,000 values", "f#1": "a\n"},
+        ),
+        (
+            '{"id": 1, "text": "' + "a, " * 200_000 + '"}',
+            ".jsonl",
+            {"f#1": ("a, " * 200_000).strip() + "\n"},
+        ),
+    ],
+    ids=["deep", "one-deep", "deep-beside", "wide", "wide-line", "commas"],
+)
+def test_a_value_that_is_too_deep_or_wide_is_refused_in_little_memory(
+    data: str, ending: str, found: dict[str, str]
+) -> None:
+    tracemalloc.start()
+    read_there = texts(read(data, ending, most=10_000_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert read_there == found
+    assert peak < 60_000_000  # the paths of 8,000 levels alone would be 70 MB
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_a_number_of_many_digits_is_a_fault_of_its_record_or_file(ending: str) -> None:
+    data = '{"a": ' + "9" * 10_000 + "}\n"
+    try:
+        (reason,) = texts(read(data, ending, most=100_000)).values()
+    except InputFileError as error:
+        reason = str(error)
+    assert "it is not JSON" in reason
+
+
+def test_a_wide_table_is_read_up_to_the_width_of_a_sheet() -> None:
+    def table(columns: int) -> str:
+        names = ",".join(f"c{number}" for number in range(columns))
+        return f"{names}\n{','.join('1' * columns)}\n"
+
+    (one,) = read(table(16_384), ".csv", most=1_000_000)
+    assert one.text.text.splitlines()[-1] == "c16383: 1"
+    with pytest.raises(InputFileError, match="it has 16,385 columns; at most 16,384 are read"):
+        read(table(16_385), ".csv", most=1_000_000)
+
+
+def test_only_the_first_refused_records_of_a_file_are_named() -> None:
+    found = texts(read("a,b\n" + "1\n" * 1500 + "1,2\n", ".csv"))
+    assert len(found) == 1002
+    assert found["f#line 1,001"] == "it has 1 cells for 2 columns"
+    assert found["f#more"] == "500 more of its records cannot be read"
+
+
+def test_names_of_columns_make_no_file_a_hundred_times_as_large() -> None:
+    names = ",".join(f"{'n' * 900}{number}" for number in range(1000))
+    rows = "\n".join(f"{number}{',1' * 999}" for number in range(300))
+    with pytest.raises(InputFileError, match="repeat the names of columns to over 100 times"):
+        read(f"{names}\n{rows}", ".csv", most=1_000_000)
+
+
+def test_marks_that_no_script_piles_up_are_left_out() -> None:
+    few, many = "a\u0323\u0300" * 3, "o" + "\u0300\u0323" * 40_000
+    text = read_text(f"{few} {many} e\u0301".encode())[0].text
+    assert text == unicodedata.normalize("NFC", f"{few} {'o' + many[1:31]} e\u0301")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,12 @@ import pytest
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.worker import ParseWorker
 from pgs_neo4j.ingest.sources.loader import FileLoader
-from pgs_neo4j.model.documents import DocumentSource
+from pgs_neo4j.model.documents import (
+    DocumentSource,
+    LoadedDocument,
+    RecordColumns,
+    RefusedDocument,
+)
 from tests.papers_by_hand import make_docx, make_pdf, paragraph
 
 HOSTILE = "tests.fakes.hostile_parser"
@@ -39,7 +46,7 @@ async def process_of(worker: ParseWorker, text: str = "a") -> int:
     [
         ("hang", "took more than 2 seconds"),
         ("crash", r"its parser crashed \(signal 11\)"),
-        ("grow", "reading it takes more than 1,536 MB of memory"),
+        ("grow", "reading it takes more than 256 MB of memory"),
         ("lie", "its parser replied with something else than a text"),
         ("unknown", r"its parser crashed \(exit code 1\)"),
     ],
@@ -122,3 +129,70 @@ async def test_files_of_each_kind_are_read_by_their_ending() -> None:
     assert read["a.html"].size == len(files["a.html"])
     assert "it is empty" in read["empty.docx"]
     assert "larger than 0.004 MB" in read["large.html"]
+
+
+async def test_records_and_long_texts_are_read_in_the_process(tmp_path: Path) -> None:
+    rows = "".join(f"{number},word {number}\n" for number in range(2500))
+    (tmp_path / "a.csv").write_text(f"id,text\n{rows}broken\n")
+    loader = FileLoader()
+    source = DocumentSource(id="a.csv", path=tmp_path / "a.csv")
+    *read, refused = [one async for one in loader.load(source)]
+    assert [one.id for one in read] == [f"a.csv#{number}" for number in range(2500)]
+    assert isinstance(refused, RefusedDocument)
+    assert refused.reason == "it has 1 cells for 2 columns"
+    assert loader.worker._process is not None
+    text = "The Seine flows.\n" * 5000
+    (long,) = [one async for one in loader.load(DocumentSource(id="b.txt", data=text))]
+    assert isinstance(long, LoadedDocument)
+    assert long.text.text == text
+    assert loader.worker._process.returncode is None
+    await loader.close()
+
+
+async def test_a_reader_that_stops_early_leaves_no_process_and_blocks_no_other() -> None:
+    rows = "".join(f"{number},{'word ' * 100}\n" for number in range(5000))
+    loader = FileLoader()
+    records = loader.load(DocumentSource(id="a.csv", data=f"id,text\n{rows}"))
+    assert (await anext(records)).id == "a.csv#0"
+    await records.aclose()  # type: ignore[attr-defined]
+    (one,) = [one async for one in loader.load(DocumentSource(id="b.csv", data="id,text\n1,a"))]
+    assert one.id == "b.csv#1"
+    await loader.close()
+
+
+async def test_a_file_that_is_cut_off_while_it_is_sent_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n" + "".join(f"{n},{'word ' * 100}\n" for n in range(20_000)))
+    loader = FileLoader()
+    records = loader.load(DocumentSource(id="a.csv", path=path))
+    first = await anext(records)
+    os.truncate(path, 1_000_000)
+    with pytest.raises(InputFileError, match="it changed while it was read"):
+        _ = [one async for one in records]
+    assert first.id == "a.csv#0"
+    await loader.close()
+
+
+async def test_a_process_with_bytes_that_it_does_not_read_is_replaced() -> None:
+    worker = ParseWorker()
+    rows = "".join(f"{number},a\n" for number in range(2000)).encode()
+    whole = [
+        one
+        async for one in worker.parse_records(
+            io.BytesIO(b"id,text\n" + rows), "a", ".csv", RecordColumns(), MOST
+        )
+    ]
+    assert len(whole) == 2000
+    kept = worker._process
+    with pytest.raises(InputFileError, match="it has no text"):
+        await worker.parse("text", b" " * 100, MOST, "")
+    assert worker._process is kept
+    with pytest.raises(InputFileError, match="line 2 is longer"):
+        _ = [
+            one
+            async for one in worker.parse_records(
+                io.BytesIO(b"id\n" + b"x" * 2 * MOST), "a", ".csv", RecordColumns(), MOST
+            )
+        ]
+    assert worker._process is None
+    await worker.close()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, TextIO
+from dataclasses import dataclass
+from typing import BinaryIO, TextIO, cast
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import encoded, hash64
+from pgs_neo4j.ingest.read.limits import MOST_RATIO, MOST_REFUSED
 from pgs_neo4j.ingest.read.records.lines import Item, open_text
 from pgs_neo4j.ingest.read.records.objects import read_json, read_json_lines
 from pgs_neo4j.ingest.read.records.record import RecordText, make_document
@@ -22,23 +24,50 @@ def read_records(
 ) -> Iterator[LoadedDocument | RefusedDocument]:
     """Yield the document of each record of a file, or why it has none; ``most`` bounds a record.
 
-    Raises InputFileError where the file cannot be read on.
+    The file is read once, from its beginning. Raises InputFileError where it cannot be read on.
     """
-    stream, note = open_text(file)
+    counted = _Counted(file)
+    stream, note = open_text(cast(BinaryIO, counted))
     seen: set[int] = set()
+    written = refused = 0
     try:
         for item in _items(stream, ending, columns, most):
             try:
                 made = _document(item, columns, seen)
             except InputFileError as error:
-                yield RefusedDocument(id=f"{id_}#{item.place}", reason=str(error))
+                refused += 1
+                if refused <= MOST_REFUSED:
+                    yield RefusedDocument(id=f"{id_}#{item.place}", reason=str(error))
                 continue
             size = len(encoded(made.text.text))
+            written += size
+            if written > most and written > MOST_RATIO * counted.size:
+                raise InputFileError(
+                    f"its records repeat the names of columns to over {MOST_RATIO} times the size "
+                    "of the file; shorten these names"
+                )
             yield LoadedDocument(
                 id=f"{id_}#{made.key}", text=made.text, size=size, name=made.title, note=note
             )
+        if refused > MOST_REFUSED:
+            more = f"{refused - MOST_REFUSED:,} more of its records cannot be read"
+            yield RefusedDocument(id=f"{id_}#more", reason=more)
     finally:
         stream.detach()
+
+
+@dataclass(slots=True)
+class _Counted:
+    """A file, and how many bytes of it were read."""
+
+    file: BinaryIO
+    size: int = 0
+
+    def read(self, most: int) -> bytes:
+        """Return some bytes of the file."""
+        piece = self.file.read(most)
+        self.size += len(piece)
+        return piece
 
 
 def _items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> Iterator[Item]:

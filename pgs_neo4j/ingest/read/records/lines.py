@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
 
 SAMPLE_BYTES = 1_000_000
 """Bytes from which the encoding of a file is told."""
@@ -24,15 +27,34 @@ class Item:
 
 
 def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
-    """Return a file as text, and what was guessed. Raises InputFileError."""
-    sample = file.read(SAMPLE_BYTES)
+    """Return a file as text, and what was guessed. It is read once. Raises InputFileError."""
+    sample = begin = file.read(SAMPLE_BYTES)
     if len(sample) == SAMPLE_BYTES:
         sample = sample[: sample.rfind(b"\n") + 1] or sample[:-4]
-    file.seek(0)
     if not sample.strip():
         raise InputFileError("it is empty")
     encoding, guessed = encoding_of(sample)
-    return io.TextIOWrapper(file, encoding, newline=""), Decoded("", encoding, guessed).note
+    whole = io.BufferedReader(_Whole(begin, file), SAMPLE_BYTES)
+    return io.TextIOWrapper(whole, encoding, newline=""), Decoded("", encoding, guessed).note
+
+
+class _Whole(io.RawIOBase):
+    """A file of which the beginning was read already."""
+
+    def __init__(self, begin: bytes, rest: BinaryIO) -> None:
+        self._begin, self._rest = memoryview(begin), rest
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Read some bytes of it."""
+        view = memoryview(buffer).cast("B")
+        piece = self._begin[: len(view)] or self._rest.read(len(view))
+        self._begin = self._begin[len(view) :]
+        view[: len(piece)] = piece
+        return len(piece)
 
 
 def read_lines(stream: TextIO, most: int) -> Iterator[str]:

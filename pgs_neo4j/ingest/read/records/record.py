@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.read.limits import MOST_DEPTH
 from pgs_neo4j.ingest.read.text import normalize
 from pgs_neo4j.model.documents import DocumentText, GivenEntity, RecordColumns
 from pgs_neo4j.text.extraction.names import normalize_name
@@ -17,7 +18,6 @@ KEYS = ("id", "_id", "key", "uuid")
 """Columns that are taken if none is named, the first that a record has."""
 LONGEST_KEY = 200
 LONGEST_NAME = 200
-MOST_DEPTH = 20
 
 Fields = Mapping[str, tuple[str, ...]]
 """Values by column, in the order of the record."""
@@ -62,36 +62,53 @@ def _composed(
             writer.add(f"{_line(name)}: ", fields[name], name, "\n")
     if body:
         writer.end(fields.get(body, ()))
-    if not writer.text.strip():
+    text = writer.text
+    if not text.strip():
         raise InputFileError("it has no text")
-    return writer.text, tuple(writer.given)
+    return text, tuple(writer.given)
 
 
 @dataclass(slots=True)
 class _RecordWriter:
-    """The text of a record so far, and the entities in it; ``types`` are by column."""
+    """The text of a record so far, and the entities in it; ``types`` are by column.
+
+    It is kept in ``pieces`` of ``length`` characters in all: to copy it for each column of a wide
+    record would take time with the square of its size.
+    """
 
     types: Mapping[str, str]
-    text: str = ""
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
     given: list[GivenEntity] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self.pieces)
 
     def add(self, before: str, values: Sequence[str], column: str, after: str) -> None:
         """Add a line of values, unless there are none."""
         between = before
         for value in map(_line, values):
-            start = len(self.text) + len(between)
-            self.text += between + value
+            self._put(between)
+            start = self.length
+            self._put(value)
             if column in self.types and _is_name(value):
-                given = GivenEntity(value, self.types[column], start, start + len(value))
+                given = GivenEntity(value, self.types[column], start, self.length)
                 self.given.append(given)
             between = ", "
-        self.text += after if values else ""
+        if values:
+            self._put(after)
 
     def end(self, values: Iterable[str]) -> None:
         """Add the text itself, after a blank line."""
-        if self.text and not self.text.endswith("\n\n"):
-            self.text += "\n"
-        self.text += "\n\n".join(normalize(value).strip() for value in values) + "\n"
+        if self.pieces and not "".join(self.pieces[-2:]).endswith("\n\n"):
+            self._put("\n")
+        self._put("\n\n".join(normalize(value).strip() for value in values) + "\n")
+
+    def _put(self, piece: str) -> None:
+        self.pieces.append(piece)
+        self.length += len(piece)
 
 
 def _first(fields: Fields, names: Iterable[str]) -> str | None:

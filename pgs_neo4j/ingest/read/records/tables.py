@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.limits import MOST_COLUMNS
 from pgs_neo4j.ingest.read.records.lines import Item, read_lines
 from pgs_neo4j.model.documents import RecordColumns
 
 DELIMITERS = ",;\t|"
+SHOWN = 80
+"""Characters of a name that an error shows."""
 
 
 def read_table(
@@ -47,13 +50,19 @@ def read_table(
 
 def _names(row: list[str], columns: RecordColumns) -> list[str]:
     """Return the names of the columns. Raises InputFileError for one that is there twice or not."""
+    if len(row) > MOST_COLUMNS:
+        raise InputFileError(
+            f"it has {len(row):,} columns; at most {MOST_COLUMNS:,} are read, so split it"
+        )
     names = [name.strip() or f"column {number}" for number, name in enumerate(row, start=1)]
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise InputFileError(f"its first line names the column {twice!r} twice")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputFileError(f"its first line names the column {name[:SHOWN]!r} twice")
+        seen.add(name)
     wanted = (columns.text, columns.title, columns.key, *(name for name, _ in columns.entities))
-    if missing := next((name for name in wanted if name and name not in names), None):
-        shown = ", ".join(names[:20])
+    if missing := next((name for name in wanted if name and name not in seen), None):
+        shown = ", ".join(name[:SHOWN] for name in names[:20])
         raise InputFileError(f"it has no column {missing!r}; it has {shown}")
     return names
 

@@ -1,0 +1,59 @@
+"""The limits within which a document is read, each with its source.
+
+They follow the size of a file, so that a small file can cost neither much memory nor much time,
+while a large ordinary one has what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+INLINE_BYTES = 64_000
+"""Bytes of a text that is read without another process: a few milliseconds for any content."""
+
+LEAST_MB = 256
+"""Memory of any document. Parsers hold 20 to 50 MB before they read anything."""
+MOST_MB = 1536
+"""Memory of a document of any size."""
+MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 20, "html": 100, "pdf": 40, "docx": 300}
+"""Memory for each megabyte of a file, by its parser.
+
+Ordinary ones take less than half of it: text outside of Latin 9, a page of which half is markup 75,
+and docx 80 to 120, since its markup is packed to a tenth.
+"""
+
+LEAST_SECONDS = 20
+"""CPU time of any document."""
+SECONDS_PER_MB: Mapping[str, float] = {"text": 1, "records": 4, "html": 2, "pdf": 4, "docx": 10}
+"""CPU time for each megabyte of a file, by its parser.
+
+Ordinary ones take a fifth of it: a megabyte of a packed docx 2 seconds, of a PDF 0.8.
+"""
+
+MOST_DEPTH = 20
+"""Levels of nested values in a record."""
+MOST_VALUES = 200_000
+"""Values in a record, about a hundred times those of the widest published tables."""
+MOST_COLUMNS = 16_384
+"""Columns of a table: those of the widest sheet of Excel and LibreOffice."""
+MOST_REFUSED = 1_000
+"""Records of a file that are refused by name; of the others only the number is told."""
+MOST_RATIO = 100
+"""How many times its size a file may unpack to, or its records repeat the names of columns."""
+SMALL_BYTES = 2**20
+"""Unpacked bytes below which the ratio says nothing."""
+MOST_MARKS = 30
+"""Combining marks in a row, as in the Stream-Safe Text Format of Unicode (UAX 15, 13).
+
+Ordering a run of them takes time with the square of its length.
+"""
+
+
+def memory_mb(kind: str, size: int) -> int:
+    """Return the memory in which a document of ``size`` bytes is parsed, in MB."""
+    return min(MOST_MB, int(LEAST_MB + MB_PER_MB.get(kind, 0) * size / 1e6))
+
+
+def cpu_seconds(kind: str, size: int) -> int:
+    """Return the CPU time in which a document of ``size`` bytes is parsed."""
+    return int(LEAST_SECONDS + SECONDS_PER_MB.get(kind, 0) * size / 1e6)
