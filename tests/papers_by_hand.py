@@ -164,6 +164,11 @@ def _joined(objects: Sequence[str], trailer: str) -> bytes:
     return bytes(file + f"trailer\n<< {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode())
 
 
+def pdf_of_objects(objects: Sequence[str]) -> bytes:
+    """A PDF of these objects, numbered from 1; the first one is its catalog."""
+    return _joined(objects, f"/Size {len(objects) + 1} /Root 1 0 R")
+
+
 def make_docx(body: str, more: Mapping[str, str | bytes] | None = None) -> bytes:
     """A docx file with this markup in its body, and more parts or others."""
     document = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import aclosing
@@ -29,6 +30,8 @@ from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
 DEFAULT = EntitySchema()
+TURN_LETTERS = 100_000
+"""Characters of a text from which it is divided beside other tasks."""
 
 
 @dataclass(slots=True)
@@ -196,7 +199,10 @@ class _Comparing:
             return None
         try:
             chunks = await self._divided(loaded.text)
-            wanted = [*_wanted_chunks(loaded.id, chunks, self._signatures(known))]
+            made = _wanted_chunks(loaded.id, chunks, self._signatures(known))
+            # A long text takes seconds, in which other tasks have their turns.
+            long = len(loaded.text.text) > TURN_LETTERS
+            wanted = await asyncio.to_thread(list, made) if long else [*made]
         except (ModelError, ValueError) as error:
             self.comparison.fail(loaded.id, f"its text could not be divided: {error}")
             return None

@@ -31,6 +31,10 @@ def crash(data: bytes) -> Read:
     return say(data)
 
 
+def abort(data: bytes) -> Read:
+    os.abort()
+
+
 def grow(data: bytes) -> Read:
     return DocumentText(text=str(bytearray(2**40))), ""
 
@@ -56,7 +60,7 @@ def refuse(data: bytes) -> Read:
 
 
 KINDS: tuple[Callable[[bytes], Read], ...] = (
-    hang, spin, crash, grow, talk, lie, say, refuse,
+    hang, spin, crash, abort, grow, talk, lie, say, refuse,
 )  # fmt: skip
 
 if __name__ == "__main__":

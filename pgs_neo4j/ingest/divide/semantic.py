@@ -14,7 +14,7 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.batches import batches
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.documents import DocumentText, Sentence
-from pgs_neo4j.text.chunking import ChunkRules
+from pgs_neo4j.text.chunking import ChunkRules, bounded_sentences
 from pgs_neo4j.text.chunking.groups import (
     MOST,
     SIDE,
@@ -24,7 +24,6 @@ from pgs_neo4j.text.chunking.groups import (
     similarity_ranks,
 )
 from pgs_neo4j.text.chunking.measure import size_bytes, sized
-from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.tokens import estimate
 
 BATCH_TEXTS, BATCH_TOKENS = 200, 8_000
@@ -57,7 +56,7 @@ class SemanticChunker:
 
     async def divide(self, document: DocumentText) -> Sequence[int]:
         """Return where chunks end. Raises ModelError and StoppedError."""
-        sentences = [*split_sentences(document.text)]
+        sentences = [*bounded_sentences(document.text)]
         if not is_divided(document.text, self.rules):
             return _ends(document.text, sentences, self.rules, np.zeros(len(sentences)))
         ranks = await self._ranks(document.text, sentences)
@@ -102,7 +101,7 @@ class DivisionEstimate:
     async def divide(self, document: DocumentText) -> Sequence[int]:
         """Return where chunks may end."""
         text, rules = document.text, self.chunker.rules
-        sentences = [*split_sentences(text)]
+        sentences = [*bounded_sentences(text)]
         if is_divided(text, rules):
             for batch in sentence_batches(text, sentences):
                 tokens = sum(map(estimate, batch))

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, cast
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.docx import read_docx
 from pgs_neo4j.ingest.read.html import read_html
+from pgs_neo4j.ingest.read.limits import RESERVED_MB
 from pgs_neo4j.ingest.read.pdf import read_pdf
 from pgs_neo4j.ingest.read.records import read_records
 from pgs_neo4j.ingest.read.text import read_text
@@ -56,8 +57,8 @@ def main() -> None:
         (resource.RLIMIT_NOFILE, OPEN_FILES),
     ):
         _lower(limit, most)
-    _lower(resource.RLIMIT_AS, memory_mb * 2**20 + _used_bytes())
     base = _used_bytes()
+    _lower(resource.RLIMIT_AS, base + (memory_mb + RESERVED_MB) * 2**20)
     while line := requests.readline(LONGEST_HEAD):
         _limit_time(seconds)
         head = json.loads(line)
@@ -81,6 +82,7 @@ def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[byt
     except InputFileError as error:
         yield _refusal(str(error), spent=spent)
     except MemoryError:
+        _raise_memory()  # what was read is still there
         reason = f"reading it takes more than {head['memory']:,} MB of memory"
         yield _refusal(reason, spent=True)
     except RecursionError:
@@ -116,7 +118,9 @@ def _records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
             if len(reply) == REPLY_RECORDS or letters > REPLY_LETTERS:
                 yield _packed({"records": reply})
                 reply, letters = [], 0
-    except (InputFileError, MemoryError):
+    except (InputFileError, MemoryError) as error:
+        if isinstance(error, MemoryError):
+            _raise_memory()
         if reply:
             yield _packed({"records": reply})
         raise
@@ -160,6 +164,12 @@ def _used_bytes() -> int:
             return int(file.read().split()[0]) * resource.getpagesize()
     except OSError:
         return 0
+
+
+def _raise_memory() -> None:
+    """Let this process take the memory that is reserved."""
+    ceiling = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
 
 
 def _limit_time(seconds: int) -> None:

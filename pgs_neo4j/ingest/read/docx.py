@@ -12,14 +12,12 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.docx_parts import gather_text
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.html import plain_text
+from pgs_neo4j.ingest.read.limits import MOST_RATIO, SMALL_BYTES
 from pgs_neo4j.ingest.read.text import normalize_text
 from pgs_neo4j.model.documents import DocumentText
 
 MOST_UNPACKED = 512 * 2**20
-MOST_RATIO = 100
 MOST_MEMBERS = 10_000
-SMALL_BYTES = 2**20
-"""Unpacked bytes below which the ratio says nothing."""
 STYLES = """
 p[style-name='Title'] => h1:fresh
 """

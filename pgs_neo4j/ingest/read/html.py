@@ -9,6 +9,7 @@ from typing import Any
 
 from pgs_neo4j.ingest.read.encoding import Decoded, decode, encodings_named
 from pgs_neo4j.ingest.read.extra import missing_extra
+from pgs_neo4j.ingest.read.limits import MOST_INDENTED
 from pgs_neo4j.ingest.read.text import normalize_text
 from pgs_neo4j.model.documents import DocumentText
 from pgs_neo4j.text.shown import counted
@@ -234,7 +235,7 @@ class _PageWriter:
             self.add(kind, 0, self.mark + text.strip() if self.mark else text)
             if self.mark and self.blocks:
                 last = self.blocks[-1][1]
-                self.blocks[-1] = kind, "  " * (len(self.lists) - 1) + last
+                self.blocks[-1] = kind, "  " * (min(len(self.lists), MOST_INDENTED) - 1) + last
             self.mark = ""
 
     def _next_mark(self) -> str:

@@ -18,18 +18,24 @@ MOST_MB = 1536
 MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 20, "html": 100, "pdf": 40, "docx": 300}
 """Memory for each megabyte of a file, by its parser.
 
-Ordinary ones take less than half of it: text outside of Latin 9, a page of which half is markup 75,
-and docx 80 to 120, since its markup is packed to a tenth.
+Ordinary ones take less: text outside of Latin 9, a page of which half is markup 75, and docx up to
+290, since its markup is packed to a sixth.
 """
 
-LEAST_SECONDS = 20
+RESERVED_MB = 32
+"""Memory beyond its limit with which a process still says that the limit was reached."""
+
+LEAST_SECONDS = 15
 """CPU time of any document."""
-SECONDS_PER_MB: Mapping[str, float] = {"text": 1, "records": 4, "html": 2, "pdf": 4, "docx": 10}
+SECONDS_PER_MB: Mapping[str, float] = {"text": 1, "records": 4, "html": 1, "pdf": 4, "docx": 15}
 """CPU time for each megabyte of a file, by its parser.
 
-Ordinary ones take a fifth of it: a megabyte of a packed docx 2 seconds, of a PDF 0.8.
+Ordinary ones take a third of it or less: a megabyte of a packed docx 5 seconds, of a PDF 0.8, and
+a million records of two letters each 20.
 """
 
+MOST_INDENTED = 20
+"""Levels of nested lists that are shown by blanks before their items."""
 MOST_DEPTH = 20
 """Levels of nested values in a record."""
 MOST_VALUES = 200_000

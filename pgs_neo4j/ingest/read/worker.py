@@ -178,6 +178,8 @@ class ParseWorker:
             return "its parser replied with something else than a text"
         if code == -signal.SIGXCPU:
             return f"reading it took more than {seconds} seconds of CPU time"
+        if code == -signal.SIGABRT:  # as libraries in C end where memory ends
+            return "its parser gave up, as it does for want of memory; split it, or save it again"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"its parser crashed ({how}); save it again, or in another format"
 

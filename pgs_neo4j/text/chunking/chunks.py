@@ -25,6 +25,10 @@ from pgs_neo4j.text.chunking.rules import ChunkRules
 from pgs_neo4j.text.sentences import split_sentences
 
 LONGEST_TITLE = 200
+MOST_SENTENCES = 1_000_000
+"""Sentences of any document. Each takes some 200 bytes of memory until all chunks are made."""
+LEAST_LETTERS = 20
+"""Characters of a sentence on average, in a document of more sentences than that."""
 
 _MARKS = re.compile(r"^[\s#]+|[\s#]+$")
 _NO_RULES = ChunkRules()
@@ -39,7 +43,7 @@ def chunk_document(
 
     A document of at most one and a half times the size is one chunk. The strategy ``semantic``
     needs the ``vectors`` ``(n, d)`` of the document's sentences, as ``split_sentences`` yields
-    them. Raises ValueError without them.
+    them. Raises ValueError without them, and for more sentences than a text of its size has.
     """
     total = size_bytes(document.text)
     groups = _groups(document.text, total, rules, vectors)
@@ -52,10 +56,10 @@ def chunks_ending(
     """Yield the chunks that end at some places of a document's text.
 
     Only the overlap of the rules counts. Raises ValueError unless ``ends`` ascend within the text,
-    and the last one is its end.
+    and the last one is its end, and for more sentences than a text of its size has.
     """
     text = document.text
-    groups = end_groups(text, split_sentences(text), ends)
+    groups = end_groups(text, bounded_sentences(text), ends)
     yield from _chunks(document, groups, rules.overlap_bytes_for(size_bytes(text)))
 
 
@@ -90,7 +94,7 @@ def _groups(
     text: str, total: int, rules: ChunkRules, vectors: NDArray[np.floating] | None
 ) -> Iterable[list[SizedSentence]]:
     room = rules.room_for(total)
-    sentences = sized(text, split_sentences(text))
+    sentences = sized(text, bounded_sentences(text))
     if rules.strategy in ("token", "sentence"):
         return fill_groups(text, sentences, room, cut=rules.strategy == "token")
     if rules.strategy == "content":
@@ -98,6 +102,18 @@ def _groups(
     if vectors is None:
         raise ValueError("the strategy 'semantic' needs a vector for each sentence")
     return _divided(text, list(sentences), room, vectors)
+
+
+def bounded_sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text. Raises ValueError if there are too many for its size."""
+    most = max(MOST_SENTENCES, len(text) // LEAST_LETTERS)
+    for number, sentence in enumerate(split_sentences(text)):
+        if number == most:
+            raise ValueError(
+                f"it has more than {most:,} sentences of less than {LEAST_LETTERS} characters on "
+                "average; split it"
+            )
+        yield sentence
 
 
 def _divided(

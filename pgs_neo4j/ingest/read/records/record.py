@@ -146,4 +146,6 @@ def _is_name(value: str) -> bool:
 
 
 def _line(value: str) -> str:
-    return " ".join(normalize(value).split())
+    """Return a value in one line. Of ASCII, only blanks have several forms."""
+    plain = value if value.isascii() and "\0" not in value else normalize(value)
+    return " ".join(plain.split())
