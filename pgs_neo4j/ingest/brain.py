@@ -11,7 +11,7 @@ import gzip
 import math
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from pgs_neo4j.ingest.columns import Ids, NodeColumns, Positions, RelationshipCo
 from pgs_neo4j.ingest.graph_file import FileNode, GraphFile, NodeId, Scalar
 from pgs_neo4j.ingest.json_stream import LIST_BEGINS, Member, kind_of, read_members
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.model.ceilings import FILE_BYTES, PACKED_FREE_BYTES, PACKED_RATIO
+from pgs_neo4j.model.ceilings import FILE_BYTES, IGNORED_KEYS, PACKED_FREE_BYTES, PACKED_RATIO
 
 NODE_KEYS = frozenset({"id", "concept", "tag", "weight", "embedding"})
 EDGE_KEYS = frozenset({"source", "target", "weight", "type"})
@@ -89,10 +89,10 @@ def _collect(members: Iterator[Member]) -> GraphFile:
             raise InputFileError(f"{where}: expected an object, found {kind_of(value)}")
         if key == "nodes":
             nodes.append(_node(value, where))
-            ignored.update(f"nodes[].{name}" for name in value.keys() - NODE_KEYS)
+            _count_ignored(ignored, "nodes[]", value.keys() - NODE_KEYS)
         else:
             _take_edge(value, where, relationships, ends)
-            ignored.update(f"edges[].{name}" for name in value.keys() - EDGE_KEYS)
+            _count_ignored(ignored, "edges[]", value.keys() - EDGE_KEYS)
     for key in ("nodes", "edges"):
         if key in missing:
             raise InputFileError(f"{key}: expected a list of objects, found nothing")
@@ -103,6 +103,14 @@ def _collect(members: Iterator[Member]) -> GraphFile:
         mapping=_mapping(nodes, relationships),
         ignored=dict(sorted(ignored.items())),
     )
+
+
+def _count_ignored(ignored: Counter[str], where: str, names: Set[str]) -> None:
+    """Count keys without a place; after so many, all others count as ``where.…``."""
+    for name in names:
+        key = f"{where}.{name}"
+        known = key in ignored or (len(ignored) < IGNORED_KEYS and len(key) <= MAX_ID_CHARACTERS)
+        ignored[key if known else f"{where}.…"] += 1
 
 
 def _chunks(path: Path, max_size_bytes: int) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.model.ceilings import ITEM_BYTES
+from pgs_neo4j.model.ceilings import ITEM_BYTES, ITEM_PARTS
 
 LIST_BEGINS = -1  # the place that marks the beginning of a list
 NEAR_END = 16  # characters of the longest literal or escape that may be cut off
@@ -167,6 +167,10 @@ class _Text:
             pending = len(self._text) - self._at
             if pending > ITEM_BYTES:
                 raise self.fault(f"a value of more than {ITEM_BYTES:,} characters")
+            # What is not whole by now is one value, so its parts can be counted before it is built.
+            parts = sum(self._text.count(mark, self._at) for mark in "{[") if pending else 0
+            if parts > ITEM_PARTS:
+                raise self.fault(f"a value of more than {ITEM_PARTS:,} lists and objects")
             self._fill(max(1, pending))
 
     def fault(self, problem: str, at: int | None = None) -> InputFileError:

@@ -54,6 +54,10 @@ FRACTION = 10**12
 FILE_BYTES = 1 << 30
 # One object of a file, such as a node with an embedding and a long text. It is parsed as a whole.
 ITEM_BYTES = 16 * MB
+# Lists and objects in it. Each takes 60 bytes of memory or more, and no node needs a hundred.
+ITEM_PARTS = 200_000
+# Keys without a place in the graph that are counted by name. Files of people have a few.
+IGNORED_KEYS = 1_000
 # Text packs about tenfold, and repetitive graphs perhaps fiftyfold. Zeros pack a thousandfold.
 PACKED_RATIO = 200
 # Files below this size are safe at any ratio.

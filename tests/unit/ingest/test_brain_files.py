@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -275,3 +276,36 @@ def test_dimensions_are_the_distinct_lengths_in_order() -> None:
     nodes = [{"id": at, "concept": "", "embedding": [1.0] * at} for at in (8, 0, 3)]
     nodes.append({"id": 9, "concept": "", "embedding": [1.0] * 8})
     assert parse_brain(encoded(nodes=nodes, edges=[])).dimensions == (3, 8)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("[" * 1_000_000, "nested too deeply"),
+        ("[" + "{}," * 3_000_000 + "{}]", "a value of more than 200,000 lists and objects"),
+        ("[" + "[]," * 3_000_000 + "[]]", "a value of more than 200,000 lists and objects"),
+        ('"' + "x" * 20_000_000 + '"', "a value of more than 16,000,000 characters"),
+    ],
+    ids=["deep", "objects", "lists", "long"],
+)
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_value_that_takes_more_memory_than_any_node_is_refused(
+    value: str, said: str, *, beside: bool, tmp_path: Path
+) -> None:
+    wrapped = f'{{"about": {value}, "nodes": []}}' if beside else f'{{"nodes": [{value}]}}'
+    path = tmp_path / "a.json"
+    path.write_text(wrapped)
+    tracemalloc.start()
+    with pytest.raises(InputFileError, match=said):
+        read_brain(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200_000_000
+
+
+def test_keys_without_a_place_are_counted_by_name_up_to_a_thousand() -> None:
+    nodes = [{"id": number, "concept": "", f"k{number}": 1} for number in range(1500)]
+    nodes.append({"id": "long", "concept": "", "k" * 2000: 1})
+    file = parse_brain(encoded(nodes=nodes, edges=[]))
+    assert len(file.ignored) == 1001
+    assert file.ignored["nodes[].…"] == 501
