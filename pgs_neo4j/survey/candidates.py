@@ -7,37 +7,21 @@ stored.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from pgs_neo4j.survey.names import (
+    KEY_WORDS,
+    TITLE_WORDS,
+    is_part,
+    names_another,
+    names_fact,
+    names_text,
+    rank_name,
+    rank_title,
+    split_words,
+)
 from pgs_neo4j.survey.values import LabelSample, NodeProperty, RelationshipProperty, Survey
 
-# Best first: if two properties cover as many nodes, the earlier word wins.
-TITLE_WORDS = (
-    "title",
-    "name",
-    "label",
-    "headline",
-    "heading",
-    "subject",
-    "caption",
-    "username",
-    "fullname",
-)
-TEXT_WORDS = (
-    "text",
-    "content",
-    "body",
-    "description",
-    "summary",
-    "abstract",
-    "concept",
-    "definition",
-    "comment",
-    "note",
-    "notes",
-)
-KEY_WORDS = ("id", "uuid", "guid", "key", "identifier", "uri", "iri", "doi", "isbn", "slug", "code")
 WEIGHT_WORDS = (
     "weight",
     "importance",
@@ -62,57 +46,57 @@ EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 NUMBERS = frozenset({"INTEGER", "FLOAT"})
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
 MIN_TEXT_NODES = 0.5  # of all nodes, for a key to be their title
+MIN_LONG = 120  # mean characters from which prose is prose, whatever its name says
+MIN_DISTINCT_SHARE = 0.05  # of the nodes; below, a property enumerates a few values
+# Of a title's values, by the rank of its name: the less directly it names its node, the more.
+LEAST_DISTINCT = (0.0, 0.5, 0.5, 0.5, 0.9)
 MAX_TITLE_LENGTH = 200
 MIN_KEY_SHARE = 0.99
 MIN_DIMENSIONS = 32  # of a list of numbers whose name does not say embedding
 
-_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
-
-
-def split_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case.
-
-    ``displayName`` and ``display_name`` have two.
-    """
-    return tuple(word.lower() for word in _WORD.findall(name[:200]))
-
-
-def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:
-    """Return the index in ``vocabulary`` of a name's end.
-
-    The end is the last word, or the last two joined.
-    """
-    parts = split_words(name)
-    ends = ("".join(parts[-2:]), *parts[-1:])
-    return next((vocabulary.index(end) for end in ends if end in vocabulary), None)
-
 
 def is_prose(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether enough nodes have differing strings in natural language."""
-    return (
-        sample.share(candidate) >= MIN_TEXT_SHARE
-        and candidate.prose >= 0.5 * candidate.nodes
-        and candidate.distinct >= 0.05 * candidate.nodes
-    )
+    """Whether enough nodes have differing strings in natural language.
+
+    Quantities with units, addresses, codes, and links are none, however many words they have.
+    """
+    if sample.share(candidate) < MIN_TEXT_SHARE or is_enumerated(candidate):
+        return False
+    other = names_fact(candidate.name) or names_another(sample.label, candidate.name)
+    if other and (candidate.mean_length or 0.0) < MIN_LONG:
+        return False
+    prose = candidate.share_of("prose") if candidate.shapes else candidate.prose / candidate.nodes
+    return prose >= 0.5 and candidate.prose >= 0.5 * candidate.nodes
 
 
 def is_title(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether its name says title and most nodes have short strings."""
-    return (
-        rank_name(candidate.name, TITLE_WORDS) is not None
-        and candidate.texts == candidate.nodes
-        and sample.share(candidate) >= 0.5
-        and (candidate.mean_length or 0.0) <= MAX_TITLE_LENGTH
-    )
+    """Whether its name says title of these nodes and most of them have short strings."""
+    rank = rank_title(sample.label, candidate.name)
+    if rank is None or candidate.texts != candidate.nodes:
+        return False
+    if sample.share(candidate) < 0.5 or (candidate.mean_length or 0.0) > MAX_TITLE_LENGTH:
+        return False
+    if candidate.share_of("blank", "link", "moment") >= 0.5:
+        return False
+    return candidate.distinct >= LEAST_DISTINCT[rank] * candidate.nodes
 
 
 def is_named_text(sample: LabelSample, candidate: NodeProperty) -> bool:
-    """Whether its name says text, though its strings are too short."""
-    return (
-        rank_name(candidate.name, TEXT_WORDS) is not None
-        and candidate.texts == candidate.nodes
-        and sample.share(candidate) >= MIN_TEXT_SHARE
-    )
+    """Whether its name says text, though its strings are too short for prose."""
+    if not names_text(candidate.name) or candidate.texts != candidate.nodes:
+        return False
+    if sample.share(candidate) < MIN_TEXT_SHARE or is_enumerated(candidate):
+        return False
+    if candidate.share_of("blank", "link", "moment", "number", "code") >= 0.5:
+        return False
+    # "jurisdiction_description: Samoa" spells out a code.
+    qualified = len(split_words(candidate.name)) > 1
+    return not (qualified and candidate.share_of("word") >= 0.5)
+
+
+def is_enumerated(candidate: NodeProperty) -> bool:
+    """Whether many nodes share each of its values."""
+    return candidate.distinct < MIN_DISTINCT_SHARE * candidate.nodes
 
 
 def is_key(sample: LabelSample, candidate: NodeProperty) -> bool:
@@ -128,6 +112,56 @@ def is_key(sample: LabelSample, candidate: NodeProperty) -> bool:
         and candidate.distinct == candidate.nodes
         and sample.share(candidate) >= MIN_KEY_SHARE
     )
+
+
+def choose_title(sample: LabelSample) -> NodeProperty | None:
+    """Return the property that names the nodes of a label, if any."""
+    found = [item for item in sample.properties if is_title(sample, item)]
+    named = any((rank_title(sample.label, item.name) or 0) == 3 for item in found)
+    # Beside first and last names, a title that several share is that of a job.
+    found = [
+        item
+        for item in found
+        if not (named and rank_name(item.name, ("title",)) is not None and _is_shared(item))
+    ]
+
+    def order(item: NodeProperty) -> tuple[int, float, int, str]:
+        word = rank_name(item.name, TITLE_WORDS)
+        place = len(TITLE_WORDS) if word is None else word
+        rank = rank_title(sample.label, item.name) or 0
+        return rank, -round(sample.share(item), 1), place, item.name
+
+    return min(found, key=order, default=None)
+
+
+def choose_texts(sample: LabelSample, title: str | None) -> list[NodeProperty]:
+    """Return what there is to read on the nodes of a label: its title, and its prose.
+
+    The title comes first, and short texts come before long ones.
+    """
+    found = [
+        item
+        for item in sample.properties
+        if item.name == title or is_prose(sample, item) or is_named_text(sample, item)
+    ]
+    return sorted(found, key=lambda item: (item.name != title, item.mean_length or 0.0, item.name))
+
+
+def choose_key(sample: LabelSample) -> NodeProperty | None:
+    """Return the property that identifies the nodes of a label, if any."""
+    found = [item for item in sample.properties if is_key(sample, item)]
+
+    def order(item: NodeProperty) -> tuple[bool, bool, int, str]:
+        place = rank_name(item.name, KEY_WORDS)
+        before = split_words(item.name)[:-1]
+        own = not before or is_part(before, sample.label)
+        return not item.unique, not own, len(KEY_WORDS) if place is None else place, item.name
+
+    return min(found, key=order, default=None)
+
+
+def _is_shared(item: NodeProperty) -> bool:
+    return item.distinct < 0.8 * item.nodes
 
 
 def distinct_share(survey: Survey, name: str | None) -> float:

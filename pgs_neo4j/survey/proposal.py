@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
+from pgs_neo4j.survey.names import KEY_WORDS, TITLE_WORDS
 from pgs_neo4j.survey.recognition import Recognition, map_schema, note_schema, recognize
 from pgs_neo4j.survey.values import LabelSample, NodeProperty, Survey
 from pgs_neo4j.survey.weighing import (
@@ -83,14 +84,19 @@ def _propose_all(survey: Survey) -> Proposal:
 
 
 def _choose_title(survey: Survey) -> PropertyChoice:
-    shares = candidates.node_shares(survey, candidates.is_title)
-    winner = candidates.choose_best(shares, candidates.TITLE_WORDS)
+    shares = candidates.node_shares(survey, _is_chosen)
+    winner = candidates.choose_best(shares, TITLE_WORDS)
     if winner is None:
         note = "no property looks like a title; the first line of the text is used instead"
         return PropertyChoice(None, (note,))
     return PropertyChoice(
         winner, (f"title: {quote_name(winner)}, on {percent(shares[winner])} of the nodes",)
     )
+
+
+def _is_chosen(sample: LabelSample, candidate: NodeProperty) -> bool:
+    title = candidates.choose_title(sample)
+    return title is not None and title.name == candidate.name
 
 
 def _distinct_title(survey: Survey, title: PropertyChoice, key: PropertyChoice) -> PropertyChoice:
@@ -109,7 +115,8 @@ def _choose_texts(survey: Survey, title: str | None) -> tuple[tuple[str, ...], t
     lengths: dict[str, list[float]] = {}
     without_text = []
     for sample in survey.labels:
-        texts = _texts_of(sample, title)
+        named = candidates.choose_title(sample)
+        texts = candidates.choose_texts(sample, named.name if named else None)
         for item in texts:
             lengths.setdefault(item.name, []).append(item.mean_length or 0.0)
         if sample.sampled and not texts:
@@ -129,23 +136,6 @@ def _choose_texts(survey: Survey, title: str | None) -> tuple[tuple[str, ...], t
     return order, tuple(notes)
 
 
-def _texts_of(sample: LabelSample, title: str | None) -> list[NodeProperty]:
-    """Return a label's prose and title, or else properties with such names."""
-    prose = [item for item in sample.properties if candidates.is_prose(sample, item)]
-    if prose:
-        titled = [
-            item
-            for item in sample.properties
-            if item.name == title and item not in prose and candidates.is_title(sample, item)
-        ]
-        return titled + prose
-    return [
-        item
-        for item in sample.properties
-        if candidates.is_title(sample, item) or candidates.is_named_text(sample, item)
-    ]
-
-
 def _choose_key(survey: Survey) -> PropertyChoice:
     shares = candidates.node_shares(survey, candidates.is_key)
     constrained = candidates.node_shares(survey, lambda _, candidate: candidate.unique)
@@ -159,7 +149,7 @@ def _choose_key(survey: Survey) -> PropertyChoice:
         return PropertyChoice(None, (note,))
     top = max(merit(name) for name in shares)
     tied = {name: share for name, share in shares.items() if merit(name) == top}
-    winner = candidates.choose_best(tied, candidates.KEY_WORDS)
+    winner = candidates.choose_best(tied, KEY_WORDS)
     assert winner is not None
     why = "by a constraint" if top[1] else "in the sample"
     note = f"key: {quote_name(winner)}, unique {why} on {percent(shares[winner])} of the nodes"

@@ -11,6 +11,7 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
+from pgs_neo4j.survey.shapes import count_shapes
 from pgs_neo4j.survey.values import (
     OUR_LABELS,
     OUR_TYPES,
@@ -168,6 +169,7 @@ def _node_property(row: Row, unique: bool) -> NodeProperty:
         greatest=_finite(row["greatest"]),
         sizes=tuple(sorted(Counter(row["sizes"]).items(), key=lambda item: (-item[1], -item[0]))),
         unique=unique,
+        shapes=count_shapes(row["examples"]),
     )
 
 

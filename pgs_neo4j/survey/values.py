@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgs_neo4j.survey.shapes import Shape
+
 OUR_LABELS = "Pgs"
 OUR_TYPES = "PGS_"
 
@@ -15,7 +17,8 @@ class NodeProperty:
     ``nodes`` counts those that have it, ``texts`` those that hold a string, and ``prose`` those
     that hold natural language. ``types`` are Cypher's names. ``sizes`` pairs each length of a list
     of numbers with its number of nodes, most frequent first. ``unique`` means that a constraint
-    enforces it.
+    enforces it. ``shapes`` pairs each kind of content with its number among some of the distinct
+    strings, most frequent first.
     """
 
     name: str
@@ -30,6 +33,12 @@ class NodeProperty:
     greatest: float | None = None
     sizes: tuple[tuple[int, int], ...] = ()
     unique: bool = False
+    shapes: tuple[tuple[Shape, int], ...] = ()
+
+    def share_of(self, *shapes: Shape) -> float:
+        """Share of the distinct strings that were looked at with one of these shapes, 0 to 1."""
+        seen = sum(count for _, count in self.shapes)
+        return sum(count for shape, count in self.shapes if shape in shapes) / seen if seen else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

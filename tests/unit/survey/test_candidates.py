@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.survey import RelationshipProperty, candidates
-from pgs_neo4j.survey.candidates import rank_name, split_words
+from pgs_neo4j.survey.names import rank_name, split_words
 from pgs_neo4j.survey.wording import quote_name
 from tests.unit.survey.samples import label, name, number, of, text, vector
 

@@ -12,7 +12,7 @@ from tests.fakes.database import Answer, FakeDatabase, Row
 NODE_ROW: Row = {
     "property": "title", "nodes": 90, "types": ["STRING NOT NULL"], "distinct_values": 88,
     "texts": 90, "mean_length": 12.5, "longest": 40, "prose": 3, "least": None, "greatest": None,
-    "sizes": [3, 8, 8, 5, 3, 8],
+    "sizes": [3, 8, 8, 5, 3, 8], "examples": ["On Graphs", "2024-05-01"],
 }  # fmt: skip
 
 
@@ -38,6 +38,7 @@ async def test_the_sizes_of_lists_are_in_order_of_frequency():
     (title,) = paper.properties
     assert (paper.sampled, paper.share(title)) == (100, 0.9)
     assert (title.distinct, title.mean_length, title.longest, title.prose) == (88, 12.5, 40, 3)
+    assert title.shapes == (("moment", 1), ("phrase", 1))
     assert title.sizes == ((8, 3), (3, 2), (5, 1))
 
 

@@ -1,0 +1,190 @@
+"""Judges by the name of a property whether it is about its node's name, its text, or neither. Pure.
+
+Only the last words say what a value is: ``productName`` is a name, and ``nameId`` is not. The
+words before them say whose: a ``shipName`` on an order is not the name of the order.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Best first: if two properties cover as many nodes, the earlier word wins.
+TITLE_WORDS = (
+    "title",
+    "name",
+    "label",
+    "headline",
+    "heading",
+    "subject",
+    "caption",
+    "username",
+    "fullname",
+    "displayname",
+    "screenname",
+    "nickname",
+    "handle",
+    "surname",
+    "lastname",
+    "titel",
+    "titre",
+    "titulo",
+    "nom",
+    "nombre",
+    "naam",
+    "bezeichnung",
+)
+TEXT_WORDS = (
+    "text",
+    "content",
+    "body",
+    "description",
+    "summary",
+    "abstract",
+    "concept",
+    "definition",
+    "comment",
+    "note",
+    "notes",
+    "comments",
+    "overview",
+    "plot",
+    "synopsis",
+    "tagline",
+    "motto",
+    "slogan",
+    "bio",
+    "biography",
+    "about",
+    "markdown",
+    "message",
+    "review",
+    "question",
+    "answer",
+    "quote",
+    "lyrics",
+    "story",
+    "narrative",
+    "transcript",
+    "excerpt",
+    "snippet",
+    "paragraph",
+    "remarks",
+    "details",
+    "explanation",
+    "doc",
+    "docstring",
+    "documentation",
+    "beschreibung",
+    "descripcion",
+    "texte",
+    "texto",
+    "contenu",
+)
+KEY_WORDS = ("id", "uuid", "guid", "key", "identifier", "uri", "iri", "doi", "isbn", "slug", "code")
+
+# Before a title word: of the node itself, of the thing that it stands for, and of something else.
+_OWN_WORDS = """
+display full screen user nick common preferred short official legal proper main english
+"""
+_ENTITY_WORDS = """
+company organization organisation org business firm institution person entity item object thing
+concept topic term resource record node
+"""
+_FOREIGN_WORDS = """
+contact ship shipping shipped bill billing delivery sender recipient receiver site host domain bank
+owner author parent father mother manager supervisor spouse partner agent first middle given maiden
+original former previous old alt alternate alternative job work position role academic courtesy file
+column table field class type category group source channel
+"""
+# Last words, or any word where the last one is unknown, of values that are read for one fact only.
+_OTHER_WORDS = """
+address addr street city town state region province country countries county continent district zip
+zipcode postcode postalcode postal location place lat lng lon latitude longitude coordinates coord
+timezone tz geo office phone telephone tel mobile fax email mail url urls uri iri link links href
+homepage website site domain web image img picture photo poster avatar logo icon thumbnail path
+filename file backdrop banner video audio id ids uuid guid key code codes iso isbn issn doi sku ean
+upc hash md5 sha checksum digest token slug tld iban bic swift vat ssn ruc number num nr serial
+reference ref etag str hex version status type types kind category class level grade gender sex role
+roles language languages lang locale currency color colour format method mode priority severity unit
+units mimetype encoding rating sentiment jurisdiction nationality religion courtesy salutation
+position rank provider platform license licence visibility access until valid quantity qty amount
+size weight height width length count price cost freight budget revenue duration runtime age score
+votes date time datetime timestamp day month year created updated modified at on since begin end
+start born died birth birthday dob expires expiry deadline period author authors creator owner
+editor publisher beneficiary originator
+"""
+_OWN = frozenset(_OWN_WORDS.split())
+_ENTITY = frozenset(_ENTITY_WORDS.split())
+_FOREIGN = frozenset(_FOREIGN_WORDS.split())
+_OTHER = frozenset(_OTHER_WORDS.split())
+_PERSONAL = frozenset(("last", "family", "sur"))
+_FAMILY = frozenset(("surname", "lastname"))
+
+_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
+
+
+def split_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case.
+
+    ``displayName`` and ``display_name`` have two.
+    """
+    return tuple(word.lower() for word in _WORD.findall(name[:200]))
+
+
+def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:
+    """Return the index in ``vocabulary`` of a name's end.
+
+    The end is the last word, or the last two joined.
+    """
+    parts = split_words(name)
+    ends = ("".join(parts[-2:]), *parts[-1:])
+    return next((vocabulary.index(end) for end in ends if end in vocabulary), None)
+
+
+def rank_title(label: str, name: str) -> int | None:
+    """Return how directly a property names the nodes of a label; None if it does not.
+
+    0: ``name``. 1: ``productName`` on a product, ``displayName``, or ``keyword`` on a keyword.
+    2: ``companyName`` on anything. 3: ``lastName``. 4: the name of something unknown, which may be
+    the node. A ``shipName`` is never the name of an order, nor a ``jobTitle`` that of a person.
+    """
+    parts = split_words(name)
+    if rank_name(name, TITLE_WORDS) is None:
+        return 1 if is_part(parts, label) else None
+    before = parts[:-1]
+    if parts[-1] in _FAMILY or (before and before[-1] in _PERSONAL):
+        return 3
+    if not before:
+        return 0
+    if is_part(before, label) or set(before) <= _OWN:
+        return 1
+    if set(before) & _FOREIGN:
+        return None
+    return 2 if set(before) <= _ENTITY | _OWN else 4
+
+
+def is_part(words: tuple[str, ...], label: str) -> bool:
+    """Whether words are those of a label, or its end: ``company`` of ``ProductionCompany``."""
+    own = split_words(label)
+    return bool(words) and (own[-len(words) :] == words or "".join(words) == "".join(own))
+
+
+def names_another(label: str, name: str) -> bool:
+    """Whether a name says that the property names something else than the nodes of a label."""
+    rank = rank_title(label, name)
+    return rank_name(name, TITLE_WORDS) is not None and (rank is None or rank >= 2)
+
+
+def names_text(name: str) -> bool:
+    """Whether a name says that the property is something to read."""
+    return rank_name(name, TEXT_WORDS) is not None
+
+
+def names_fact(name: str) -> bool:
+    """Whether a name says code, date, place, quantity, link, or kind: nothing to read as a text."""
+    parts = split_words(name)
+    if not parts or names_text(name) or rank_name(name, TITLE_WORDS) is not None:
+        return False
+    if parts[-1] in _OTHER or "".join(parts[-2:]) in _OTHER:
+        return True
+    return any(part in _OTHER for part in parts)
