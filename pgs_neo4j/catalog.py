@@ -21,6 +21,7 @@ from pgs_neo4j.errors import (
     UnknownGraphError,
 )
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.graph import split_property
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.runs import feedback, session
@@ -243,6 +244,17 @@ def check_mapping(mapping: GraphMapping) -> None:
                     f"the mapping leaves {name!r} out of the graph; add {option} {name}, or drop "
                     "the option that names it"
                 )
+    for name in (*mapping.text, *mapping.titles, *mapping.keys):
+        if name.startswith("Pgs") and "." in name:
+            raise MappingError(
+                f"the mapping names {name!r}; labels that begin with Pgs are reserved for what "
+                "pgs_neo4j writes itself, so leave it out"
+            )
+    for name in (*mapping.titles, *mapping.keys):
+        if len(split_property(name)) == 1:
+            raise MappingError(
+                f"{name!r} names no label; write LABEL.PROPERTY, as in Product.{name or 'name'}"
+            )
     for field in (field.name for field in fields(GraphMapping)):
         if getattr(mapping, field) == "":
             raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")

@@ -1,7 +1,8 @@
 // Nodes of a view that hold any text, with what is shown of them, streamed.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: labels: list[str], text: list[str], title: str, key: str, facts: list[dict]
+// params: labels: list[str], text: list[dict], title: list[dict], key: list[dict], facts:
+//   list[dict]
 // returns: element_id: str, text: list[any], title: any, key: any
 // mode: read
 // language: 5, 25
@@ -26,11 +27,16 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
         END
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+    head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+      + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+         | left(t[own.property], 200)]
       + labels(t) WHERE trim(name) <> '' | left(name, 200)])
   }
 } END AS facts
-WHERE size(facts) > 0 OR any(property IN $text WHERE n[property] IS NOT NULL)
-RETURN elementId(n) AS element_id, [property IN $text | n[property]] + facts AS text,
-       n[$title] AS title, n[$key] AS key
+WHERE size(facts) > 0 OR any(own IN $text WHERE own.label IN labels(n) + '' AND n[own.property] IS NOT NULL)
+RETURN elementId(n) AS element_id,
+  [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] + facts AS text,
+       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
+         AS title,
+       head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+         | n[own.property]]) AS key

@@ -5,8 +5,9 @@
 // The current generation is found as in partitioning/read_current.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: graph: str, node: str, labels: list[str], text: list[str], title: str, key: str,
-//   weight: str, hidden: list[str], characters: int, items: int, most: int, facts: list[dict]
+// params: graph: str, node: str, labels: list[str], text: list[dict], title: list[dict], key:
+//   list[dict], weight: str, hidden: list[str], characters: int, items: int, most: int, facts:
+//   list[dict]
 // returns: element_id: str, labels: list[str], text: list[any], title: any, key: any, weight: any,
 //   property_count: int, properties: list[list[any]], place: dict?
 // mode: read
@@ -18,8 +19,8 @@ MATCH (n) WHERE elementId(n) = $node
       END
 UNWIND [null] + keys(n) AS name
 WITH n, name ORDER BY name
-WITH n, [found IN collect(name) WHERE NOT found IN $text AND NOT found IN $hidden
-         AND found <> $title
+WITH n, [found IN collect(name) WHERE NOT found IN $hidden
+         AND none(own IN $text + $title WHERE own.property = found AND own.label IN labels(n) + '')
          AND NOT (n[found] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
                   AND size(n[found]) >= 32)] AS names
 OPTIONAL MATCH (g:PgsGraph {name: $graph})
@@ -29,7 +30,8 @@ CALL (g) {
 }
 RETURN elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+       [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+         + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
          UNWIND $facts AS view
          MATCH (n)-[r]->(t)
          WHERE r[view.fact] IS NOT NULL
@@ -43,12 +45,17 @@ RETURN elementId(n) AS element_id,
                END
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+           head([name IN [own IN view.names WHERE own.label IN labels(t) + ''
+             | toStringOrNull(t[own.property])]
+             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+                | left(t[own.property], 200)]
              + labels(t) WHERE trim(name) <> '' | left(name, 200)])
          }
        } END AS text,
-       n[$title] AS title, n[$key] AS key,
+       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
+         AS title,
+       head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+         | n[own.property]]) AS key,
        n[$weight] AS weight, size(names) AS property_count,
        [found IN names[..$most] | [found,
          CASE WHEN n[found] IS :: STRING NOT NULL THEN left(n[found], $characters + 1)

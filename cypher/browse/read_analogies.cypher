@@ -3,8 +3,8 @@
 // nodes that are still in its view. Most links first. What a title is made of is cut to `head`
 // characters.
 // The current generation is found as in partitioning/read_current.
-// params: graph: str, labels: list[str], text: list[str], title: str, key: str, head: int,
-//   limit: int
+// params: graph: str, labels: list[str], text: list[dict], title: list[dict], key: list[dict],
+//   head: int, limit: int
 // returns: first: int, second: int, links: int, ends: list[dict]
 // mode: read
 // language: 5, 25
@@ -31,8 +31,13 @@ ORDER BY links DESC, pair[0], pair[1] LIMIT $limit
 RETURN pair[0] AS first, pair[1] AS second, links, [x IN ends | {
     element_id: elementId(x),
     labels: [label IN labels(x) WHERE NOT label STARTS WITH 'Pgs'],
-    title: CASE WHEN x[$title] IS :: STRING NOT NULL THEN left(x[$title], $head) ELSE x[$title] END,
-    key: CASE WHEN x[$key] IS :: STRING NOT NULL THEN left(x[$key], $head) ELSE x[$key] END,
-    text: [property IN $text |
-      CASE WHEN x[property] IS :: STRING NOT NULL THEN left(x[property], $head) ELSE x[property] END]
+    title: head([own IN $title WHERE own.label IN labels(x) + '' AND x[own.property] <> '' |
+      CASE WHEN x[own.property] IS :: STRING NOT NULL THEN left(x[own.property], $head)
+           ELSE x[own.property] END]),
+    key: head([own IN $key WHERE own.label IN labels(x) + '' AND x[own.property] <> '' |
+      CASE WHEN x[own.property] IS :: STRING NOT NULL THEN left(x[own.property], $head)
+           ELSE x[own.property] END]),
+    text: [own IN $text WHERE own.label IN labels(x) + '' |
+      CASE WHEN x[own.property] IS :: STRING NOT NULL THEN left(x[own.property], $head)
+           ELSE x[own.property] END]
   }] AS ends

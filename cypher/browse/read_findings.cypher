@@ -3,8 +3,8 @@
 // row if the node is gone, or not of the view.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: graph: str, node: str, labels: list[str], text: list[str], title: str, key: str,
-//   every: bool, sessions: list[str], limit: int, facts: list[dict]
+// params: graph: str, node: str, labels: list[str], text: list[dict], title: list[dict], key:
+//   list[dict], every: bool, sessions: list[str], limit: int, facts: list[dict]
 // returns: element_id: str, labels: list[str], text: list[any], title: any, key: any,
 //   findings: list[dict]
 // mode: read
@@ -15,7 +15,8 @@ MATCH (n) WHERE elementId(n) = $node
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
 RETURN elementId(n) AS element_id, labels(n) AS labels,
-       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+       [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+         + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
          UNWIND $facts AS view
          MATCH (n)-[r]->(t)
          WHERE r[view.fact] IS NOT NULL
@@ -29,12 +30,17 @@ RETURN elementId(n) AS element_id, labels(n) AS labels,
                END
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+           head([name IN [own IN view.names WHERE own.label IN labels(t) + ''
+             | toStringOrNull(t[own.property])]
+             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+                | left(t[own.property], 200)]
              + labels(t) WHERE trim(name) <> '' | left(name, 200)])
          }
        } END AS text,
-       n[$title] AS title, n[$key] AS key, COLLECT {
+       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
+         AS title,
+       head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+         | n[own.property]]) AS key, COLLECT {
   MATCH (n)<-[:PGS_CITES]-(f:PgsFinding)-[:PGS_FROM]->(w:PgsSweep)<-[:PGS_SWEPT]-(r:PgsRun)
   WHERE w.status IN ['accepted', 'partial']
   MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession {graph: $graph})

@@ -2,8 +2,8 @@
 // rank `after` on; only those that are in the view now. What a title is made of is cut to `head`
 // characters. No row without such a partition.
 // The current generation is found as in partitioning/read_current.
-// params: graph: str, partition: int, labels: list[str], after: int, limit: int, text: list[str],
-//   title: str, key: str, weight: str, head: int
+// params: graph: str, partition: int, labels: list[str], after: int, limit: int, text:
+//   list[dict], title: list[dict], key: list[dict], weight: str, head: int
 // returns: size: int, members: list[dict]
 // mode: read
 // language: 5, 25
@@ -25,9 +25,14 @@ RETURN p.size AS size, COLLECT {
   RETURN {
     rank: i.rank, element_id: elementId(m), weight: m[$weight],
     labels: [label IN labels(m) WHERE NOT label STARTS WITH 'Pgs'],
-    title: CASE WHEN m[$title] IS :: STRING NOT NULL THEN left(m[$title], $head) ELSE m[$title] END,
-    key: CASE WHEN m[$key] IS :: STRING NOT NULL THEN left(m[$key], $head) ELSE m[$key] END,
-    text: [property IN $text |
-      CASE WHEN m[property] IS :: STRING NOT NULL THEN left(m[property], $head) ELSE m[property] END]
+    title: head([own IN $title WHERE own.label IN labels(m) + '' AND m[own.property] <> '' |
+      CASE WHEN m[own.property] IS :: STRING NOT NULL THEN left(m[own.property], $head)
+           ELSE m[own.property] END]),
+    key: head([own IN $key WHERE own.label IN labels(m) + '' AND m[own.property] <> '' |
+      CASE WHEN m[own.property] IS :: STRING NOT NULL THEN left(m[own.property], $head)
+           ELSE m[own.property] END]),
+    text: [own IN $text WHERE own.label IN labels(m) + '' |
+      CASE WHEN m[own.property] IS :: STRING NOT NULL THEN left(m[own.property], $head)
+           ELSE m[own.property] END]
   }
 } AS members

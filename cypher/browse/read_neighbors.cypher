@@ -3,9 +3,9 @@
 // at, and of these the first `candidates` are tried for the view: `tried` is how many there were,
 // `last` the id of the last one. Names and facts are cut to `length` characters, what a title is
 // made of to `head`. No row if the node is gone, or not of the view.
-// params: node: str, labels: list[str], types: list[str], type: str, after: int, candidates: int,
-//   limit: int, most: int, text: list[str], title: str, key: str, name: str, fact: str,
-//   length: int, head: int
+// params: node: str, labels: list[str], types: list[str], type: str, after: int, candidates:
+//   int, limit: int, most: int, text: list[dict], title: list[dict], key: list[dict], name: str,
+//   fact: str, length: int, head: int
 // returns: complete: bool, tried: int, last: int?, neighbors: list[dict]
 // mode: read
 // language: 5, 25
@@ -36,9 +36,14 @@ COLLECT {
     labels: [label IN labels(m) WHERE NOT label STARTS WITH 'Pgs'],
     name: coalesce(left(toStringOrNull(r[$name]), $length), ''),
     fact: CASE WHEN r[$fact] IS :: STRING NOT NULL THEN left(r[$fact], $length) ELSE r[$fact] END,
-    title: CASE WHEN m[$title] IS :: STRING NOT NULL THEN left(m[$title], $head) ELSE m[$title] END,
-    key: CASE WHEN m[$key] IS :: STRING NOT NULL THEN left(m[$key], $head) ELSE m[$key] END,
-    text: [property IN $text |
-      CASE WHEN m[property] IS :: STRING NOT NULL THEN left(m[property], $head) ELSE m[property] END]
+    title: head([own IN $title WHERE own.label IN labels(m) + '' AND m[own.property] <> '' |
+      CASE WHEN m[own.property] IS :: STRING NOT NULL THEN left(m[own.property], $head)
+           ELSE m[own.property] END]),
+    key: head([own IN $key WHERE own.label IN labels(m) + '' AND m[own.property] <> '' |
+      CASE WHEN m[own.property] IS :: STRING NOT NULL THEN left(m[own.property], $head)
+           ELSE m[own.property] END]),
+    text: [own IN $text WHERE own.label IN labels(m) + '' |
+      CASE WHEN m[own.property] IS :: STRING NOT NULL THEN left(m[own.property], $head)
+           ELSE m[own.property] END]
   }
 } AS neighbors

@@ -2,7 +2,7 @@
 // has another length.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[str], embedding: str, dimensions: int, facts: list[dict]
+// params: ids: list[int], text: list[dict], embedding: str, dimensions: int, facts: list[dict]
 // returns: ids: list[int], vectors: list[list[float]], texts: list[list[any]]
 // mode: read
 // language: 5, 25
@@ -26,11 +26,13 @@ WITH n, vector,
              END
        RETURN {
          type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-         head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-           + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+         head([name IN [own IN view.names WHERE own.label IN labels(t) + ''
+           | toStringOrNull(t[own.property])]
+           + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+              | left(t[own.property], 200)]
            + labels(t) WHERE trim(name) <> '' | left(name, 200)])
        }
      } END ELSE [] END AS facts
 RETURN collect(id(n)) AS ids, collect(vector) AS vectors,
        collect(CASE WHEN size(vector) > 0 THEN [] ELSE
-               [property IN $text | n[property]] + facts END) AS texts
+               [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] + facts END) AS texts

@@ -2,7 +2,7 @@
 // texts can be read in portions of a known size. The ids hold within one job.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: labels: list[str], text: list[str], facts: list[dict]
+// params: labels: list[str], text: list[dict], facts: list[dict]
 // returns: ids: list[int], sizes: list[int]
 // mode: read
 // language: 5, 25
@@ -15,7 +15,8 @@ CALL () {
 }
 WITH id(n) AS id,
      reduce(total = 0, value IN
-         [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+           + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
            UNWIND $facts AS view
            MATCH (n)-[r]->(t)
            WHERE r[view.fact] IS NOT NULL
@@ -27,7 +28,8 @@ WITH id(n) AS id,
                    WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
-           UNWIND [r[view.fact], left(toStringOrNull(t[view.title]), 200), type(r)] AS value
+           UNWIND [r[view.fact], left(head([own IN view.names WHERE own.label IN labels(t) + ''
+             | toStringOrNull(t[own.property])]), 200), type(r)] AS value
            RETURN value
          } END
        | total +

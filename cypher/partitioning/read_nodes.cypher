@@ -2,7 +2,7 @@
 // the vector, and a few of its components. A missing weight or component is NaN.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[str], weight: str, embedding: str, facts: list[dict]
+// params: ids: list[int], text: list[dict], weight: str, embedding: str, facts: list[dict]
 // returns: ids: list[int], texts: list[list[any]], weights: list[float], dimensions: list[int],
 //   probes: list[list[float]]
 // mode: read
@@ -24,8 +24,9 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
         END
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+    head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+      + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+         | left(t[own.property], 200)]
       + labels(t) WHERE trim(name) <> '' | left(name, 200)])
   }
 } END AS facts,
@@ -36,7 +37,7 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
           ELSE [x IN [vector[0], vector[size(vector) / 3], vector[size(vector) / 2], vector[-1]]
                 | toFloat(x)] END AS probe
 RETURN collect(id(n)) AS ids,
-       collect([property IN $text | n[property]] + facts) AS texts,
+       collect([own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] + facts) AS texts,
        collect(weight) AS weights,
        collect(dimensions) AS dimensions,
        collect(probe) AS probes

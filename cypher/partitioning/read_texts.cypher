@@ -1,7 +1,7 @@
 // Titles and texts of some nodes, as parallel lists.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: ids: list[int], text: list[str], title: str, facts: list[dict]
+// params: ids: list[int], text: list[dict], title: list[dict], facts: list[dict]
 // returns: ids: list[int], titles: list[list[any]], texts: list[list[any]]
 // mode: read
 // language: 5, 25
@@ -20,10 +20,13 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
         END
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+    head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+      + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+         | left(t[own.property], 200)]
       + labels(t) WHERE trim(name) <> '' | left(name, 200)])
   }
 } END AS facts
-RETURN collect(id(n)) AS ids, collect([n[$title]]) AS titles,
-       collect([property IN $text | n[property]] + facts) AS texts
+RETURN collect(id(n)) AS ids, collect([head([own IN $title WHERE own.label IN labels(n) + ''
+  AND n[own.property] <> ''
+  | n[own.property]])]) AS titles,
+       collect([own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] + facts) AS texts

@@ -1,6 +1,7 @@
 // Nodes of a view that are analogies of some nodes, with the strength of the best: the score of the
 // node times the cosine of the skeletons. `made` tells whether the graph has analogies at all.
-// params: graph: str, entries: list[str], scores: list[float], labels: list[str], title: str, k: int
+// params: graph: str, entries: list[str], scores: list[float], labels: list[str], title:
+//   list[dict], k: int
 // returns: made: bool, analogies: list[dict]
 // mode: read
 // language: 5, 25
@@ -14,11 +15,15 @@ CALL (a) {
           ELSE any(label IN labels(m) WHERE label IN $labels)
         END
   WITH m, n, r, $scores[i] * r.skeleton AS score ORDER BY score DESC, elementId(n)
-  WITH m, collect({entry: n[$title], score: score, delta: r.delta})[0] AS best
+  WITH m, collect({
+    entry: head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+      | n[own.property]]),
+    score: score, delta: r.delta})[0] AS best
   ORDER BY best.score DESC, elementId(m) LIMIT $k
   RETURN collect({
     element_id: elementId(m), score: best.score, delta: best.delta, entry: best.entry,
-    title: m[$title]
+    title: head([own IN $title WHERE own.label IN labels(m) + '' AND m[own.property] <> ''
+      | m[own.property]])
   }) AS analogies
 }
 RETURN a IS NOT NULL AS made, analogies

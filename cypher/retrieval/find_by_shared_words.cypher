@@ -4,8 +4,8 @@
 // `size` is the length of the text in characters.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: labels: list[str], text: list[str], terms: list[str], dropped: list[str],
-//   alike: list[list[str]], facts: list[dict]
+// params: labels: list[str], text: list[dict], terms: list[str], dropped: list[str], alike:
+//   list[list[str]], facts: list[dict]
 // returns: element_id: str, found: list[int], size: int
 // mode: read
 // language: 5, 25
@@ -17,7 +17,8 @@ CALL () {
   MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
 }
 WITH n, reduce(joined = '', value IN
-         [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+           + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
            UNWIND $facts AS view
            MATCH (n)-[r]->(t)
            WHERE r[view.fact] IS NOT NULL
@@ -30,8 +31,9 @@ WITH n, reduce(joined = '', value IN
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
            UNWIND [r[view.fact], head([
-             name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+                | left(t[own.property], 200)]
              + labels(t) WHERE trim(name) <> '' | left(name, 200)])] AS value
            RETURN value
          } END

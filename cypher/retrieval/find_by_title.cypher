@@ -1,7 +1,7 @@
 // Nodes of a view whose titles are one of some keywords, or hold one, best first: for each keyword
 // `exact` nodes of that very title, and `part` others, the shorter titles first. Keywords are in
 // lower case. The score is the share of the title that the keyword fills.
-// params: keywords: list[str], title: str, labels: list[str], exact: int, part: int
+// params: keywords: list[str], title: list[dict], labels: list[str], exact: int, part: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
 // language: 5, 25
@@ -12,7 +12,9 @@ CALL () {
   WITH $labels AS labels WHERE size(labels) = 0
   MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
 }
-WITH DISTINCT n, toLower(trim(coalesce(toStringOrNull(n[$title]), ''))) AS title
+WITH DISTINCT n, toLower(trim(coalesce(toStringOrNull(
+       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+             | n[own.property]])), ''))) AS title
 UNWIND [keyword IN $keywords WHERE title CONTAINS keyword] AS keyword
 WITH keyword, title, elementId(n) AS element_id ORDER BY size(title), element_id
 WITH keyword, collect({id: element_id, size: size(title), exact: title = keyword}) AS found

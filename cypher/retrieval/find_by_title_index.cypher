@@ -1,7 +1,7 @@
 // As `find_by_title`, for titles that full-text indexes hold: candidates by the words of a keyword.
 // `keywords` and `phrases` are in parallel; a phrase is a query for the title alone, whose words
 // have no sign of the query language.
-// params: keywords: list[str], phrases: list[str], indexes: list[str], title: str,
+// params: keywords: list[str], phrases: list[str], indexes: list[str], title: list[dict],
 //   labels: list[str], exact: int, part: int, candidates: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
@@ -14,7 +14,10 @@ WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(n) WHERE label IN $labels)
       END
-WITH keyword, toLower(trim(coalesce(toStringOrNull(n[$title]), ''))) AS title,
+WITH keyword, toLower(trim(coalesce(toStringOrNull(head([own IN $title WHERE own.label IN labels(n) + ''
+  AND n[own.property] <> ''
+  | n[own.property]])), '')))
+  AS title,
      elementId(n) AS element_id
 WHERE title CONTAINS keyword
 WITH keyword, title, element_id ORDER BY size(title), element_id

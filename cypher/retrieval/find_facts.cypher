@@ -3,9 +3,9 @@
 // embedding. `forward`: the relationship leads away from the near end. `feedback` is its weight by the outcomes of runs, null
 // before any. Relationships of this package do not count. All are
 // in one row, since a driver takes longer for a row than a server for a relationship.
-// params: nodes: list[str], types: list[str], labels: list[str], title: str, key: str,
-//   text: list[str], embedding: str, vector: list[float], weight: str, name: str, fact_text: str,
-//   fact_embedding: str, k: int
+// params: nodes: list[str], types: list[str], labels: list[str], title: list[dict], key:
+//   list[dict], text: list[dict], embedding: str, vector: list[float], weight: str, name: str,
+//   fact_text: str, fact_embedding: str, k: int
 // returns: facts: list[dict]
 // mode: read
 // language: 5, 25
@@ -44,10 +44,20 @@ RETURN collect({
     THEN head([(n)<-[:PGS_SOURCE]-(t:PgsTriplet {type: type(r)})-[:PGS_TARGET]->(m) | t.weight])
     ELSE head([(m)<-[:PGS_SOURCE]-(t:PgsTriplet {type: type(r)})-[:PGS_TARGET]->(n) | t.weight])
   END,
-  near_title: coalesce(toStringOrNull(n[$title]), toStringOrNull(n[$key]),
-    head([property IN $text WHERE n[property] IS :: STRING NOT NULL | left(n[property], 100)]),
+  near_title: coalesce(
+    head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' |
+      toStringOrNull(n[own.property])]),
+    head([key IN [own IN $key WHERE own.label IN labels(n) + '' | toStringOrNull(n[own.property])]
+      WHERE key <> '' | CASE WHEN key =~ '\\P{L}*' THEN head(labels(n)) + ' ' + key ELSE key END]),
+    head([own IN $text WHERE own.label IN labels(n) + '' AND n[own.property] IS :: STRING NOT NULL
+       | left(n[own.property], 100)]),
     head(labels(n))),
-  far_title: coalesce(toStringOrNull(m[$title]), toStringOrNull(m[$key]),
-    head([property IN $text WHERE m[property] IS :: STRING NOT NULL | left(m[property], 100)]),
+  far_title: coalesce(
+    head([own IN $title WHERE own.label IN labels(m) + '' AND m[own.property] <> '' |
+      toStringOrNull(m[own.property])]),
+    head([key IN [own IN $key WHERE own.label IN labels(m) + '' | toStringOrNull(m[own.property])]
+      WHERE key <> '' | CASE WHEN key =~ '\\P{L}*' THEN head(labels(m)) + ' ' + key ELSE key END]),
+    head([own IN $text WHERE own.label IN labels(m) + '' AND m[own.property] IS :: STRING NOT NULL
+       | left(m[own.property], 100)]),
     head(labels(m)))
 }) AS facts

@@ -2,8 +2,8 @@
 // hold rounded vectors. `fact` is the exact cosine; `near` and `far` are those of the source and the
 // target, null without an embedding. All are in one row, as in `find_facts`.
 // params: indexes: list[str], vector: list[float], fact_embedding: str, labels: list[str],
-//   title: str, key: str, text: list[str], embedding: str, weight: str, name: str, fact_text: str,
-//   candidates: int, k: int
+//   title: list[dict], key: list[dict], text: list[dict], embedding: str, weight: str, name:
+//   str, fact_text: str, candidates: int, k: int
 // returns: facts: list[dict]
 // mode: read
 // language: 5, 25
@@ -28,10 +28,20 @@ RETURN collect({
             THEN 2 * vector.similarity.cosine(other, $vector) - 1 END,
   fact: fact, weight: r[$weight], name: r[$name], text: r[$fact_text],
   feedback: head([(n)<-[:PGS_SOURCE]-(t:PgsTriplet {type: type(r)})-[:PGS_TARGET]->(m) | t.weight]),
-  near_title: coalesce(toStringOrNull(n[$title]), toStringOrNull(n[$key]),
-    head([property IN $text WHERE n[property] IS :: STRING NOT NULL | left(n[property], 100)]),
+  near_title: coalesce(
+    head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' |
+      toStringOrNull(n[own.property])]),
+    head([key IN [own IN $key WHERE own.label IN labels(n) + '' | toStringOrNull(n[own.property])]
+      WHERE key <> '' | CASE WHEN key =~ '\\P{L}*' THEN head(labels(n)) + ' ' + key ELSE key END]),
+    head([own IN $text WHERE own.label IN labels(n) + '' AND n[own.property] IS :: STRING NOT NULL
+       | left(n[own.property], 100)]),
     head(labels(n))),
-  far_title: coalesce(toStringOrNull(m[$title]), toStringOrNull(m[$key]),
-    head([property IN $text WHERE m[property] IS :: STRING NOT NULL | left(m[property], 100)]),
+  far_title: coalesce(
+    head([own IN $title WHERE own.label IN labels(m) + '' AND m[own.property] <> '' |
+      toStringOrNull(m[own.property])]),
+    head([key IN [own IN $key WHERE own.label IN labels(m) + '' | toStringOrNull(m[own.property])]
+      WHERE key <> '' | CASE WHEN key =~ '\\P{L}*' THEN head(labels(m)) + ' ' + key ELSE key END]),
+    head([own IN $text WHERE own.label IN labels(m) + '' AND m[own.property] IS :: STRING NOT NULL
+       | left(m[own.property], 100)]),
     head(labels(m)))
 }) AS facts

@@ -3,8 +3,8 @@
 // Each far node comes once, by its shortest path. `nodes` are the titles along the path, the entry's
 // first; `types` and `forward` tell the relationships between them and whether they lead away from
 // the entry. Without a vector, far nodes score 0. Relationships of this package do not count.
-// params: entries: list[str], types: list[str], labels: list[str], text: list[str], title: str,
-//   embedding: str, vector: list[float], k: int
+// params: entries: list[str], types: list[str], labels: list[str], text: list[dict], title:
+//   list[dict], embedding: str, vector: list[float], k: int
 // returns: far: list[dict]
 // mode: read
 // language: 5, 25
@@ -12,7 +12,8 @@ UNWIND range(0, size($entries) - 1) AS i
 MATCH (n) WHERE elementId(n) = $entries[i]
 MATCH (n)-[r]-(h)
 WHERE h <> n AND CASE size($types) WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_' ELSE type(r) IN $types END
-  AND none(property IN $text WHERE trim(coalesce(toStringOrNull(h[property]), '')) <> '')
+  AND none(own IN $text WHERE own.label IN labels(h) + ''
+           AND trim(coalesce(toStringOrNull(h[own.property]), '')) <> '')
   AND none(label IN labels(h) WHERE label STARTS WITH 'Pgs')
 WITH i, n, h, head(collect(r)) AS r
 CALL (n, h, r) {
@@ -24,7 +25,8 @@ CALL (n, h, r) {
   MATCH (h)-[s]-(g)
   WHERE g <> n AND g <> h
     AND CASE size($types) WHEN 0 THEN NOT type(s) STARTS WITH 'PGS_' ELSE type(s) IN $types END
-    AND none(property IN $text WHERE trim(coalesce(toStringOrNull(g[property]), '')) <> '')
+    AND none(own IN $text WHERE own.label IN labels(g) + ''
+           AND trim(coalesce(toStringOrNull(g[own.property]), '')) <> '')
     AND none(label IN labels(g) WHERE label STARTS WITH 'Pgs')
   MATCH (g)-[t]-(m)
   WHERE m <> n AND m <> h AND m <> g
@@ -36,7 +38,8 @@ WHERE CASE size($labels)
         WHEN 0 THEN none(label IN labels(m) WHERE label STARTS WITH 'Pgs')
         ELSE any(label IN labels(m) WHERE label IN $labels)
       END
-  AND any(property IN $text WHERE trim(coalesce(toStringOrNull(m[property]), '')) <> '')
+  AND any(own IN $text WHERE own.label IN labels(m) + ''
+           AND trim(coalesce(toStringOrNull(m[own.property]), '')) <> '')
 WITH i, n, hubs, links, m ORDER BY size(links), i
 WITH m, head(collect({entry: n, hubs: hubs, links: links})) AS path
 WITH m, path, m[$embedding] AS own
@@ -48,6 +51,9 @@ ORDER BY score DESC, elementId(m) LIMIT $k
 WITH m, score, path, [path.entry] + path.hubs + [m] AS along
 RETURN collect({
   element_id: elementId(m), score: score,
-  nodes: [node IN along | node[$title]], types: [link IN path.links | type(link)],
+  nodes: [node IN along |
+    head([own IN $title WHERE own.label IN labels(node) + '' AND node[own.property] <> ''
+          | node[own.property]])],
+  types: [link IN path.links | type(link)],
   forward: [place IN range(0, size(path.links) - 1) | startNode(path.links[place]) = along[place]]
 }) AS far

@@ -1,7 +1,8 @@
 // Some nodes with what a prompt shows of them.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: nodes: list[str], text: list[str], title: str, key: str, facts: list[dict]
+// params: nodes: list[str], text: list[dict], title: list[dict], key: list[dict], facts:
+//   list[dict]
 // returns: nodes: list[dict]
 // mode: read
 // language: 5, 25
@@ -21,12 +22,17 @@ WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
         END
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+    head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+      + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+         | left(t[own.property], 200)]
       + labels(t) WHERE trim(name) <> '' | left(name, 200)])
   }
 } END AS facts
 RETURN collect({
   element_id: elementId(n), labels: [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
-  text: [property IN $text | n[property]] + facts, title: n[$title], key: n[$key]
+  text: [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] + facts,
+  title: head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+               | n[own.property]]),
+  key: head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+             | n[own.property]])
 }) AS nodes

@@ -2,8 +2,8 @@
 // gone, or have no place in it, have no row.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: generation: str, nodes: list[str], text: list[str], title: str, key: str,
-//   facts: list[dict]
+// params: generation: str, nodes: list[str], text: list[dict], title: list[dict], key:
+//   list[dict], facts: list[dict]
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
 //   title: any, key: any
 // mode: read
@@ -14,7 +14,8 @@ MATCH (n)-[m:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $gen
 WHERE p.level = 0
 RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+       [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+         + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
          UNWIND $facts AS view
          MATCH (n)-[r]->(t)
          WHERE r[view.fact] IS NOT NULL
@@ -28,9 +29,14 @@ RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
                END
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+           head([name IN [own IN view.names WHERE own.label IN labels(t) + ''
+             | toStringOrNull(t[own.property])]
+             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+                | left(t[own.property], 200)]
              + labels(t) WHERE trim(name) <> '' | left(name, 200)])
          }
        } END AS text,
-       n[$title] AS title, n[$key] AS key
+       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
+         AS title,
+       head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+         | n[own.property]]) AS key

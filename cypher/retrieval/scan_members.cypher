@@ -7,8 +7,8 @@
 // `alike` signs becomes the letters that it stands for. A text with hyphens counts without them as
 // well, since they may stand at the ends of lines. The facts of relationships within the view are
 // text of their source. If `facts` is empty, no relationship is read.
-// params: partitions: list[str], text: list[str], wanted: list[dict], most: int,
-//   dropped: list[str], alike: list[list[str]], facts: list[dict]
+// params: partitions: list[str], text: list[dict], wanted: list[dict], most: int, dropped:
+//   list[str], alike: list[list[str]], facts: list[dict]
 // returns: searched: int, found: list[dict]
 // mode: read
 // language: 5, 25
@@ -22,7 +22,8 @@ CALL () {
   MATCH (p:PgsPartition {uid: $partitions[place]})<-[m:PGS_IN]-(n)
   WITH place, m, n,
        reduce(joined = '', value IN
-         [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+         [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+           + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
            UNWIND $facts AS view
            MATCH (n)-[r]->(t)
            WHERE r[view.fact] IS NOT NULL
@@ -35,8 +36,9 @@ CALL () {
                    ELSE any(label IN labels(t) WHERE label IN view.labels)
                  END
            UNWIND [r[view.fact], head([
-             name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+             name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+                | left(t[own.property], 200)]
              + labels(t) WHERE trim(name) <> '' | left(name, 200)])] AS value
            RETURN value
          } END

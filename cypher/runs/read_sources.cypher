@@ -2,8 +2,8 @@
 // partition was made.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: generation: str, partitions: list[int], ranks: list[int], title: str, key: str,
-//   text: list[str], facts: list[dict]
+// params: generation: str, partitions: list[int], ranks: list[int], title: list[dict], key:
+//   list[dict], text: list[dict], facts: list[dict]
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any,
 //   key: any, text: list[any]
 // mode: read
@@ -14,8 +14,12 @@ WHERE p.level = 0
 MATCH (p)<-[m:PGS_IN {rank: $ranks[i]}]-(n)
 RETURN $partitions[i] AS partition, $ranks[i] AS rank, m.hash AS hash, elementId(n) AS element_id,
        [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       n[$title] AS title, n[$key] AS key,
-       [property IN $text | n[property]] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
+         AS title,
+       head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+         | n[own.property]]) AS key,
+       [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]]
+         + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
          UNWIND $facts AS view
          MATCH (n)-[r]->(t)
          WHERE r[view.fact] IS NOT NULL
@@ -29,8 +33,10 @@ RETURN $partitions[i] AS partition, $ranks[i] AS rank, m.hash AS hash, elementId
                END
          RETURN {
            type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-           head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-             + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+           head([name IN [own IN view.names WHERE own.label IN labels(t) + ''
+             | toStringOrNull(t[own.property])]
+             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+                | left(t[own.property], 200)]
              + labels(t) WHERE trim(name) <> '' | left(name, 200)])
          }
        } END AS text

@@ -1,8 +1,8 @@
 // Analogies between the nodes of some partitions and those of other partitions of a generation, at
 // most some for each partition, those with the largest difference. Only the current analogies of the
 // graph count, and only nodes that are still in its view.
-// params: graph: str, generation: str, partitions: list[int], labels: list[str], text: list[str],
-//   title: str, key: str, most: int
+// params: graph: str, generation: str, partitions: list[int], labels: list[str], text:
+//   list[dict], title: list[dict], key: list[dict], most: int
 // returns: partition: int, analogies: list[dict]
 // mode: read
 // language: 5, 25
@@ -17,7 +17,11 @@ WHERE q.level = 0 AND q.id <> p.id AND EXISTS { (q)-[:PGS_PART_OF]->(g) }
       END)
 WITH p, i, m, r, q, j ORDER BY p.id, r.delta DESC, i.rank, q.id, j.rank
 WITH p.id AS partition, collect({
-  rank: i.rank, other: q.id, title: m[$title], key: m[$key],
-  text: [property IN $text | m[property]]
+  rank: i.rank, other: q.id,
+  title: head([own IN $title WHERE own.label IN labels(m) + '' AND m[own.property] <> ''
+               | m[own.property]]),
+  key: head([own IN $key WHERE own.label IN labels(m) + '' AND m[own.property] <> ''
+             | m[own.property]]),
+  text: [own IN $text WHERE own.label IN labels(m) + '' | m[own.property]]
 }) AS analogies
 RETURN partition, analogies[..$most] AS analogies

@@ -2,8 +2,8 @@
 // element id, labels, texts, title, and key. In one row, because rows cost more than nodes.
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
-// params: partition: str, first: int, last: int, text: list[str], title: str, key: str,
-//   facts: list[dict]
+// params: partition: str, first: int, last: int, text: list[dict], title: list[dict], key:
+//   list[dict], facts: list[dict]
 // returns: members: list[list[any]]
 // mode: read
 // language: 5, 25
@@ -23,10 +23,15 @@ WITH m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
         END
   RETURN {
     type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-    head([name IN [toStringOrNull(t[view.title]), toStringOrNull(t[view.key])]
-      + [property IN $text WHERE t[property] IS :: STRING NOT NULL | left(t[property], 200)]
+    head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+      + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+         | left(t[own.property], 200)]
       + labels(t) WHERE trim(name) <> '' | left(name, 200)])
   }
 } END AS facts ORDER BY rank
 RETURN collect([rank, elementId(n), [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
-                [property IN $text | n[property]] + facts, n[$title], n[$key]]) AS members
+                [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] + facts,
+                head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+                      | n[own.property]]),
+                head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+                      | n[own.property]])]) AS members

@@ -41,10 +41,10 @@ async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText
     async for row in tools.db.stream(
         queries.get("analogies/read_texts"),
         labels=list(mapping.labels),
-        text=list(mapping.text),
+        text=mapping.text_properties,
         facts=mapping.facts,
-        title=mapping.title or "",
-        key=mapping.key or "",
+        title=mapping.title_properties,
+        key=mapping.key_properties,
     ):
         node = node_text.node(rank=0, labels=(), **row)
         if node.text:

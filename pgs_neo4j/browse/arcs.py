@@ -18,9 +18,9 @@ async def read_analogies(db: Database, view: GraphView) -> tuple[PartitionAnalog
         queries.get("browse/read_analogies"),
         graph=view.name,
         labels=list(view.mapping.labels),
-        text=list(view.mapping.text),
-        title=view.mapping.title or "",
-        key=view.mapping.key or "",
+        text=view.mapping.text_properties,
+        title=view.mapping.title_properties,
+        key=view.mapping.key_properties,
         head=HEAD,
         limit=MOST_ARCS,
     )

@@ -26,9 +26,9 @@ async def read_members(
         labels=list(mapping.labels),
         after=-1 if after is None else min(max(after, -1), LARGEST),
         limit=limit + 1,
-        text=list(mapping.text),
-        title=mapping.title or "",
-        key=mapping.key or "",
+        text=mapping.text_properties,
+        title=mapping.title_properties,
+        key=mapping.key_properties,
         weight=mapping.weight or "",
         head=HEAD,
     )

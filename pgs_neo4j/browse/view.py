@@ -41,7 +41,7 @@ def unknown_node(view: GraphView, element_id: str) -> UnknownNodeError:
 def title_of(row: Mapping[str, Any]) -> str:
     """Return the title of a row's node, as ``node_text.node`` does."""
     label = next(iter(row["labels"]), "node")
-    title = node_text.title_of(row["title"], row["text"], row["key"])
+    title = node_text.title_of(row["title"], row["text"], row["key"], label)
     return title or f"{label} {row['element_id']}"
 
 

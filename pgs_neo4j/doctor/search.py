@@ -9,7 +9,6 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
-from pgs_neo4j.retrieval.indexes.wanted import text_properties
 from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.survey.wording import quote_name
 
@@ -24,7 +23,7 @@ def check_search(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> Check:
     mapping = graph.mapping
     usable = [index for index in indexes if index.state == "ONLINE"]
     parts, options = [_describe_words(graph, usable)], []
-    if text_properties(mapping) and _incomplete_labels(mapping, usable):
+    if mapping.words and _incomplete_labels(mapping, usable):
         options.append("--text")
     if mapping.embedding:
         parts.append(_describe_vectors(mapping, usable))
@@ -42,7 +41,7 @@ def check_search(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> Check:
 
 def _describe_words(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> str:
     mapping = graph.mapping
-    if not text_properties(mapping):
+    if not mapping.words:
         return "no words, because the mapping names neither text nor title"
     own = graph.generation is not None and not graph.redefined
     instead = "by the text index of the partitions" if own else "by reading every text"
@@ -53,7 +52,8 @@ def _describe_words(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> str:
         uncovered = [
             label
             for label in mapping.labels
-            if not covering_text_indexes(indexes, replace(mapping, labels=(label,)))
+            if mapping.list_words(label)
+            and not covering_text_indexes(indexes, replace(mapping, labels=(label,)))
         ]
         return f"words {instead}, because no full-text index holds texts of {_listed(uncovered)}"
     rest = _incomplete_labels(mapping, indexes)
@@ -63,12 +63,14 @@ def _describe_words(graph: StoredGraph, indexes: Sequence[SearchIndex]) -> str:
 
 def _incomplete_labels(mapping: GraphMapping, indexes: Sequence[SearchIndex]) -> list[str]:
     """Return the labels that have no full-text index on all of their texts."""
-    wanted = set(text_properties(mapping))
     return [
         label
         for label in mapping.labels
-        if not any(
-            _is_text(index) and label in index.labels and wanted <= {*index.properties}
+        if mapping.list_words(label)
+        and not any(
+            _is_text(index)
+            and label in index.labels
+            and {*mapping.list_words(label)} <= {*index.properties}
             for index in indexes
         )
     ]

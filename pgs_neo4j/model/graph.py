@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+Row = dict[str, Any]
 Origin = Literal["cold", "seeded", "refreshed"]
 
 
@@ -17,7 +19,9 @@ class GraphMapping:
     """The named view of a database: its nodes, relationships, and properties.
 
     Everything is optional. Without labels or relationship types, all take part except those of
-    this package. ``text`` properties are joined in this order. ``relationship_name`` and
+    this package. ``text`` properties are joined in this order. ``User.display_name`` in ``text``,
+    ``titles``, or ``keys`` is a property of the nodes with one label; it is preferred to ``title``
+    and ``key``, which are for all labels. ``relationship_name`` and
     ``relationship_text`` name what a relationship is called and the fact that it states. A fact is
     part of its source's text, if both ends are nodes of the view. ``relationship_embedding`` is a
     stored vector of the fact. ``embedding_model`` is the
@@ -39,6 +43,70 @@ class GraphMapping:
     chunk_labels: tuple[str, ...] = ()
     mention_types: tuple[str, ...] = ()
     embedding_model: str | None = None
+    titles: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
+    @property
+    def text_properties(self) -> list[Row]:
+        """The parameter that tells statements which properties are text, in this order."""
+        return _list_properties(self.text)
+
+    @property
+    def title_properties(self) -> list[Row]:
+        """The parameter that tells statements where titles are; the first value counts."""
+        return _list_properties((*self.titles, *filter(None, (self.title,))))
+
+    @property
+    def key_properties(self) -> list[Row]:
+        """The parameter that tells statements where keys are; the first value counts."""
+        return _list_properties((*self.keys, *filter(None, (self.key,))))
+
+    @property
+    def name_properties(self) -> list[Row]:
+        """The same for what a node is called: its title, or else its key."""
+        return [*self.title_properties, *self.key_properties]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The properties of nodes with words, titles first, each once.
+
+        Those of one label are listed if the label takes part.
+        """
+        listed = (own for label in self.labels or ("",) for own in self.list_words(label))
+        return tuple(dict.fromkeys(listed))
+
+    def list_words(self, label: str) -> tuple[str, ...]:
+        """Return the properties with words of the nodes of one label, titles first, each once."""
+        named = (*self.titles, *filter(None, (self.title,)), *self.text)
+        found = (self._find_property(label, name) for name in named)
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def _find_property(self, label: str, name: str) -> str:
+        """Return the property of a label that a name stands for, empty if it is another label's."""
+        own = dict(split_property(name))
+        if label and label in own:
+            return own[label]
+        return "" if any(other in own for other in self.labels) else name
+
+    @property
+    def searched_properties(self) -> list[Row]:
+        """The parameter that tells statements where words are: texts, then other titles."""
+        return [*self.text_properties, *self.other_titles]
+
+    @property
+    def other_titles(self) -> list[Row]:
+        """The titles that are not text as well."""
+        text = self.text_properties
+        return [
+            own
+            for own in self.title_properties
+            if own not in text and own | {"label": ""} not in text
+        ]
+
+    @property
+    def has_title(self) -> bool:
+        """Whether it names any title."""
+        return bool(self.titles or self.title)
 
     @property
     def has_text(self) -> bool:
@@ -58,10 +126,24 @@ class GraphMapping:
             "name": self.relationship_name or "",
             "types": list(self.relationship_types),
             "labels": list(self.labels),
-            "title": self.title or "",
-            "key": self.key or "",
+            "names": self.name_properties,
         }
         return [view]
+
+
+def split_property(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the labels and properties that a name can stand for; the label of all nodes is empty.
+
+    ``User.name`` is ``name`` of a user, or else a property of any node that has a dot in its name.
+    """
+    places = [place for place, sign in enumerate(name) if sign == "."]
+    parts = ((name[:place], name[place + 1 :]) for place in places)
+    return (("", name), *((label, own) for label, own in parts if label and own))
+
+
+def _list_properties(names: Iterable[str]) -> list[Row]:
+    pairs = dict.fromkeys(pair for name in names for pair in split_property(name))
+    return [{"label": label, "property": own} for label, own in pairs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ async def pool_order(
             db.read(
                 query,
                 ids=ids[part].tolist(),
-                text=list(mapping.text),
+                text=mapping.text_properties,
                 facts=mapping.facts,
                 embedding=mapping.embedding or "",
                 dimensions=dimensions,

@@ -134,7 +134,11 @@ class RelationshipsRow(TypedDict):
 
 def definition_of(mapping: GraphMapping) -> str:
     """Return a mapping as the JSON text that graphs and generations store."""
-    return json.dumps(asdict(mapping), sort_keys=True)
+    written = asdict(mapping)
+    for name in ("titles", "keys"):
+        if not written[name]:
+            del written[name]  # so that a mapping without them is what it was before there were any
+    return json.dumps(written, sort_keys=True)
 
 
 def uid(generation_id: str, number: int, level: int = 0) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval.places import PlacedNode
@@ -40,10 +41,9 @@ class LookupOrder:
         )
 
     @property
-    def properties(self) -> list[str]:
+    def properties(self) -> list[dict[str, Any]]:
         """The properties to search: those that a prompt shows of a node."""
-        title = [self.mapping.title] if self.mapping.title else []
-        return list(dict.fromkeys((*self.mapping.text, *title)))
+        return self.mapping.searched_properties
 
     @property
     def texts(self) -> int:

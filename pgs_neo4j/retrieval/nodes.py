@@ -19,10 +19,10 @@ async def read_nodes(
     rows = await db.read(
         queries.get("retrieval/read_nodes"),
         nodes=list(element_ids),
-        text=list(mapping.text),
+        text=mapping.text_properties,
         facts=mapping.facts,
-        title=mapping.title or "",
-        key=mapping.key or "",
+        title=mapping.title_properties,
+        key=mapping.key_properties,
     )
     return tuple(
         node_text.node(rank=rank, **{name: row[name] for name in NAMES})

@@ -57,10 +57,10 @@ async def read_placed(
     rows = await db.read(
         queries.get("retrieval/read_placed"),
         places=[{"partition": uids[part], "ranks": sorted(set(of))} for part, of in ranks.items()],
-        text=list(mapping.text),
+        text=mapping.text_properties,
         facts=mapping.facts if most_characters is None else [],
-        title=mapping.title or "",
-        key=mapping.key or "",
+        title=mapping.title_properties,
+        key=mapping.key_properties,
         most=most_characters,
     )
     return {placed.place: placed for placed in map(PlacedNode, rows)}

@@ -153,10 +153,10 @@ async def _read_placed(db: Database, order: LookupOrder, nodes: list[str]) -> li
         queries.get("retrieval/read_placed_nodes"),
         generation=order.generation,
         nodes=nodes,
-        text=list(order.mapping.text),
+        text=order.mapping.text_properties,
         facts=order.mapping.facts,
-        title=order.mapping.title or "",
-        key=order.mapping.key or "",
+        title=order.mapping.title_properties,
+        key=order.mapping.key_properties,
     )
 
 

@@ -27,7 +27,7 @@ async def find_by_shared_words(
     rows = await db.read(
         queries.get("retrieval/find_by_shared_words"),
         labels=list(mapping.labels),
-        text=list(mapping.text),
+        text=mapping.text_properties,
         facts=mapping.facts,
         terms=terms,
         dropped=list(dropped_signs()),

@@ -89,9 +89,9 @@ async def _sources(db: Database, answer: Answer, mapping: GraphMapping) -> list[
             generation=answer.generation,
             partitions=[partition for partition, _ in batch],
             ranks=[rank for _, rank in batch],
-            title=mapping.title or "",
-            key=mapping.key or "",
-            text=list(mapping.text),
+            title=mapping.title_properties,
+            key=mapping.key_properties,
+            text=mapping.text_properties,
             facts=mapping.facts,
         )
         for row in cast("list[SourceRow]", batch_rows):
@@ -106,9 +106,9 @@ async def _shown(db: Database, answer: Answer, mapping: GraphMapping) -> dict[Pl
     rows = await db.read(
         queries.get("runs/read_shown"),
         run=answer.run,
-        title=mapping.title or "",
-        key=mapping.key or "",
-        text=list(mapping.text),
+        title=mapping.title_properties,
+        key=mapping.key_properties,
+        text=mapping.text_properties,
         facts=mapping.facts,
     )
     return {(row["partition"], row["rank"]): row for row in cast("list[SourceRow]", rows)}

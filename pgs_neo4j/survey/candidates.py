@@ -45,7 +45,7 @@ EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
 NUMBERS = frozenset({"INTEGER", "FLOAT"})
 MIN_TEXT_SHARE = 0.05  # of a label's nodes
-MIN_TEXT_NODES = 0.5  # of all nodes, for a key to be their title
+MIN_TEXT_NODES = 0.5  # of a label's nodes, for a key to be their title
 MIN_LONG = 120  # mean characters from which prose is prose, whatever its name says
 MIN_DISTINCT_SHARE = 0.05  # of the nodes; below, a property enumerates a few values
 # Of a title's values, by the rank of its name: the less directly it names its node, the more.
@@ -164,28 +164,17 @@ def _is_shared(item: NodeProperty) -> bool:
     return item.distinct < 0.8 * item.nodes
 
 
-def distinct_share(survey: Survey, name: str | None) -> float:
-    """Share of the sampled values of a property that differ, 0 to 1; 1 without a value.
-
-    Values of different labels count apart.
-    """
-    named = [item for s in survey.labels for item in s.properties if item.name == name]
-    nodes = sum(item.nodes for item in named)
-    return sum(item.distinct for item in named) / nodes if nodes else 1.0
-
-
-def is_legible(survey: Survey, name: str) -> bool:
+def is_legible(sample: LabelSample, key: NodeProperty) -> bool:
     """Whether a key can serve as a title: short strings on most nodes, of varying length.
 
-    Codes that a machine made have all the same length.
+    Codes that a machine made have all the same length, and numbers tell people nothing.
     """
-    named = [item for s in survey.labels for item in s.properties if item.name == name]
-    short = all(
-        item.texts == item.nodes and (item.mean_length or 0.0) <= MAX_TITLE_LENGTH for item in named
-    )
-    varying = any((item.longest or 0) > 1.2 * (item.mean_length or 0.0) for item in named)
-    share = node_shares(survey, lambda _, candidate: candidate.name == name).get(name, 0.0)
-    return short and varying and share >= MIN_TEXT_NODES
+    if key.texts != key.nodes or (key.mean_length or 0.0) > MAX_TITLE_LENGTH:
+        return False
+    if key.share_of("number", "code", "link", "moment", "blank") >= 0.5:
+        return False
+    varying = (key.longest or 0) > 1.2 * (key.mean_length or 0.0)
+    return varying and sample.share(key) >= MIN_TEXT_NODES
 
 
 def is_numeric(candidate: NodeProperty | RelationshipProperty) -> bool:

@@ -56,6 +56,8 @@ def map_schema(recognition: Recognition, usual: GraphMapping) -> GraphMapping:
         text=texts,
         title=usual.title if schema.open_texts else _among(wanted.title, readable),
         key=_key(wanted.key, part) if wanted.key else usual.key,
+        titles=usual.titles if schema.open_texts else (),
+        keys=() if wanted.key else usual.keys,
         weight=usual.weight,
         relationship_weight=usual.relationship_weight,
         embedding=_among(wanted.embedding, _vectors(part)),
@@ -77,9 +79,10 @@ def note_schema(recognition: Recognition, mapping: GraphMapping) -> Iterator[str
         yield f"the database also follows the schema of {other}; store that as another graph"
     yield f"labels: {_listed(mapping.labels)}; nodes with none of them do not take part"
     yield f"text: {_listed(mapping.text)}, in this order" if mapping.text else "no text"
-    yield f"title: {quote_name(mapping.title)}" if mapping.title else "no title in common"
-    if mapping.key:
-        yield f"key: {quote_name(mapping.key)}"
+    titles = [*mapping.titles, *filter(None, (mapping.title,))]
+    yield f"title: {_listed(titles)}" if titles else "no title in common"
+    if keys := [*mapping.keys, *filter(None, (mapping.key,))]:
+        yield f"key: {_listed(keys)}"
     else:
         yield "no property identifies every node; citations use the ids of the database"
     if mapping.embedding:

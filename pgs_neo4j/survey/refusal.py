@@ -9,6 +9,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.graph import split_property
 from pgs_neo4j.survey import candidates
 from pgs_neo4j.survey.sample import SCAN
 from pgs_neo4j.survey.values import NodeProperty, RelationshipProperty, Survey
@@ -19,6 +20,7 @@ READABLE = ("BOOLEAN", "INTEGER", "FLOAT")
 MIN_FITTING = 0.5  # of the values of a property; the others count as missing
 MAX_SHARED = 0.05  # of the nodes with a key: a few duplicates do not spoil the others
 MAX_LISTED = 8
+LABELED = ("--text", "--title", "--key")  # may be properties of single labels
 
 
 async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -> None:
@@ -28,12 +30,18 @@ async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -
     """
     names = {item.name for sample in content.labels for item in sample.properties}
     for option, name in _node_properties(mapping):
-        if name not in names:
-            rows = await db.read(
-                queries.get("survey/count_property"), labels=list(mapping.labels), name=name
-            )
-            if not rows[0]["count"]:
-                raise _missing("node", option, name, names)
+        labeled = option in LABELED
+        if find_named(content, name) if labeled else name in names:
+            continue
+        for label, own in split_property(name) if labeled else (("", name),):
+            labels = [label] if label else list(mapping.labels)
+            if label and mapping.labels and label not in mapping.labels:
+                continue
+            rows = await db.read(queries.get("survey/count_property"), labels=labels, name=own)
+            if rows[0]["count"]:
+                break
+        else:
+            raise _missing_property(content, option, name, mapping.labels)
     names = {item.name for sample in content.relationship_types for item in sample.properties}
     for option, name in relationship_properties(mapping):
         if name not in names:
@@ -51,10 +59,9 @@ def refuse_types(content: Survey, mapping: GraphMapping) -> None:
 
     Fewer values of another type do no harm: they count as missing.
     """
-    nodes = [item for sample in content.labels for item in sample.properties]
     links = [item for sample in content.relationship_types for item in sample.properties]
     for name in mapping.text:
-        named = [item for item in nodes if item.name == name]
+        named = find_named(content, name)
         if named and not any(map(is_readable, named)):
             vector = any(item.sizes for item in named)
             way = "map it with --embedding" if vector else "leave it out"
@@ -62,6 +69,7 @@ def refuse_types(content: Survey, mapping: GraphMapping) -> None:
                 f"{quote_name(name)} cannot be read as text, because it holds "
                 f"{list_types(named)}; {way}, and name a property with words with --text"
             )
+    nodes = [item for sample in content.labels for item in sample.properties]
     named = [item for item in nodes if item.name == mapping.weight]
     if named and _share(named, _numbers) < MIN_FITTING:
         raise _unusable("weight", "numbers", named)
@@ -82,18 +90,18 @@ async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
     Nodes share a key only if their labels are the same. Raises MappingError if they are more than a
     few, because such keys identify nothing.
     """
-    if mapping.key is None:
+    if not mapping.key_properties:
         return []
     rows = await db.read(
         queries.get("survey/read_shared_keys"),
         labels=list(mapping.labels),
-        key=mapping.key,
+        key=mapping.key_properties,
         scan=SCAN,
     )
     keyed, shared, examples = rows[0]["keyed"], rows[0]["shared"], rows[0]["examples"]
     if not shared:
         return []
-    name = quote_name(mapping.key)
+    name = " or ".join(map(quote_name, filter(None, (*mapping.keys, mapping.key))))
     listed = ", ".join(quote_name(str(value)[:60]) for value in examples)
     of = f"{shared:,} of {counted(keyed, 'node')} share their value of {name} (such as {listed})"
     if shared > MAX_SHARED * keyed:
@@ -102,6 +110,17 @@ async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
             "leave --key out, so that citations use the ids of the database"
         )
     return [f"{of}; citations of these nodes are ambiguous"]
+
+
+def find_named(content: Survey, name: str) -> list[NodeProperty]:
+    """Return what is known of a text, title, or key, by label."""
+    wanted = set(split_property(name))
+    return [
+        item
+        for sample in content.labels
+        for item in sample.properties
+        if ("", item.name) in wanted or (sample.label, item.name) in wanted
+    ]
 
 
 def is_readable(item: NodeProperty | RelationshipProperty) -> bool:
@@ -125,6 +144,8 @@ def list_types(properties: Iterable[NodeProperty | RelationshipProperty]) -> str
 def _node_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
     """Yield each mapped property of nodes after its option."""
     yield from (("--text", name) for name in mapping.text)
+    yield from (("--title", name) for name in mapping.titles)
+    yield from (("--key", name) for name in mapping.keys)
     for option in ("title", "key", "weight", "embedding"):
         name = getattr(mapping, option)
         if name is not None:
@@ -139,17 +160,43 @@ def relationship_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
             yield f"--relationship-{part}", name
 
 
+def _missing_property(
+    content: Survey, option: str, name: str, chosen: Collection[str]
+) -> MappingError:
+    """Return the error for a property of nodes, with what may be meant."""
+    everywhere = {item.name for sample in content.labels for item in sample.properties}
+    by_label = {sample.label: sample for sample in content.labels}
+    for label, own in split_property(name)[1:]:
+        if label in by_label:
+            names = {item.name for item in by_label[label].properties}
+            return _missing(f"node labeled {quote_name(label)}", option, own, names)
+        near = difflib.get_close_matches(label, by_label, n=1)
+        if chosen and label not in chosen and not near:
+            return MappingError(
+                f"the mapping leaves {quote_name(label)} out of the graph; add --label "
+                f"{quote_name(label)}, or drop {option} {quote_name(name)}"
+            )
+        if near and own in everywhere:
+            return MappingError(
+                f"no node has the label {quote_name(label)} ({option} {quote_name(name)}); did you "
+                f"mean {quote_name(f'{near[0]}.{own}')}?"
+            )
+    return _missing("node", option, name, everywhere)
+
+
 def _missing(what: str, option: str, name: str, names: Collection[str]) -> MappingError:
     near = difflib.get_close_matches(name, sorted(names), n=1)
+    what, _, of = what.partition(" ")
+    of = f" {of}" if of else ""
     if near:
         way = f"did you mean {quote_name(near[0])}?"
     elif names:
         some = sorted(names)
         more = f", and {len(some) - MAX_LISTED} more" if len(some) > MAX_LISTED else ""
-        way = f"the {what}s have {', '.join(map(quote_name, some[:MAX_LISTED]))}{more}"
+        way = f"the {what}s{of} have {', '.join(map(quote_name, some[:MAX_LISTED]))}{more}"
     else:
-        way = f"the {what}s have no properties, so leave the option out"
-    return MappingError(f"no {what} has the property {quote_name(name)} ({option}); {way}")
+        way = f"the {what}s{of} have no properties, so leave the option out"
+    return MappingError(f"no {what}{of} has the property {quote_name(name)} ({option}); {way}")
 
 
 def _unusable(

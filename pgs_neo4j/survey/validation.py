@@ -11,6 +11,7 @@ from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
 from pgs_neo4j.survey.refusal import (
+    find_named,
     is_readable,
     list_types,
     note_key,
@@ -19,7 +20,7 @@ from pgs_neo4j.survey.refusal import (
     relationship_properties,
 )
 from pgs_neo4j.survey.sample import survey
-from pgs_neo4j.survey.values import NodeProperty, Survey
+from pgs_neo4j.survey.values import Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.text.shown import percent
@@ -80,13 +81,15 @@ async def _refuse(db: Database, mapping: GraphMapping) -> None:
 
 
 def _node_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
-    properties = [p for sample in content.labels for p in sample.properties]
     sampled = sum(sample.sampled for sample in content.labels)
-    by_name: dict[str, list[NodeProperty]] = {}
-    for item in properties:
-        by_name.setdefault(item.name, []).append(item)
-    single = (mapping.title, mapping.key, mapping.weight, mapping.embedding)
-    for name in dict.fromkeys((*mapping.text, *(name for name in single if name))):
+    named = (*mapping.titles, mapping.title, *mapping.keys, mapping.key)
+    wanted = dict.fromkeys((*mapping.text, *filter(None, named)))
+    by_name = {name: find_named(content, name) for name in wanted}
+    for own in filter(None, (mapping.weight, mapping.embedding)):
+        by_name[own] = [p for s in content.labels for p in s.properties if p.name == own]
+    wanted |= dict.fromkeys(by_name)
+    by_name = {name: found for name, found in by_name.items() if found}
+    for name in wanted:
         if name not in by_name:
             yield f"none of {sampled:,} sampled nodes has the property {quote_name(name)}"
     for name in mapping.text:

@@ -38,9 +38,9 @@ async def read_analogies(
         generation=generation,
         partitions=[partition.id for partition in partitions],
         labels=list(mapping.labels),
-        text=list(mapping.text),
-        title=mapping.title or "",
-        key=mapping.key or "",
+        text=mapping.text_properties,
+        title=mapping.title_properties,
+        key=mapping.key_properties,
         most=MOST,
     )
     return {

@@ -30,10 +30,10 @@ async def read_members(
             partition=partition.uid,
             first=first,
             last=last,
-            text=list(mapping.text),
+            text=mapping.text_properties,
             facts=mapping.facts,
-            title=mapping.title or "",
-            key=mapping.key or "",
+            title=mapping.title_properties,
+            key=mapping.key_properties,
         )
         nodes += [
             node_text.node(

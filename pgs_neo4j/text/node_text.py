@@ -97,7 +97,7 @@ def node(
         rank=rank,
         element_id=element_id,
         key=own_key or element_id,
-        title=title_of(title, text, key) or f"{label} {element_id}",
+        title=title_of(title, text, key, label) or f"{label} {element_id}",
         text=joined_text(text),
         labels=tuple(labels),
         facts=_facts(text),
@@ -109,13 +109,16 @@ def _facts(text: Sequence[Any]) -> tuple[Fact, ...]:
     return tuple(Fact(one["node"], stated) for one in facts if (stated := stated_text(one["fact"])))
 
 
-def title_of(title: Any, text: Sequence[Any], key: Any) -> str:
+def title_of(title: Any, text: Sequence[Any], key: Any, label: str = "") -> str:
     """Return a node's title, else its text's first line, else its key, else nothing.
 
-    A fact is no title, since it is as much about its target.
+    A fact is no title, since it is as much about its target. A key without letters tells people
+    nothing, so it comes after the ``label``, if that is known: ``Order 10248``.
     """
     own = (value for value in text if not isinstance(value, dict))
-    first = _stripped(title) or joined_text(own) or _stripped(key)
+    first = _stripped(title) or joined_text(own)
+    if not first and (first := _stripped(key)) and label and not any(map(str.isalpha, first)):
+        first = f"{label} {first}"
     return shortened(first[:HEAD].splitlines()[0], TITLE_LENGTH) if first else ""
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from pgs_neo4j.cli.pages.shell_words import command_line
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.graph import split_property
 
 FIRST_QUESTION = "What is this graph about, and what is missing?"
 
@@ -14,8 +19,8 @@ def add_command(name: str, mapping: GraphMapping) -> str:
         ("--label", mapping.labels),
         ("--relationship-type", mapping.relationship_types),
         ("--text", mapping.text),
-        ("--title", (mapping.title,)),
-        ("--key", (mapping.key,)),
+        ("--title", (*mapping.titles, mapping.title)),
+        ("--key", (*mapping.keys, mapping.key)),
         ("--weight", (mapping.weight,)),
         ("--relationship-weight", (mapping.relationship_weight,)),
         ("--embedding", (mapping.embedding,)),
@@ -33,6 +38,26 @@ def add_command(name: str, mapping: GraphMapping) -> str:
                 # Only this form accepts a name that begins with a dash.
                 words += [f"{option}={value}"] if value.startswith("-") else [option, value]
     return command_line(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Properties of single labels, and one of all labels."""
+
+    labeled: tuple[str, ...]
+    plain: str | None
+
+
+def split_names(option: str, names: Sequence[str]) -> Names:
+    """Tell LABEL.PROPERTY from a property of all labels. Raises UsageError for two of these."""
+    plain = [name for name in names if len(split_property(name)) == 1]
+    if len(plain) > 1:
+        raise UsageError(
+            f"{option} names {' and '.join(plain[:3])} for all labels; write LABEL.PROPERTY for "
+            f"those of one label, as in {option} Product.{plain[-1]}"
+        )
+    labeled = tuple(name for name in names if name not in plain)
+    return Names(labeled, plain[0] if plain else None)
 
 
 def next_question(name: str) -> list[str]:

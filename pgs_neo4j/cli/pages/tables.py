@@ -168,8 +168,8 @@ def mapping(view: GraphMapping) -> Table:
         ("labels", ", ".join(view.labels) or "(all)"),
         ("relationship types", ", ".join(view.relationship_types) or "(all)"),
         ("text", ", ".join(view.text) or "(none)"),
-        ("title", view.title or "(none)"),
-        ("key", view.key or "(none)"),
+        ("title", _list((*view.titles, view.title))),
+        ("key", _list((*view.keys, view.key))),
         ("weight", view.weight or "(none: by degree)"),
         ("relationship weight", view.relationship_weight or "(none: all alike)"),
         ("embedding", view.embedding or "(none)"),
@@ -181,6 +181,10 @@ def mapping(view: GraphMapping) -> Table:
         ("mention types", ", ".join(view.mention_types) or "(none)"),
     )
     return table(("mapping", ""), rows)
+
+
+def _list(names: Iterable[str | None]) -> str:
+    return ", ".join(filter(None, names)) or "(none)"
 
 
 def sessions(infos: Sequence[SessionInfo]) -> Table:

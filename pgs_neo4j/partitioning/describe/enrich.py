@@ -102,7 +102,7 @@ async def describe(
     counter = KeywordCounter()
     room = opening_room(len(partitions))
     seen = {part.id: PartitionTexts(Openings(room)) for part in partitions}
-    if order.mapping.has_text or order.mapping.title:
+    if order.mapping.has_text or order.mapping.has_title:
         words = WordReader(counter, seen, word_hasher(tools.space))
         index = text_index(order, tools, view, partitions, words.use)
         reader = TextReader(tools.space, seen, index)

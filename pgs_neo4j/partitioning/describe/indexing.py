@@ -170,7 +170,7 @@ async def merge_segments(
     The partitions of the smallest are indexed again. They leave their segments when the new one is
     complete. ``members`` are those of all partitions. Raises LeaseLostError.
     """
-    if not (order.mapping.has_text or order.mapping.title):
+    if not (order.mapping.has_text or order.mapping.has_title):
         return
     uids = [part.uid for part in partitions]
     sizes = await tools.db.read(queries.get("partitioning/read_segment_sizes"), uids=uids)

@@ -57,7 +57,7 @@ async def read_texts(
     All members of a partition come in the order of rank, with or without a text.
     """
     mapping = order.mapping
-    title = "" if mapping.title in mapping.text else mapping.title or ""
+    title = mapping.other_titles  # the others are text, and are not read twice
     ranked = np.lexsort((members.rank, members.partition_ids))
     wanted = ranked[np.isin(members.partition_ids[ranked], list(partition_ids))]
     sizes = view.sizes[np.searchsorted(view.ids, members.nodes[wanted])]
@@ -68,7 +68,7 @@ async def read_texts(
         rows = await tools.db.read(
             queries.get("partitioning/read_texts"),
             ids=ids,
-            text=list(mapping.text),
+            text=mapping.text_properties,
             title=title,
             facts=mapping.facts,
         )

@@ -46,7 +46,7 @@ async def add_titles(
     ``partitions`` are all of the generation, by id from 1, and ``members`` theirs, in the order of
     ``view``. Raises LeaseLostError.
     """
-    if not (order.mapping.has_text or order.mapping.title):
+    if not (order.mapping.has_text or order.mapping.has_title):
         return list(fresh)
     central = _central(members, [part.id for part in fresh])
     reached = await asyncio.to_thread(_reach, view, members, partitions)
@@ -115,11 +115,11 @@ async def read_titles(
         rows = await db.read(
             queries.get("partitioning/read_titles"),
             ids=ids[start : start + BATCH].tolist(),
-            title=mapping.title or "",
-            text=list(mapping.text),
-            key=mapping.key or "",
+            title=mapping.title_properties,
+            text=mapping.text_properties,
+            key=mapping.key_properties,
         )
-        columns = (rows[0][name] for name in ("ids", "titles", "texts", "keys"))
-        for node, title, text, key in zip(*columns, strict=True):
-            titles[node] = shortened(title_of(title[0], text, key[0]), LENGTH)
+        columns = (rows[0][name] for name in ("ids", "titles", "texts", "keys", "labels"))
+        for node, title, text, key, label in zip(*columns, strict=True):
+            titles[node] = shortened(title_of(title[0], text, key[0], label), LENGTH)
     return titles

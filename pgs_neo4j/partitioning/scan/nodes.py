@@ -51,7 +51,7 @@ async def read_ids(
     rows = await db.read(
         queries.get("partitioning/read_node_sizes"),
         labels=list(mapping.labels),
-        text=list(mapping.text),
+        text=mapping.text_properties,
         facts=mapping.facts,
     )
     ids = np.asarray(rows[0]["ids"], dtype=np.int64)
@@ -70,7 +70,7 @@ async def scan_nodes(
 
     ``sizes`` ``(n,)`` limit the portions.
     """
-    text = list(mapping.text)
+    text = mapping.text_properties
     facts = NodeFacts.empty(len(ids))
 
     async def use(rows: list[Row]) -> None:

@@ -43,31 +43,31 @@ class IndexStanding:
     obstacle: str = ""
 
 
-def text_properties(mapping: GraphMapping) -> tuple[str, ...]:
-    """Return the properties with words: the title and the texts, each once."""
-    return tuple(dict.fromkeys(filter(None, (mapping.title, *mapping.text))))
-
-
 def want_text(mapping: GraphMapping) -> tuple[WantedIndex, ...]:
-    """Return one full-text index on all labels and texts of a graph.
+    """Return a full-text index on each group of labels that have the same texts, so mostly one.
 
     Raises MappingError if the mapping names no label, or neither text nor title.
     """
-    properties = text_properties(mapping)
-    if not mapping.labels or not properties:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for label in dict.fromkeys(mapping.labels):
+        if properties := mapping.list_words(label):
+            groups.setdefault(properties, []).append(label)
+    if not groups:
         raise MappingError(
             "a full-text index needs a mapping that names labels and properties with text; "
             "add them with 'pgs graph add'"
         )
-    schema = json.dumps([sorted(set(mapping.labels)), sorted(properties)])
-    return (
-        WantedIndex(
-            name=f"{TEXT_PREFIX}{_digest(schema)}",
-            kind="text",
-            entity="node",
-            labels=tuple(dict.fromkeys(mapping.labels)),
-            properties=properties,
-        ),
+    return tuple(_want_words(labels, properties) for properties, labels in groups.items())
+
+
+def _want_words(labels: Sequence[str], properties: tuple[str, ...]) -> WantedIndex:
+    schema = json.dumps([sorted(labels), sorted(properties)])
+    return WantedIndex(
+        name=f"{TEXT_PREFIX}{_digest(schema)}",
+        kind="text",
+        entity="node",
+        labels=tuple(labels),
+        properties=properties,
     )
 
 

@@ -29,7 +29,7 @@ async def find_analogies(
         entries=[*entries],
         scores=[float(score) for score in entries.values()],
         labels=list(mapping.labels),
-        title=mapping.title or mapping.key or "",
+        title=mapping.name_properties,
         k=k,
     )
     if not rows[0]["made"]:

@@ -159,9 +159,9 @@ def _shown(mapping: GraphMapping) -> Row:
     """Return the parameters that tell what to read of relationships and their ends."""
     return {
         "labels": list(mapping.labels),
-        "title": mapping.title or "",
-        "key": mapping.key or "",
-        "text": list(mapping.text),
+        "title": mapping.title_properties,
+        "key": mapping.key_properties,
+        "text": mapping.text_properties,
         "embedding": mapping.embedding or "",
         "weight": mapping.relationship_weight or "",
         "name": mapping.relationship_name or "",

@@ -36,11 +36,13 @@ def covering_text_indexes(
     """Return the indexes that together hold texts or titles of every mapped label, or none at all.
 
     Searching only a part of the view would give a wrong answer. For each label, the index with the
-    most of its texts is taken.
+    most of its texts is taken. A label without texts needs none.
     """
-    wanted = [*mapping.text, *([mapping.title] if mapping.title else [])]
     chosen: dict[str, SearchIndex] = {}
     for label in mapping.labels:
+        wanted = mapping.list_words(label)
+        if not wanted:
+            continue
         covering = [
             (sum(name in index.properties for name in wanted), index.name, index)
             for index in indexes

@@ -34,15 +34,15 @@ async def find_through(
     DatabaseError.
     """
     entries = [*islice(scores, ENTRIES)]
-    if not entries or not mapping.text:
+    if not entries or not mapping.text_properties:
         return Hits("no nodes to walk from")
     rows = await db.read(
         queries.get("retrieval/find_through"),
         entries=entries,
         types=list(mapping.relationship_types),
         labels=list(mapping.labels),
-        text=list(mapping.text),
-        title=mapping.title or mapping.key or "",
+        text=mapping.text_properties,
+        title=mapping.name_properties,
         embedding=mapping.embedding or "",
         vector=[] if vector is None else vector.tolist(),
         k=k,

@@ -43,10 +43,10 @@ async def find_by_title(
     DatabaseError.
     """
     sought = [word for word in keywords if len(word) >= LEAST_CHARACTERS][:MOST_KEYWORDS]
-    if not sought or not mapping.title:
+    if not sought or not mapping.has_title:
         return Hits("no titles to compare")
     asked = {
-        "title": mapping.title,
+        "title": mapping.title_properties,
         "labels": list(mapping.labels),
         "exact": EXACT,
         "part": PART,
@@ -55,7 +55,7 @@ async def find_by_title(
     if not names:
         rows = await db.read(queries.get("retrieval/find_by_title"), keywords=sought, **asked)
         return Hits(f"titles with {', '.join(sought)}", scores_of(rows))
-    phrases = {keyword: _phrase(mapping.title, keyword) for keyword in sought}
+    phrases = {keyword: _phrase(_fields(mapping), keyword) for keyword in sought}
     rows = await db.read(
         queries.get("retrieval/find_by_title_index"),
         keywords=[keyword for keyword, phrase in phrases.items() if phrase],
@@ -75,15 +75,20 @@ def covering_title_indexes(
 
     A property whose name is not a single word cannot be asked for alone.
     """
-    if not mapping.title or not _FIELD.fullmatch(mapping.title):
+    fields = _fields(mapping)
+    if not fields or not all(map(_FIELD.fullmatch, fields)):
         return ()
     return covering_text_indexes(indexes, replace(mapping, text=()))
 
 
-def _phrase(title: str, keyword: str) -> str:
+def _fields(mapping: GraphMapping) -> tuple[str, ...]:
+    return replace(mapping, text=()).words
+
+
+def _phrase(titles: Sequence[str], keyword: str) -> str:
     """Return the query for a keyword in titles, empty without words.
 
     Between quotation marks, no other sign is an operator.
     """
     plain = _UNQUOTABLE.sub(" ", keyword).strip()
-    return f'{title}:"{plain}"' if _WORD.search(plain) else ""
+    return " ".join(f'{title}:"{plain}"' for title in titles) if _WORD.search(plain) else ""

@@ -56,6 +56,8 @@ class NewGraph(BaseModel):
     text: Names = ()
     title: Name = None
     key: Name = None
+    titles: Names = ()
+    keys: Names = ()
     weight: Name = None
     relationship_weight: Name = None
     embedding: Name = None

@@ -242,10 +242,12 @@ def test_what_is_fetched_is_as_large_as_they_say() -> None:
 
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
 LISTS = st.lists(NAMES, max_size=3).map(tuple)
+PLAIN = NAMES.filter(lambda name: "." not in name)
+LABELED = st.lists(st.tuples(PLAIN, PLAIN).map(".".join), max_size=3).map(tuple)
 MAPPED = {
     one.name: LISTS if "tuple" in str(one.type) else st.none() | NAMES
     for one in fields(GraphMapping)
-}
+} | {"title": st.none() | PLAIN, "key": st.none() | PLAIN, "titles": LABELED, "keys": LABELED}
 
 
 @hypothesis.settings(max_examples=tries(25, 100))

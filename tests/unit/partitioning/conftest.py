@@ -109,7 +109,7 @@ INDEXING: dict[str, Answer] = {
     "write_postings": lambda params: [{"written": len(params["cells"])}],
     "read_segment_sizes": [],
     "read_segments": [],
-    "read_titles": [{"ids": [], "titles": [], "texts": [], "keys": []}],
+    "read_titles": [{"ids": [], "titles": [], "texts": [], "keys": [], "labels": []}],
     "write_reached": lambda params: [{"written": len(params["rows"])}],
     "write_word_counts": lambda params: [{"written": len(params["rows"])}],
     "write_segments": lambda params: [{"indexed": len(params["partitions"])}],

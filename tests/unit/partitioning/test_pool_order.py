@@ -63,10 +63,11 @@ async def test_pooled_nodes_come_first_and_the_others_keep_their_order() -> None
 
 async def test_features_are_read_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_NODES", 2)
+    text = [{"label": "", "property": "title"}]
 
     def answer(params: dict[str, Any]) -> list[dict[str, Any]]:
         ids = params["ids"]
-        assert (params["dimensions"], params["embedding"], params["text"]) == (0, "v", ["title"])
+        assert (params["dimensions"], params["embedding"], params["text"]) == (0, "v", text)
         return [{"ids": ids, "vectors": [[]] * len(ids), "texts": [["a"]] * len(ids)}]
 
     db: Any = FakeDatabase(read_features=answer)

@@ -24,7 +24,7 @@ ORDER = LookupOrder(
 
 
 def test_a_property_that_is_text_and_title_is_searched_once() -> None:
-    assert ORDER.properties == ["text", "more"]
+    assert [own["property"] for own in ORDER.properties] == ["text", "more"]
 
 
 @pytest.mark.parametrize(

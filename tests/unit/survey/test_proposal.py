@@ -16,7 +16,11 @@ from tests.unit.survey.samples import FORUM, IDEAS, label, link, name, number, o
 def test_a_heterogeneous_graph_joins_the_texts_of_all_labels_short_before_long():
     proposal = propose(FORUM)
     assert proposal.mapping == GraphMapping(
-        text=("title", "name", "display_name", "body"), title="title", key="uuid"
+        text=("name", "display_name", "title", "body"),
+        title="title",
+        key="uuid",
+        titles=("User.display_name", "Tag.name"),
+        keys=("Tag.tag_id",),
     )
     assert "no text on Comment; these nodes count for structure only" in proposal.notes
     assert any(
@@ -37,7 +41,7 @@ def test_a_key_that_people_can_read_replaces_a_title_that_many_nodes_share():
     proposal = propose(of(label("Function", shared, spoken, text("doc"))))
     assert (proposal.mapping.title, proposal.mapping.key) == ("id", "id")
     assert proposal.mapping.text == ("name", "doc")
-    assert "title: id, because many nodes share their name" in proposal.notes
+    assert "title of Function: id, because many nodes share their name" in proposal.notes
     code = replace(spoken, longest=30)  # all of one length: made by a machine
     assert propose(of(label("Function", shared, code, text("doc")))).mapping.title == "name"
     own = replace(shared, distinct=95)

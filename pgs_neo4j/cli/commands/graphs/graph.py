@@ -9,7 +9,7 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.completion import complete_graphs
 from pgs_neo4j.cli.options import JsonOption, YesOption
-from pgs_neo4j.cli.pages.mapping_words import add_command, next_question
+from pgs_neo4j.cli.pages.mapping_words import add_command, next_question, split_names
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import plain_data
@@ -39,8 +39,12 @@ def add(
     text: Annotated[
         list[str] | None, typer.Option("--text", help="Property to read; repeatable, in order.")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Property that names a node.")] = None,
-    key: Annotated[str | None, typer.Option(help="Property that identifies a node.")] = None,
+    title: Annotated[
+        list[str] | None, typer.Option("--title", help="Property that names a node; repeatable.")
+    ] = None,
+    key: Annotated[
+        list[str] | None, typer.Option("--key", help="Property that identifies a node; repeatable.")
+    ] = None,
     weight: Annotated[str | None, typer.Option(help="Property with the weight of a node.")] = None,
     relationship_weight: Annotated[
         str | None, typer.Option(help="Property with the weight of a relationship.")
@@ -78,17 +82,22 @@ def add(
     Without --label, all labels are included; without --relationship-type, all types. 'pgs
     inspect' proposes the options. Storing the same view again changes nothing. Another view
     needs --replace: the partitions are made again, and only unchanged texts still count as read
-    in its sessions.
+    in its sessions. LABEL.PROPERTY after --text, --title, or --key is for nodes with that label
+    alone, and goes before a title or key for all.
 
     \b
       pgs graph add papers --label Paper --text abstract --title title --key doi
+      pgs graph add shop --title Product.productName --title Customer.companyName
     """
+    titles, keys = split_names("--title", title or ()), split_names("--key", key or ())
     mapping = GraphMapping(
         labels=tuple(label or ()),
         relationship_types=tuple(relationship_type or ()),
         text=tuple(text or ()),
-        title=title,
-        key=key,
+        title=titles.plain,
+        key=keys.plain,
+        titles=titles.labeled,
+        keys=keys.labeled,
         weight=weight,
         relationship_weight=relationship_weight,
         embedding=embedding,

@@ -36,6 +36,7 @@ def node_rows(named: dict[int, str]) -> Any:
                 "titles": [[named.get(i)] for i in ids],
                 "texts": [[] if i in named else [f"first line {i}\nsecond"] for i in ids],
                 "keys": [[i] for i in ids],
+                "labels": ["Paper"] * len(ids),
             }
         ]
 
@@ -63,7 +64,7 @@ async def test_titles_come_by_weight_and_neighbors_by_relationships() -> None:
 
 async def test_the_same_title_comes_once_and_none_is_left_out() -> None:
     described, db = await titled({10: "same", 11: "same", 12: "", 20: "", 21: ""})
-    assert [part.titles for part in described] == [("same", "12"), ("20", "21")]
+    assert [part.titles for part in described] == [("same", "Paper 12"), ("Paper 20", "Paper 21")]
     assert len(db.params("write_reached")[0]["rows"]) == 2
 
 
