@@ -1,19 +1,19 @@
-// What runs cost by day, graph, session, and models, since some day of the server's calendar in
-// UTC. `unpriced` counts the runs that called a model without prices; their cost is not in the sum.
+// What was spent by day (UTC), task, graph, session, and models, since a day. `unpriced` counts what
+// called a model without prices; its cost is not in the sum. The models of a run are known when it
+// has ended.
 // params: since: str
-// returns: day: str, graph: str, session: str, model: str?, runs: int, calls: int, cached: int,
-//   input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int,
-//   cost: float, unpriced: int
+// returns: day: str, task: str, graph: str, session: str, model: str?, runs: int, calls: int,
+//   cached: int, input_tokens: int, output_tokens: int, cache_read_tokens: int,
+//   cache_write_tokens: int, cost: float, unpriced: int
 // mode: read
 // language: 5, 25
-MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
-WHERE r.started_at >= datetime($since)
-RETURN toString(date(r.started_at)) AS day, s.graph AS graph, s.id AS session, r.model AS model,
-       count(r) AS runs, sum(r.calls) AS calls, sum(r.cached) AS cached,
-       sum(r.input_tokens) AS input_tokens,
-       sum(r.output_tokens) AS output_tokens,
-       sum(r.cache_read_tokens) AS cache_read_tokens,
-       sum(r.cache_write_tokens) AS cache_write_tokens,
-       sum(coalesce(r.cost, 0.0)) AS cost,
-       sum(CASE WHEN r.cost IS NULL AND r.calls > 0 THEN 1 ELSE 0 END) AS unpriced
-ORDER BY day DESC, graph, session, model
+MATCH (d:PgsSpending)
+WHERE d.day >= $since
+OPTIONAL MATCH (r:PgsRun {id: d.run})
+RETURN d.day AS day, d.task AS task, d.graph AS graph, d.session AS session,
+       coalesce(r.model, d.model) AS model, sum(d.runs) AS runs, sum(d.calls) AS calls,
+       sum(d.cached) AS cached, sum(d.input_tokens) AS input_tokens,
+       sum(d.output_tokens) AS output_tokens, sum(d.cache_read_tokens) AS cache_read_tokens,
+       sum(d.cache_write_tokens) AS cache_write_tokens, sum(d.cost) AS cost,
+       sum(d.unpriced) AS unpriced
+ORDER BY day DESC, graph, session, task, model

@@ -1,6 +1,8 @@
 // Create a run in a session. No row if the session or the generation is gone; a search may have no
-// generation, ''. If the idempotency key is in use, the row has the id of the earlier run.
-// params: session: str, id: str, generation: str, idempotency: str, properties: dict
+// generation, ''. If the idempotency key is in use, the row has the id of the earlier run. What the
+// run has spent before, on each of `days`, is recorded with it.
+// params: session: str, id: str, generation: str, idempotency: str, properties: dict,
+//   days: list[dict]
 // returns: id: str
 // mode: write
 // language: 5, 25
@@ -22,5 +24,8 @@ FOREACH (new IN CASE WHEN r.id = $id THEN [r] ELSE [] END |
   SET new.started_at = coalesce(new.started_at, datetime()), new += $properties,
       new.status = 'running', new.updated_at = datetime()
   MERGE (new)-[:PGS_RAN_IN]->(s)
-  FOREACH (one IN CASE WHEN c IS NULL THEN [] ELSE [c] END | MERGE (new)-[:PGS_ON]->(one)))
+  FOREACH (one IN CASE WHEN c IS NULL THEN [] ELSE [c] END | MERGE (new)-[:PGS_ON]->(one))
+  FOREACH (row IN $days |
+    MERGE (d:PgsSpending {id: row.id})
+    SET d += row, d.graph = s.graph, d.session = s.id))
 RETURN r.id AS id

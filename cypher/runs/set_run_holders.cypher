@@ -1,7 +1,7 @@
 // Take a run over from its holder, who cannot record anything from then on. Returns what the run
-// had spent. No row if another process was faster.
-// params: run: str, former: str, holder: str
-// returns: id: str, spent: dict
+// had spent, in all and on the day `today`. No row if another process was faster.
+// params: run: str, former: str, holder: str, today: str
+// returns: id: str, spent: dict, today: dict?
 // mode: write
 // language: 5, 25
 MATCH (r:PgsRun {id: $run})
@@ -9,5 +9,10 @@ SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $former OR r.holder = $holder
 SET r.holder = $holder, r.updated_at = datetime(), r.status = 'running', r.finished_at = null,
     r.error = null, r.tally = null
-RETURN r.id AS id, r {.calls, .input_tokens, .output_tokens, .cache_read_tokens,
-       .cache_write_tokens, .cost} AS spent
+WITH r
+OPTIONAL MATCH (d:PgsSpending {id: $today})
+RETURN r.id AS id,
+       r {.calls, .input_tokens, .output_tokens, .cache_read_tokens, .cache_write_tokens,
+          .cost} AS spent,
+       d {.calls, .input_tokens, .output_tokens, .cached, .cache_read_tokens, .cache_write_tokens,
+          .cost} AS today

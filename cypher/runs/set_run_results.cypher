@@ -1,6 +1,7 @@
-// Close a run with its status, answer, and figures. `sweeps` are those that its synthesis used. No
-// row if the run was taken over or deleted. The run's lock is taken before its holder is read.
-// params: run: str, holder: str, properties: dict, sweeps: list[str]
+// Close a run with its status, answer, and figures, and record what it has spent on each of `days`.
+// `sweeps` are those that its synthesis used. No row if the run was taken over or deleted. The run's
+// lock is taken before its holder is read.
+// params: run: str, holder: str, properties: dict, sweeps: list[str], days: list[dict]
 // returns: id: str
 // mode: write
 // language: 5, 25
@@ -14,4 +15,7 @@ SET w.synthesized = true
 WITH DISTINCT r
 MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
 SET s.updated_at = datetime()
+FOREACH (row IN $days |
+  MERGE (d:PgsSpending {id: row.id})
+  SET d += row, d.graph = s.graph, d.session = s.id)
 RETURN r.id AS id

@@ -1,10 +1,10 @@
 // Record one sweep in one transaction: its findings, flags, absences, cited nodes, and replies, and
-// what the run has spent by now, unless a later total is there already.
+// what the run has spent by now and on each of `days`, unless a later total is there already.
 // Repeated with more when another pass is accepted. No row if the run was taken over or deleted,
 // or if the partition is gone. The run's lock is taken before its holder is read.
 // params: run: str, holder: str, generation: str, partition: int, sweep: dict,
 //   findings: list[dict], flags: list[dict], absences: list[dict], citations: list[dict],
-//   replies: list[dict], spent: dict
+//   replies: list[dict], spent: dict, days: list[dict]
 // returns: id: str
 // mode: write
 // language: 5, 25
@@ -14,13 +14,17 @@ SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id = $partition
+MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
 MERGE (w:PgsSweep {id: $sweep.id})
 SET w += $sweep, r.updated_at = datetime()
 FOREACH (_ IN CASE WHEN coalesce(r.tally, 0) < $spent.tally THEN [1] ELSE [] END |
   SET r += $spent
+  FOREACH (row IN $days |
+    MERGE (d:PgsSpending {id: row.id})
+    SET d += row, d.graph = s.graph, d.session = s.id)
 )
-MERGE (r)-[s:PGS_SWEPT]->(w)
-SET s.status = $sweep.status
+MERGE (r)-[e:PGS_SWEPT]->(w)
+SET e.status = $sweep.status
 MERGE (w)-[:PGS_READ]->(p)
 WITH w, p
 CALL (w) {

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.analogies.texts import GraphText
+from pgs_neo4j.calls.embedding import embed_counted
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
 
 BATCH = 512
@@ -51,7 +51,8 @@ async def embed_lines(tools: AnalogyTools, lines: Sequence[str], what: str) -> N
     """
     parts: list[NDArray[np.float32]] = []
     for first in range(0, len(lines), BATCH):
-        parts.append(unit(await embed_traced(tools.embedder, lines[first : first + BATCH])))
+        batch = lines[first : first + BATCH]
+        parts.append(unit(await embed_counted(tools.calls, tools.embedder, batch)))
         done = min(first + BATCH, len(lines))
         tools.on_event(Progressed("analogies", done, len(lines), f"{what} embedded"))
     return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
@@ -65,7 +66,7 @@ async def _read_own(
     if not embedding or not texts:
         return stored
     probes = texts[:PROBES]
-    probed = unit(await embed_traced(tools.embedder, [text.whole for text in probes]))
+    probed = unit(await embed_counted(tools.calls, tools.embedder, [text.whole for text in probes]))
     dimensions = probed.shape[1]
     first = await read_vectors(tools.db, [t.node for t in probes], embedding, dimensions)
     if not first or not _are_same(probes, probed, first):

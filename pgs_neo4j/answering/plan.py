@@ -11,13 +11,14 @@ from pgs_neo4j.answering.order import AnswerOrder
 from pgs_neo4j.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.answering.reranking import cut, orders_by_model, rerank_prompt
 from pgs_neo4j.calls.cost_range import cost_range
+from pgs_neo4j.calls.ledger import Spent
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls, Prompt, SearchPlan
 from pgs_neo4j.pgs.order import RunTools, check_order
-from pgs_neo4j.pgs.plan import usual_tokens
+from pgs_neo4j.pgs.plan import plus, usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
 from pgs_neo4j.synthesis import reserve
 from pgs_neo4j.text.tokens import estimate
@@ -69,6 +70,19 @@ async def _plan_calls(
         output_most=total.output_most,
         low=low,
         high=high,
+    )
+
+
+def plus_search(plan: SearchPlan, spent: Spent) -> SearchPlan:
+    """Return a plan with what its search took, since the answer will search again."""
+    if not spent.usage.calls:
+        return plan
+    return replace(
+        plan,
+        calls=plan.calls + spent.usage.calls,
+        input_tokens=plan.input_tokens + spent.usage.input_tokens,
+        low=plus(plan.low, spent.cost),
+        high=plus(plan.high, spent.cost),
     )
 
 

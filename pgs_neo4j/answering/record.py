@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pgs_neo4j.answering.order import AnswerOrder
-from pgs_neo4j.calls.ledger import Spent, Total
+from pgs_neo4j.calls.ledger import Spent
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.database.holder import Holder
@@ -63,7 +63,6 @@ async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
         "mode": order.found.mode,
         "request": json.dumps(run.request, sort_keys=True),
         "config": stored_config(run.config),
-        **runs.total_properties(Total(0, tools.calls.spent())),
     }
     await ensure_schema(tools.db)
     for _ in range(ATTEMPTS):
@@ -76,9 +75,10 @@ async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
             partitioning.generation.id if partitioning else "",
             properties,
             keys.idempotency_uid(run.graph, run.session, run.idempotency_key),
+            total=tools.calls.spent_before(),
         )
         if begun == handle.id:
-            return _record(order, tools, handle, partitioning, Spent())
+            return _record(order, tools, handle, partitioning)
         if begun is not None:
             raise BusyError(
                 f"run {begun} has just begun with the same idempotency key; wait until it ends"
@@ -91,8 +91,8 @@ async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
 
 async def _resume(order: AnswerOrder, tools: RunTools, stored: StoredRun) -> AnswerRecord:
     await ensure_schema(tools.db)
-    handle, before = await runs.take_over(tools.db, stored)
-    return _record(order, tools, handle, await _current(order, tools), before)
+    handle, before, today = await runs.take_over(tools.db, stored)
+    return _record(order, tools, handle, await _current(order, tools), before, today)
 
 
 async def _current(order: AnswerOrder, tools: RunTools) -> Partitioning | None:
@@ -106,8 +106,9 @@ def _record(
     tools: RunTools,
     handle: Handle,
     partitioning: Partitioning | None,
-    before: Spent,
+    before: Spent | None = None,
+    today: Mapping[str, Spent] | None = None,
 ) -> AnswerRecord:
-    recording = Recording.of(tools.db, handle, tools.calls, before)
+    recording = Recording.of(tools.db, handle, tools.calls, before or Spent(), today or {})
     replies = Replies(tools.db, handle.id, shared=shares_replies(order.run.config))
     return AnswerRecord(recording, replies, partitioning)

@@ -11,7 +11,14 @@ from time import perf_counter
 from pgs_neo4j.answering.modes import MODES
 from pgs_neo4j.answering.view import SearchTrace, SearchView, first
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import ConfigError, DatabaseError, ModelError, StoppedError, UsageError
+from pgs_neo4j.errors import (
+    BudgetError,
+    ConfigError,
+    DatabaseError,
+    ModelError,
+    StoppedError,
+    UsageError,
+)
 from pgs_neo4j.llm.protocol import RelevanceModel, Reserve
 from pgs_neo4j.model import Found, FoundItem, GraphMapping, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import RERANK_S
@@ -163,7 +170,7 @@ async def _embed(
         found = await embed_question(
             tools.db, tools.space, order.mapping, order.question, dimensions, order.own
         )
-    except ModelError as error:
+    except (ModelError, BudgetError, ConfigError) as error:
         return QuestionVector(None), [f"words decide alone, because the embedder failed: {error}"]
     return found, [found.note] if found.note else []
 

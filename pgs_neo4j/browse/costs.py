@@ -1,4 +1,4 @@
-"""What runs have cost, by day."""
+"""What was spent, by day."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pgs_neo4j.database.connection import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCost:
-    """What the runs of a session with the same models cost on a day (UTC).
+    """What a task of a graph cost on a day (UTC), with the same session and models.
 
-    ``cache_read_tokens`` of the input came from a provider's prompt cache, and
-    ``cache_write_tokens`` were stored there. ``unpriced`` counts runs that called a model without
-    prices; ``cost`` leaves them out.
+    ``task`` is run, search, plan, ingest, partition, or analogies. Only runs have a session. A run
+    that went on after midnight counts on both days. ``cache_read_tokens`` of the input came from a
+    provider's prompt cache, and ``cache_write_tokens`` were stored there. ``unpriced`` counts what
+    called a model without prices; ``cost`` leaves it out.
     """
 
     day: str
@@ -31,11 +32,11 @@ class DayCost:
     unpriced: int
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    task: str = "run"
 
 
 async def read_costs(db: Database, days: int) -> list[DayCost]:
     """Return the costs of the last ``days`` days, today included, the latest first."""
-    first = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    since = first - timedelta(days=days - 1)
+    since = datetime.now(UTC).date() - timedelta(days=days - 1)
     rows = await db.read(queries.get("browse/read_costs"), since=since.isoformat())
     return [DayCost(**row) for row in rows]

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from pgs_neo4j.calls.budget import Amount, Budget, Purpose, SpendingLimits
 from pgs_neo4j.calls.concurrency import ConcurrencyLimit
 from pgs_neo4j.calls.contexts import Contexts
-from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, worst_case
+from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, Total, current_day, worst_case
 from pgs_neo4j.calls.outcome import UsageDoubts, check_size, refuses_kind, without_retry
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.proofs import OpenProof, Proofs, Verdict, returned_receipts
@@ -485,6 +485,10 @@ class Calls:
         """Return what was paid for so far; calls in flight count at their worst."""
         return sum((call.worst for call in self.ledger.in_flight), self.settled())
 
+    def spent_before(self) -> Total:
+        """Return what was paid for before the record of a run began."""
+        return Total(0, self.spent(), self.ledger.by_day())
+
     def settled(self) -> Spent:
         """Return what was paid for the calls that have ended."""
         return Spent(self.usage, self.budget.cost)
@@ -492,6 +496,7 @@ class Calls:
     def count_cached(self, reply: Completion) -> None:
         """Count a reply that came from the cache."""
         self.usage += reply.usage
+        self.ledger.settle(current_day(), Spent(reply.usage))
         self.waits.on_event(UsageCounted(self.usage, self.budget.cost))
 
     @property

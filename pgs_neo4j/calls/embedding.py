@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.calls.budget import Purpose
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.waits import stopping
 from pgs_neo4j.llm.embedders.fitting import Call, TextFit, Then
+from pgs_neo4j.llm.embedders.rows import embed_rows
 from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Metered, is_free
 from pgs_neo4j.model import Prompt, Usage
@@ -50,19 +53,40 @@ async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], th
     await fitted_call(calls, embedder)(texts, take)
 
 
+async def embed_counted(
+    calls: Calls, embedder: Embedder, texts: Sequence[str]
+) -> NDArray[np.float32]:
+    """Return unit rows ``(n, d)`` of texts, whose calls count in a run and stay within its limits.
+
+    The run goes on where they fail or would have to wait for long, since they are not its own
+    reading. Raises ModelError, BudgetError, and DeadlineError, and ConfigError if the limit on the
+    cost needs a price.
+    """
+    if is_free(embedder):
+        return await embed_traced(embedder, texts)
+    model = priced_model(embedder)
+    calls.budget.check({model.name: model.free})
+    call = fitted_call(calls, embedder, purpose="rest")
+    return await embed_rows(embedder, fit_of(embedder), call, texts)
+
+
 def fit_of(embedder: Embedder) -> TextFit:
     """Return what an embedder's endpoint is known to take; nothing is known of most others."""
     return embedder.fit if isinstance(embedder, Fitted) else TextFit()
 
 
-def fitted_call(calls: Calls, embedder: Embedder) -> Call:
-    """Return what embeds some texts in one call of the queue, or at once if that is free."""
+def fitted_call(calls: Calls, embedder: Embedder, purpose: Purpose = "sweep") -> Call:
+    """Return what embeds some texts in one call of the queue, or at once if that is free.
+
+    A limit that has no room for a call of the purpose ``sweep``, or a long wait for it, ends the
+    calls of a run.
+    """
 
     async def call(texts: Sequence[str], then: Then) -> None:
         if is_free(embedder):
             await then(EmbeddedTexts(await embed_traced(embedder, texts), Usage()))
         else:
-            await _call(calls, embedder, texts, then)
+            await _call(calls, embedder, texts, then, purpose)
 
     return call
 
@@ -72,24 +96,28 @@ async def _call(
     embedder: Embedder,
     texts: Sequence[str],
     take: Callable[[EmbeddedTexts], Awaitable[None]],
+    purpose: Purpose,
 ) -> None:
     """Embed some texts in one call of the queue, and pass what it made to ``take``."""
     model, estimated = priced_model(embedder), sum(map(estimate, texts))
+    ends = (
+        stopping(calls.budget, calls.scheduler.timeout_s) if purpose == "sweep" else nullcontext()
+    )
 
     async def once() -> EmbeddedTexts:
-        async with calls.reserving(model, estimated, 0, "sweep") as paid:
+        async with calls.reserving(model, estimated, 0, purpose) as paid:
             embedded = await _embed(embedder, texts, estimated)
             paid.usage = embedded.usage
             return embedded
 
-    with stopping(calls.budget, calls.scheduler.timeout_s):
+    with ends:
         await calls.scheduler.call(
             once,
             calls.pace(embedder),
             length=float(estimated),
             who=f"the embedding model {model.name}",
             tokens=estimated,
-            until=calls.ends_at,
+            until=calls.ends_at if purpose == "sweep" else None,
             alone=True,
             then=take,
             on_wait=partial(calls.waits.tell, TOLD),

@@ -55,7 +55,7 @@ class TokenEntry(BaseModel):
         Field(
             gt=0.0,
             allow_inf_nan=False,
-            description="most that its runs may cost on a day (UTC)",
+            description="most that it may spend on a day (UTC)",
         ),
     ] = None
 

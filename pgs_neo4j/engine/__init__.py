@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.browse.costs import DayCost
     from pgs_neo4j.browse.graph_states import GraphState
     from pgs_neo4j.calls.replies import Kept
+    from pgs_neo4j.calls.spending import Payer, paid_by
     from pgs_neo4j.catalog import GraphChange, StoredGraph, StoredNames, check_mapping
     from pgs_neo4j.catalog import check_name as check_graph_name
     from pgs_neo4j.database.lease import LeaseHolder
@@ -63,6 +64,7 @@ __all__ = [
     "NodeProperty",
     "OnBegin",
     "Partitioning",
+    "Payer",
     "Proposal",
     "Purged",
     "RunInfo",
@@ -79,6 +81,7 @@ __all__ = [
     "check_question",
     "diagnose",
     "is_free",
+    "paid_by",
     "propose",
     "read_brain",
     "read_names",
@@ -108,6 +111,7 @@ _HOMES = {
     "PACKAGE_QUESTIONS": "demo.packages",
     "PGS": "engine.facade",
     "Partitioning": "partitioning.result",
+    "Payer": "calls.spending",
     "Proposal": "survey",
     "Purged": "purge",
     "RunInfo": "runs.listing",
@@ -124,6 +128,7 @@ _HOMES = {
     "check_question": "pgs.order",
     "diagnose": "engine.diagnosis",
     "is_free": "llm.protocol",
+    "paid_by": "calls.spending",
     "propose": "survey",
     "read_brain": "ingest.brain",
     "read_names": "engine.names",

@@ -8,6 +8,7 @@ from typing import Unpack
 from pgs_neo4j.analogies.forecast import plan_analogies
 from pgs_neo4j.analogies.making import make_analogies
 from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
+from pgs_neo4j.calls.spending import Account, record_spending
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
@@ -37,7 +38,9 @@ class AnalogyFinder:
         """
         order, tools = await self._prepare(graph, on_event, knobs)
         await ensure_schema(self._core.db)
-        return await make_analogies(order, tools)
+        account = Account(task="analogies", graph=order.graph, model=tools.llm.name)
+        async with record_spending(tools.db, tools.calls, account):
+            return await make_analogies(order, tools)
 
     async def plan(self, graph: str | None = None, **knobs: Unpack[Knobs]) -> AnalogyPlan:
         """Predict what a call with the same arguments would cost. No model is called."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import cast
 
 from pgs_neo4j import catalog, config, gds
+from pgs_neo4j.calls.budget import FRAME_TOKENS
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.contexts import Contexts
+from pgs_neo4j.calls.embedding import embed_counted, priced_model
 from pgs_neo4j.calls.proofs import Proofs
 from pgs_neo4j.calls.settling import Settlements
+from pgs_neo4j.calls.spending import Account, current_payer, record_spending
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, model_access
 from pgs_neo4j.config.providers import PRESETS
@@ -20,7 +26,7 @@ from pgs_neo4j.errors import ConfigError, UsageError
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
-from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
+from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel, is_free
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import KnownGenerations, Partitioning, read_current
@@ -28,7 +34,12 @@ from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.space import Space, choose
+from pgs_neo4j.text.tokens import estimate
 
+CALLS_OF_QUESTION = 8
+"""Calls that embedding a question may take: for itself, and to see that none of it was cut."""
+RERANKED_TOKENS = 200_000
+"""What a reranker may read for one search of a payer whose money is limited."""
 EMBEDDERS: tuple[EmbedderName, ...] = ("hashing", "openai", "sentence-transformers")
 """Embedders that read texts; the name of a vector space begins with that of its embedder."""
 
@@ -110,16 +121,17 @@ class Core:
         Its limits count from here.
         """
         log = RunLog(on_event or self.on_event)
+        calls = self.calls(order.config, on_event, log.warn)
         return RunTools(
             db=self.db,
             open_gds=self.open_gds,
-            space=self.space(order.mapping),
+            space=self.space(order.mapping, calls),
             sweep_llm=self.sweep_llm,
             synthesis_llm=self.synthesis_llm,
             answer_llm=self.llms.answer,
             keyword_llm=self.llms.keywords,
             ordering_llm=self.llms.ordering,
-            calls=self.calls(order.config, on_event, log.warn),
+            calls=calls,
             log=log,
             known=self.known,
         )
@@ -130,12 +142,14 @@ class Core:
         """Return the order to partition a graph."""
         return PartitionOrder(graph=graph.name, mapping=graph.mapping, config=knobs, force=force)
 
-    def partition_tools(self, mapping: GraphMapping, on_event: OnEvent | None) -> PartitionTools:
-        """Return the connections that partition a graph."""
+    def partition_tools(
+        self, mapping: GraphMapping, on_event: OnEvent | None, calls: Calls | None = None
+    ) -> PartitionTools:
+        """Return the connections that partition a graph; ``calls`` counts those of its embedder."""
         return PartitionTools(
             db=self.db,
             open_gds=self.open_gds,
-            space=self.space(mapping),
+            space=self.space(mapping, calls),
             on_event=on_event or self.on_event,
             known=self.known,
         )
@@ -154,6 +168,55 @@ class Core:
         calls.traced_text = self.settings.telemetry_text
         return calls
 
+    @asynccontextmanager
+    async def spending(
+        self,
+        account: Account,
+        knobs: PGSConfig,
+        on_event: OnEvent | None = None,
+        *,
+        most: float | None = None,
+    ) -> AsyncIterator[Calls]:
+        """Yield calls outside of a run, whose costs are recorded by day and payer.
+
+        With ``most``, what they may cost together is held of the payer's money first. Raises
+        BudgetError where the payer has nothing left.
+        """
+        if most is None:
+            async with self._recorded(account, knobs, on_event) as calls:
+                yield calls
+            return
+        async with current_payer().allow(most) as allowed:
+            limits = [limit for limit in (allowed, knobs.max_cost) if limit is not None]
+            within = knobs.model_copy(update={"max_cost": min(limits, default=None)})
+            async with self._recorded(account, within, on_event) as calls:
+                yield calls
+
+    @asynccontextmanager
+    async def _recorded(
+        self, account: Account, knobs: PGSConfig, on_event: OnEvent | None
+    ) -> AsyncIterator[Calls]:
+        calls = self.calls(knobs, on_event)
+        async with record_spending(self.db, calls, account):
+            yield calls
+
+    def question_cost(self, models: Sequence[object], question: str) -> float | None:
+        """Return what embedding and reranking for a question may take of a payer's money.
+
+        None if all ``models`` are free. Those without a price add nothing, so a limit forbids them.
+        """
+        paid = [model for model in models if model is not None and not is_free(model)]
+        if not paid:
+            return None
+        budget = Calls.of(self.config, self.settings.models).budget
+        asked = CALLS_OF_QUESTION * (estimate(question) + FRAME_TOKENS)
+        return sum(
+            budget.most(priced_model(model).name, asked, 0).cost
+            if isinstance(model, Embedder)
+            else budget.most(cast(RelevanceModel, model).name, RERANKED_TOKENS, 0).cost
+            for model in paid
+        )
+
     async def open_gds(self) -> GDS:
         """Return the GDS client, which is opened on first use.
 
@@ -164,8 +227,15 @@ class Core:
                 self._gds = await gds.open_gds(self.db)
         return self._gds
 
-    def space(self, mapping: GraphMapping) -> Space:
-        """Return the vector space that compares a graph's questions and partitions."""
+    def space(self, mapping: GraphMapping, calls: Calls | None = None) -> Space:
+        """Return the vector space that compares a graph's questions and partitions.
+
+        ``calls`` counts those of its embedder, and holds them within its limits.
+        """
+        space = self._space(mapping)
+        return space if calls is None else replace(space, embed=partial(embed_counted, calls))
+
+    def _space(self, mapping: GraphMapping) -> Space:
         name = self.settings.embedder
         if self.embedder is not None:
             return choose(name, self.embedder, mapping)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Unpack
 
+from pgs_neo4j.calls.spending import Account
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
@@ -48,8 +49,15 @@ class Partitions:
         core = self._core
         stored = await core.graph(graph)
         await ensure_schema(core.db)
-        order = core.partition_order(stored, core.knobs(knobs), force=force)
-        return await ensure_partitions(order, core.partition_tools(stored.mapping, on_event))
+        config = core.knobs(knobs)
+        order = core.partition_order(stored, config, force=force)
+        embedder = core.space(stored.mapping).embedder
+        account = Account(
+            task="partition", graph=stored.name, model=embedder.name if embedder else ""
+        )
+        async with core.spending(account, config, on_event) as calls:
+            tools = core.partition_tools(stored.mapping, on_event, calls)
+            return await ensure_partitions(order, tools)
 
     async def check(
         self,

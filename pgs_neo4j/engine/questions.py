@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j import config
 from pgs_neo4j.answering.layered import LayeredAnswer, layered_search
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.spending import Account, recording_unbegun
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.checking.cited_texts import read_cited_texts
 from pgs_neo4j.config import Knobs
@@ -16,7 +19,7 @@ from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
 from pgs_neo4j.pgs import idempotency, pipeline, plan
-from pgs_neo4j.pgs.order import RunOrder, check_order, check_question
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.waves import order_sweeps
 from pgs_neo4j.runs import answers, runs, session
@@ -50,7 +53,9 @@ async def execute(
     """Run the whole pipeline; see ``PGS.execute``."""
     order = replace(await _order(core, asking), idempotency_key=idempotency_key)
     check_order(order)
-    return await idempotency.answer_request(order, core.run_tools(order, on_event))
+    tools = core.run_tools(order, on_event)
+    async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
+        return await idempotency.answer_request(order, tools)
 
 
 async def find_repeated(core: Core, asking: Asking, idempotency_key: str) -> StoredRun | None:
@@ -62,7 +67,9 @@ async def find_repeated(core: Core, asking: Asking, idempotency_key: str) -> Sto
 async def plan_question(core: Core, asking: Asking, on_event: OnEvent | None) -> Plan:
     """Predict the reading and its cost; see ``PGS.plan``."""
     order = await _order(core, asking)
-    return await plan.plan_run(order, core.run_tools(order, on_event))
+    async with _routing(core, order, on_event) as (tools, paying):
+        planned = await plan.plan_run(order, tools)
+    return plan.plus_routing(planned, paying.spent())
 
 
 async def search(
@@ -74,7 +81,9 @@ async def search(
 ) -> LayeredAnswer:
     """Search the best-matching nodes, then sweep; see ``PGS.layered_search``."""
     order = await _order(core, asking)
-    return await layered_search(order, core.run_tools(order, on_event), top_k, search_mode)
+    tools = core.run_tools(order, on_event)
+    async with recording_unbegun(core.db, tools.calls, run_account(core, order)):
+        return await layered_search(order, tools, top_k, search_mode)
 
 
 async def resume(core: Core, run: str, on_event: OnEvent | None, knobs: Knobs) -> Answer:
@@ -97,9 +106,9 @@ async def route(core: Core, asking: Asking) -> Routing:
     check_question(asking.question)
     stored = await core.graph(asking.graph)
     order = _run_order(core, asking, stored)
-    tools = core.run_tools(order, None)
     current = await core.current(stored, centroids=False)
-    return await route_question(order, tools, current, current.partitions)
+    async with _routing(core, order, None) as (tools, _):
+        return await route_question(order, tools, current, current.partitions)
 
 
 async def sweep_partition(
@@ -118,16 +127,18 @@ async def sweep_partition(
     order = _run_order(core, asking, stored)
     chosen = [by_id[partition_id]]
     (sweep_order,) = await order_sweeps(core.db, order, current, chosen, Read({}))
-    tools = SweepTools(
-        db=core.db,
-        llm=core.sweep_llm,
-        calls=core.calls(order.config, on_event),
-        replies=None,
-        on_event=on_event or core.on_event,
-        record=record_nothing,
-        gate=new_gate(),
-    )
-    return (await sweep.sweep_partition(sweep_order, tools)).sweep
+    account = Account(task="sweep", graph=stored.name, model=core.sweep_llm.name)
+    async with core.spending(account, order.config, on_event) as calls:
+        tools = SweepTools(
+            db=core.db,
+            llm=core.sweep_llm,
+            calls=calls,
+            replies=None,
+            on_event=on_event or core.on_event,
+            record=record_nothing,
+            gate=new_gate(),
+        )
+        return (await sweep.sweep_partition(sweep_order, tools)).sweep
 
 
 async def synthesize_sweeps(
@@ -154,14 +165,40 @@ async def synthesize_sweeps(
         config=knobs,
         texts=texts,
     )
-    tools = SynthesisTools(
-        llm=core.synthesis_llm,
-        calls=core.calls(knobs, on_event),
-        replies=None,
-        on_event=tell,
-        warn=lambda message: tell(Warned(message)),
+    account = Account(task="synthesis", graph=stored.name, model=core.synthesis_llm.name)
+    async with core.spending(account, knobs, on_event) as calls:
+        tools = SynthesisTools(
+            llm=core.synthesis_llm,
+            calls=calls,
+            replies=None,
+            on_event=tell,
+            warn=lambda message: tell(Warned(message)),
+        )
+        return await write_synthesis(order, tools)
+
+
+def run_account(core: Core, order: RunOrder) -> Account:
+    """Return the account of a run that spends something before it has a record."""
+    names = dict.fromkeys((core.sweep_llm.name, core.synthesis_llm.name))
+    return Account(task="run", graph=order.graph, session=order.session, model=" / ".join(names))
+
+
+@asynccontextmanager
+async def _routing(
+    core: Core, order: RunOrder, on_event: OnEvent | None
+) -> AsyncIterator[tuple[RunTools, Calls]]:
+    """Yield the tools of a run that is only planned or routed, and the calls of its embedder.
+
+    What these cost is recorded as that of a plan, and is not what the run may cost.
+    """
+    embedder = core.space(order.mapping).embedder
+    account = Account(
+        task="plan", graph=order.graph, session=order.session, model=getattr(embedder, "name", "")
     )
-    return await write_synthesis(order, tools)
+    most = core.question_cost([embedder], order.question)
+    async with core.spending(account, core.config, on_event, most=most) as calls:
+        tools = core.run_tools(order, on_event)
+        yield replace(tools, space=core.space(order.mapping, calls)), calls
 
 
 async def _order(core: Core, asking: Asking) -> RunOrder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack
@@ -12,10 +12,13 @@ from pgs_neo4j.answering.answer import answer_found, answer_request
 from pgs_neo4j.answering.context import build_context, check_tokens
 from pgs_neo4j.answering.modes import ANSWERED
 from pgs_neo4j.answering.order import AnswerOrder, describe_search, restore_search
-from pgs_neo4j.answering.plan import plan_answer
+from pgs_neo4j.answering.plan import plan_answer, plus_search
 from pgs_neo4j.answering.reranking import CANDIDATES
 from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
+from pgs_neo4j.calls.budget import Amount
+from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.ranking import reserve_ranking
+from pgs_neo4j.calls.spending import Account, recording_unbegun
 from pgs_neo4j.catalog import StoredGraph, check_mapping
 from pgs_neo4j.config import CONTEXT_TOKENS, Knobs, PGSConfig, SearchDefaults
 from pgs_neo4j.engine.core import Core
@@ -37,6 +40,7 @@ from pgs_neo4j.model import (
 from pgs_neo4j.partitioning.result import read_current
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.keys import check_new_id
 from pgs_neo4j.runs.runs import StoredRun
@@ -105,19 +109,23 @@ class Searcher:
 
         None stands for what ``[search]`` of ``pgs.toml`` says; the manual tells what each means.
         Only ``global`` writes, and only partitions that a stored graph lacks. ``graph`` may be a
-        mapping. With ``answer``, a model answers in a run of the session with these ``knobs``.
-        Raises QuestionError, UnknownGraphError, UsageError, DatabaseError, and with ``answer`` what
-        ``execute`` raises. ``run`` is an id of ``pgs.runs.new_id`` for that run. Of earlier runs,
-        only those of sessions whose names begin with ``sessions_of`` are shown.
+        mapping. With ``answer``, a model answers in a run of the session. The limits among the
+        ``knobs`` also bound an embedder and a reranker that cost something. ``run`` is an id of
+        ``pgs.runs.new_id`` for that run. Of earlier runs, only those of sessions whose names begin
+        with ``sessions_of`` are shown. Raises QuestionError, UnknownGraphError, UsageError,
+        BudgetError where a server's caller has spent its money, DatabaseError, and with ``answer``
+        what ``execute`` raises.
         """
         given = (mode, top_k, weights, rerank, max_context_tokens, keywords)
         wanted = self._wanted(answer, given)
-        if not answer:
-            return await self._find(question, graph, wanted, sessions_of)
         in_force, names = self._core.knobs(knobs), (check_new_id(run), sessions_of)
+        if not answer:
+            return await self._find_alone(question, graph, wanted, in_force, sessions_of)
         asked = _Answering(question, graph, wanted, session_id, in_force, idempotency_key, *names)
-        order, tools = await self._order(asked, on_event)
-        return replace(order.found, answer=await answer_request(order, tools))
+        run_order, tools = await self._prepare(asked, on_event)
+        async with recording_unbegun(self._core.db, tools.calls, self._account(run_order)):
+            order = await self._order(asked, run_order, tools, tools.calls)
+            return replace(order.found, answer=await answer_request(order, tools))
 
     async def plan(
         self,
@@ -137,29 +145,43 @@ class Searcher:
     ) -> SearchPlan:
         """Search, and predict what an answer with the same arguments would show and cost.
 
-        No language model is called.
+        No language model is called. An embedder or a reranker of the search may cost something,
+        which is recorded. Raises QuestionError, UnknownGraphError, UsageError, BudgetError where a
+        server's caller has spent its money, and DatabaseError.
         """
         given = (mode, top_k, weights, rerank, max_context_tokens, keywords)
         wanted = self._wanted(True, given)
         in_force = self._core.knobs(knobs)
         asked = _Answering(question, graph, wanted, session_id, in_force, sessions_of=sessions_of)
-        order, tools = await self._order(asked, on_event)
-        planned = await plan_answer(order, tools)
-        helpers: list[object] = [tools.space.embedder]
-        helpers += [self._core.relevance()] if wanted.rerank == "http" else []
+        run, tools = await self._prepare(asked, on_event)
+        helpers = self._helpers(run.mapping, wanted)
+        account = replace(self._account(run, helpers), task="plan")
+        most = self._core.question_cost(helpers, question)
+        async with self._core.spending(account, self._core.config, on_event, most=most) as calls:
+            space = self._core.space(run.mapping, calls)
+            order = await self._order(asked, run, replace(tools, space=space), calls)
+            planned = await plan_answer(order, tools)
+        planned = plus_search(planned, calls.spent())
         limits = await describe_text_limits(helpers)
         return replace(planned, contexts=(*planned.contexts, *limits))
 
-    async def may_cost(self, graph: str | None, rerank: RerankerName | None = None) -> bool:
-        """Return whether a search calls an embedder or a reranker that may ask for money.
-
-        Raises UnknownGraphError and DatabaseError.
-        """
+    def _helpers(self, mapping: GraphMapping, wanted: SearchDefaults) -> list[object]:
+        """Return what a search asks besides the database: an embedder, and a reranker."""
         core = self._core
-        wanted = core.settings.search.chosen(rerank=rerank)
-        asked: list[object] = [core.space((await core.graph(graph)).mapping).embedder]
-        asked += [core.relevance()] if wanted.rerank == "http" else []
-        return any(one is not None and not is_free(one) for one in asked)
+        asked = [
+            core.space(mapping).embedder,
+            core.relevance() if wanted.rerank == "http" else None,
+        ]
+        return [one for one in asked if one is not None]
+
+    def _account(self, order: RunOrder, helpers: Sequence[object] = ()) -> Account:
+        names = [str(getattr(one, "name", "")) for one in helpers if not is_free(one)]
+        return Account(
+            task="search",
+            graph=order.graph,
+            session=order.session,
+            model=" / ".join(names) if helpers else self._core.llms.answer.name,
+        )
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
         """Search again, and answer; replies that the run paid for are not paid for again."""
@@ -174,8 +196,10 @@ class Searcher:
             in_force,
             sessions_of=str(stored.request.get("sessions_of", "")),
         )
-        order, tools = await self._order(asked, on_event)
-        return await answer_found(order, tools, stored)
+        run, tools = await self._prepare(asked, on_event)
+        async with recording_unbegun(self._core.db, tools.calls, self._account(run)):
+            order = await self._order(asked, run, tools, tools.calls)
+            return await answer_found(order, tools, stored)
 
     def _wanted(self, answer: bool, given: tuple[object, ...]) -> SearchDefaults:
         """Return how to search: as the call says, in the order of GIVEN, else as configured."""
@@ -187,10 +211,10 @@ class Searcher:
             raise UsageError(f"the mode {wanted.mode} needs a model; add --answer (answer=True)")
         return wanted
 
-    async def _order(
+    async def _prepare(
         self, asked: _Answering, on_event: OnEvent | None
-    ) -> tuple[AnswerOrder, RunTools]:
-        """Search, and return the order of an answer with its connections."""
+    ) -> tuple[RunOrder, RunTools]:
+        """Return the order of a run that answers from a search, with its connections."""
         if isinstance(asked.graph, GraphMapping):
             raise UsageError("an answer is recorded, so it needs a stored graph; add it first")
         core = self._core
@@ -209,23 +233,33 @@ class Searcher:
             run_id=asked.run,
         )
         check_order(run)
+        return run, core.run_tools(run, on_event).for_answers()
+
+    async def _order(
+        self, asked: _Answering, run: RunOrder, tools: RunTools, paying: Calls
+    ) -> AnswerOrder:
+        """Search, and return the order of an answer; ``paying`` counts what the search costs."""
+        core, tokens = self._core, asked.wanted.max_context_tokens or CONTEXT_TOKENS
+        wanted = asked.wanted.chosen(max_context_tokens=tokens)
         without = wanted.model_copy(update={"max_context_tokens": None})
         if wanted.rerank == "model" and wanted.top_k > 0:  # it orders more than are wanted
             most = max(wanted.top_k, CANDIDATES)
             without = without.model_copy(update={"rerank": None, "top_k": most})
-        tools = core.run_tools(run, on_event).for_answers()
-        kept = synthesis_cost(tools.calls, tools.synthesis_llm, asked.config, tokens)
+        kept = Amount()
+        if paying is tools.calls:  # the answer is bought from the same limits
+            kept = synthesis_cost(tools.calls, tools.synthesis_llm, asked.config, tokens)
         find = partial(
             self._find,
             asked.question,
-            graph.name,
+            run.graph,
             without,
             asked.sessions_of,
-            reserve=lambda model: reserve_ranking(tools.calls, model, kept),
+            space=tools.space,
+            reserve=lambda model: reserve_ranking(paying, model, kept),
         )
         found = await find()
-        graph = await core.graph(graph.name)  # a global search may just have made its partitions
-        order = AnswerOrder(
+        graph = await core.graph(run.graph)  # a global search may just have made its partitions
+        return AnswerOrder(
             run=run,
             found=found,
             max_context_tokens=tokens,
@@ -235,7 +269,39 @@ class Searcher:
             rerank=wanted.rerank,
             top_k=wanted.top_k,
         )
-        return order, tools
+
+    async def _find_alone(
+        self,
+        question: str,
+        graph: str | GraphMapping | None,
+        wanted: SearchDefaults,
+        knobs: PGSConfig,
+        sessions_of: str,
+    ) -> Found:
+        """Search without an answer; what its embedder and reranker cost is recorded."""
+        core = self._core
+        name, mapping = "", graph
+        if not isinstance(mapping, GraphMapping):
+            stored = await core.graph(mapping)
+            name, mapping = stored.name, stored.mapping
+        helpers = self._helpers(mapping, wanted)
+        paid = [str(getattr(one, "name", "")) for one in helpers if not is_free(one)]
+        account = Account(
+            task="search",
+            graph=name,
+            session=sessions_of,
+            model=" / ".join(paid),
+        )
+        most = core.question_cost(helpers, question)
+        async with core.spending(account, knobs, most=most) as calls:
+            return await self._find(
+                question,
+                graph,
+                wanted,
+                sessions_of,
+                space=core.space(mapping, calls),
+                reserve=lambda model: reserve_ranking(calls, model, Amount()),
+            )
 
     async def _find(
         self,
@@ -244,7 +310,9 @@ class Searcher:
         wanted: SearchDefaults,
         sessions_of: str = "",
         keywords: Keywords | None = None,
-        reserve: Callable[[RelevanceModel], Reserve] | None = None,
+        *,
+        space: Space,
+        reserve: Callable[[RelevanceModel], Reserve],
     ) -> Found:
         check_question(question)
         if wanted.max_context_tokens is not None:
@@ -262,18 +330,18 @@ class Searcher:
             keywords=keywords,
             sessions_of=sessions_of,
         )
-        found = await search(order, self._tools(order, reserve))
+        found = await search(order, self._tools(order, space, reserve))
         if wanted.max_context_tokens is not None:
             found = replace(found, context=build_context(found, wanted.max_context_tokens).text)
         return replace(found, warnings=(*scope.notes, *found.warnings))
 
     def _tools(
-        self, order: SearchOrder, reserve: Callable[[RelevanceModel], Reserve] | None
+        self, order: SearchOrder, space: Space, reserve: Callable[[RelevanceModel], Reserve]
     ) -> SearchTools:
         core = self._core
         relevance = core.relevance() if order.rerank == "http" else None
-        reserved = reserve(relevance) if reserve and relevance else None
-        return SearchTools(core.db, core.space(order.mapping), core.indexes, relevance, reserved)
+        reserved = reserve(relevance) if relevance else None
+        return SearchTools(core.db, space, core.indexes, relevance, reserved)
 
     async def _scope(self, graph: str | GraphMapping | None, mode: SearchMode) -> _Scope:
         if isinstance(graph, GraphMapping):

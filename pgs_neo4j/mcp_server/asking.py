@@ -58,7 +58,7 @@ class AskingTools:
         max_partitions: MaxPartitions = None,
         strict: Strict = None,
     ) -> PlanReply:
-        """Tell what a question would read and cost. No model is called.
+        """Tell what a question would read and cost. No language model is called.
 
         A graph that changed is partitioned first, which can take minutes.
         """

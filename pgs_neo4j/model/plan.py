@@ -69,7 +69,8 @@ class Plan:
     ``budget`` says what a limit would leave out; it is empty if nothing is left
     out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
     already. ``contexts`` are what models behind endpoints can take, by their names, in words, and
-    ``context_advice`` has a sentence for each that takes little at once.
+    ``context_advice`` has a sentence for each that takes little at once. ``routed`` is what
+    embedding the question takes, at an endpoint that may cost something.
     """
 
     graph: str
@@ -89,11 +90,16 @@ class Plan:
     contexts: tuple[tuple[str, str], ...] = ()
     context_advice: tuple[str, ...] = ()
     low_uncached: float | None = None
+    routed: PlannedCalls = PlannedCalls()
 
     @property
     def calls(self) -> int:
         """Model calls to pay for, without those for flags."""
-        return sum(sweep.passes - sweep.cached for sweep in self.sweeps) + self.synthesis.calls
+        return sum(sweep.passes - sweep.cached for sweep in self.sweeps) + self._others.calls
+
+    @property
+    def _others(self) -> PlannedCalls:
+        return self.synthesis + self.routed
 
     @property
     def cached(self) -> int:
@@ -103,12 +109,12 @@ class Plan:
     @property
     def input_tokens(self) -> int:
         """Predicted input tokens, without those for flags."""
-        return sum(sweep.input_tokens for sweep in self.sweeps) + self.synthesis.input_tokens
+        return sum(sweep.input_tokens for sweep in self.sweeps) + self._others.input_tokens
 
     @property
     def output_tokens(self) -> int:
         """Predicted output tokens, without those for flags."""
-        return sum(sweep.output_tokens for sweep in self.sweeps) + self.synthesis.output_tokens
+        return sum(sweep.output_tokens for sweep in self.sweeps) + self._others.output_tokens
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML fragment for notebooks."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.calls.budget import Amount
 from pgs_neo4j.calls.cost_range import cost_range, least_uncached
+from pgs_neo4j.calls.ledger import Spent
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.calls.settling import PROMPT, ROOM, UpcomingCall
@@ -38,6 +39,25 @@ class _Usual:
 
     sweep: int
     synthesis: int
+
+
+def plus_routing(plan: Plan, spent: Spent) -> Plan:
+    """Return a plan with what embedding the question took, since the run will do so again."""
+    if not spent.usage.calls:
+        return plan
+    routed = PlannedCalls(calls=spent.usage.calls, input_tokens=spent.usage.input_tokens)
+    return replace(
+        plan,
+        routed=routed,
+        low=plus(plan.low, spent.cost),
+        high=plus(plan.high, spent.cost),
+        low_uncached=plus(plan.low_uncached, spent.cost),
+    )
+
+
+def plus(cost: float | None, more: float | None) -> float | None:
+    """Return the sum of two costs; None if one of them is unknown."""
+    return None if cost is None or more is None else cost + more
 
 
 async def plan_run(order: RunOrder, tools: RunTools) -> Plan:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.ledger import Spent, Total
+from pgs_neo4j.calls.ledger import Spent
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
@@ -160,7 +160,6 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
         "request": json.dumps(order.request, sort_keys=True),
         "config": stored_config(order.config),
         "known": order.search_answer,
-        **runs.total_properties(Total(0, tools.calls.spent())),
     }
     for _ in range(ATTEMPTS):
         prepared = prepared or await prepare(order, tools)
@@ -172,9 +171,10 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
             prepared.partitioning.generation.id,
             properties,
             keys.idempotency_uid(order.graph, order.session, order.idempotency_key),
+            total=tools.calls.spent_before(),
         )
         if begun == handle.id:
-            return _record(order, tools, handle, prepared, Spent())
+            return _record(order, tools, handle, prepared)
         if begun is not None:
             raise BusyError(
                 f"run {begun} has just begun with the same idempotency key; wait until it ends"
@@ -193,7 +193,7 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
             "coverage still counts, so ask again in mode 'continue'"
         )
     await ensure_schema(tools.db)
-    handle, before = await runs.take_over(tools.db, stored)
+    handle, before, today = await runs.take_over(tools.db, stored)
     partitioning = await read_generation(
         tools.db, stored.generation, centroids=False, known=tools.known
     )
@@ -203,15 +203,20 @@ async def _resume(order: RunOrder, tools: RunTools, stored: StoredRun) -> RunRec
             "continues with its old partitions"
         )
     prepared = Prepared(replace(partitioning, outdated=True))
-    record = _record(order, tools, handle, prepared, before)
+    record = _record(order, tools, handle, prepared, before, today)
     record.routing = stored.properties.get("routing")
     return record
 
 
 def _record(
-    order: RunOrder, tools: RunTools, handle: Handle, prepared: Prepared, before: Spent
+    order: RunOrder,
+    tools: RunTools,
+    handle: Handle,
+    prepared: Prepared,
+    before: Spent | None = None,
+    today: Mapping[str, Spent] | None = None,
 ) -> RunRecord:
-    recording = Recording.of(tools.db, handle, tools.calls, before)
+    recording = Recording.of(tools.db, handle, tools.calls, before or Spent(), today or {})
     replies = Replies(tools.db, handle.id, shared=shares_replies(order.config))
     return RunRecord(recording, prepared, replies)
 

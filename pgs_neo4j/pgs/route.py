@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
-from pgs_neo4j.errors import ModelError
+from pgs_neo4j.errors import BudgetError, ConfigError, ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning, add_centroids
@@ -79,7 +79,10 @@ async def select_partitions(
 async def embed_order(
     order: RunOrder, tools: RunTools, partitioning: Partitioning
 ) -> QuestionVector:
-    """Return the question in the graph's space; a failure is only noted."""
+    """Return the question in the graph's space.
+
+    A failure, or a limit without room for the call, is only noted.
+    """
     own = OwnIndex(partitioning.generation, partitioning.partitions, tools.known.texts)
     try:
         return await embed_question(
@@ -90,7 +93,7 @@ async def embed_order(
             partitioning.generation.dimensions,
             own,
         )
-    except ModelError as error:
+    except (ModelError, BudgetError, ConfigError) as error:
         return QuestionVector(None, f"the question could not be embedded ({error})")
 
 

@@ -8,8 +8,8 @@ and every partition is a candidate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -28,19 +28,23 @@ from pgs_neo4j.retrieval.stored_vectors import read_vectors
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
 Kind = Literal["none", "stored", "texts", "digests"]
+Embed = Callable[[Embedder, Sequence[str]], Awaitable[NDArray[np.float32]]]
+"""Embeds texts into unit rows ``(n, d)``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
     """The vector space of one graph under the settings in force.
 
-    ``model`` is the embedder that made stored vectors, if that is known.
+    ``model`` is the embedder that made stored vectors, if that is known. ``embed`` makes the calls
+    of the embedder, which may count.
     """
 
     kind: Kind
     embedder: Embedder | None = None
     embedding: str | None = None
     model: str | None = None
+    embed: Embed = field(default=embed_traced, repr=False, compare=False)
 
     @property
     def signature(self) -> str | None:
@@ -120,7 +124,7 @@ async def embed_question(
     Without an embedder of the stored vectors' kind, the question borrows a mean of stored vectors.
     They are those of the nodes that share its rarest words (pseudo-relevance feedback, Rocchio
     1971). The text index of ``own`` finds them; without one, all texts are read. Raises ModelError
-    when the embedder fails.
+    when the embedder fails, and StoppedError or ConfigError where a limit forbids its call.
     """
     if space.kind == "none" or dimensions is None:
         return QuestionVector(None, "no embeddings to compare the question with")
@@ -133,7 +137,7 @@ async def embed_question(
             f"{space.embedder.name}, so they cannot be compared"
         )
         return replace(borrowed, note=f"{note}; {borrowed.note}")
-    vector = (await embed_traced(space.embedder, [question]))[0]
+    vector = (await space.embed(space.embedder, [question]))[0]
     if len(vector) != dimensions:
         borrowed = await _borrowed(db, space, mapping, question, dimensions, own)
         note = (

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeVar
 
 from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.ledger import Ledger, Spent
+from pgs_neo4j.calls.ledger import Ledger, Spent, Total
 from pgs_neo4j.calls.queue import deadline_passed
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import to_the_end
@@ -40,10 +40,20 @@ class Recording:
     ended: bool = False
 
     @classmethod
-    def of(cls, db: Database, handle: Handle, calls: Calls, before: Spent) -> Recording:
-        """Return the record of a run; later calls are recorded before they are sent."""
+    def of(
+        cls,
+        db: Database,
+        handle: Handle,
+        calls: Calls,
+        before: Spent,
+        today: Mapping[str, Spent],
+    ) -> Recording:
+        """Return the record of a run; later calls are recorded before they are sent.
+
+        A run that is resumed has spent ``before``, and a part of it ``today``.
+        """
         ledger = calls.ledger
-        ledger.begin(lambda: before + calls.spent(), partial(runs.record_total, db, handle))
+        ledger.begin(lambda: before + calls.spent(), partial(runs.record_total, db, handle), today)
         return cls(db, handle, ledger, before)
 
     async def finish(self, properties: Row, sweeps: Sequence[str] = ()) -> None:
@@ -52,8 +62,8 @@ class Recording:
         ``sweeps`` are the ids of the sweeps that it used. Raises RunLostError when another process
         has taken the run over.
         """
-        total = runs.total_properties(self.ledger.total())
-        if not await runs.finish(self.db, self.handle, {**properties, **total}, sweeps):
+        total = self.ledger.total()
+        if not await runs.finish(self.db, self.handle, properties, sweeps, total=total):
             raise runs.taken_away()
         self.ended = True
 
@@ -65,21 +75,20 @@ class Recording:
         properties = {
             "status": _status(error),
             "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
-            **runs.total_properties(self.ledger.total()),
         }
         late = isinstance(error, DeadlineError)
-        if not await self._close(properties, late=late):
+        if not await self._close(properties, late=late, total=self.ledger.total()):
             # A figure or a text that Neo4j refuses must not leave the run as running.
             status = {"status": properties["status"], "error": type(error).__name__}
             await self._close(status, late=late)
 
-    async def _close(self, properties: Row, *, late: bool) -> bool:
+    async def _close(self, properties: Row, *, late: bool, total: Total | None = None) -> bool:
         """Write the end of the run; return whether Neo4j takes these properties."""
         # If the database is gone, nothing can be recorded; the current error says so.
         with suppress(PGSError, TimeoutError):
             try:
                 async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
-                    await runs.finish(self.db, self.handle, properties)
+                    await runs.finish(self.db, self.handle, properties, total=total)
             except QueryError:
                 return False
         return True

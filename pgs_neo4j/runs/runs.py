@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from pgs_neo4j.calls.ledger import Spent, Total
+from pgs_neo4j.calls.ledger import Spent, Total, current_day
+from pgs_neo4j.calls.spending import run_day_id, run_days
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
@@ -86,8 +87,12 @@ async def begin(
     generation: str,
     properties: Row,
     idempotency: str = "",
+    *,
+    total: Total,
 ) -> str | None:
     """Record the beginning of a run; its generation stays until the run ends.
+
+    ``total`` is what was spent for it before.
 
     Returns the id of the run. It is that of another run when the idempotency key was used before,
     and None when the generation, the session, or the graph was removed.
@@ -99,7 +104,8 @@ async def begin(
         id=handle.id,
         generation=generation,
         idempotency=idempotency,
-        properties={**properties, "holder": handle.holder},
+        properties={**properties, **total_properties(total), "holder": handle.holder},
+        days=run_days(handle.id, {current_day(): Spent(), **total.days}),
     )
     return str(rows[0]["id"]) if rows else None
 
@@ -157,22 +163,28 @@ def is_running(stored: StoredRun) -> bool:
     return stored.status == "running" and not stored.silent and not _has_ended(holder)
 
 
-async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent]:
+async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent, Mapping[str, Spent]]:
     """Become the holder of a run whose process has ended.
 
-    Also returns what the run has spent. Raises BusyError.
+    Also returns what the run has spent, in all and today. Raises BusyError.
     """
     former = str(stored.properties["holder"])
     if is_running(stored):
         wait = "wait until it ends, or stop it first"
         raise BusyError(f"run {stored.id} is still running ({former}); {wait}")
     handle = Handle(stored.id, str(Holder.unique()))
+    today = current_day()
     rows = await db.write(
-        queries.get("runs/set_run_holders"), run=stored.id, former=former, holder=handle.holder
+        queries.get("runs/set_run_holders"),
+        run=stored.id,
+        former=former,
+        holder=handle.holder,
+        today=run_day_id(stored.id, today),
     )
     if not rows:
         raise BusyError(f"another process has just resumed run {stored.id}; wait until it ends")
-    return handle, _spent(rows[0]["spent"])
+    spent = rows[0]["today"]
+    return handle, _spent(rows[0]["spent"]), {today: _spent(spent) if spent else Spent()}
 
 
 async def record_total(db: Database, handle: Handle, total: Total) -> None:
@@ -181,7 +193,11 @@ async def record_total(db: Database, handle: Handle, total: Total) -> None:
     Raises RunLostError when another process has taken the run over.
     """
     await write_as_holder(
-        db, handle, queries.get("runs/set_run_totals"), spent=total_properties(total)
+        db,
+        handle,
+        queries.get("runs/set_run_totals"),
+        spent=total_properties(total),
+        days=run_days(handle.id, total.days),
     )
 
 
@@ -220,19 +236,26 @@ async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
 
 
 async def finish(
-    db: Database, handle: Handle, properties: Row, synthesized: Sequence[str] = ()
+    db: Database,
+    handle: Handle,
+    properties: Row,
+    synthesized: Sequence[str] = (),
+    *,
+    total: Total | None = None,
 ) -> bool:
-    """Close a run with its status and figures.
+    """Close a run with its status and figures, and the total of what it has spent if that is given.
 
     ``synthesized`` are the ids of the sweeps that it used. False when another process has taken the
     run over.
     """
+    figures = total_properties(total) if total else {}
     rows = await db.write(
         queries.get("runs/set_run_results"),
         run=handle.id,
         holder=handle.holder,
-        properties=properties,
+        properties={**properties, **figures},
         sweeps=list(synthesized),
+        days=run_days(handle.id, total.days) if total else [],
     )
     return bool(rows)
 

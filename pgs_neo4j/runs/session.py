@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pgs_neo4j.calls.ledger import Total
+from pgs_neo4j.calls.spending import run_days
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
@@ -211,6 +212,7 @@ async def record_sweep(
         **sweep_rows(handle.id, sweep),
         replies=list(replies),
         spent=total_properties(total) if total else {},
+        days=run_days(handle.id, total.days) if total else [],
     )
 
 

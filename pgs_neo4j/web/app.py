@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute
 
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.access.paying import PaidByCaller
 from pgs_neo4j.web.agents.mount import agents_of
 from pgs_neo4j.web.chat.asking import Chats
 from pgs_neo4j.web.chat.endpoints import router as chat_router
@@ -55,6 +56,7 @@ def create_app(serving: Serving) -> FastAPI:
     app = described_api(
         lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
+    app.add_middleware(PaidByCaller, payer_of=serving.payer)
     app.add_middleware(CutStreams)
     app.add_middleware(CountRequests, answering=serving.board.answering)
     app.state.serving = serving

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, cast
 
 from fastapi import Depends, Request, Security
 from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 
-from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine import PGS, Payer
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
-from pgs_neo4j.model import RerankerName
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
 from pgs_neo4j.web.access.tokens import Tokens
@@ -48,6 +48,7 @@ class Serving:
     uploads: UploadStore = field(default_factory=UploadStore, repr=False)
     scanning: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     streams: Counter[str] = field(default_factory=Counter, repr=False)
+    _searching: dict[object, tuple[Caller, float]] = field(default_factory=dict, repr=False)
     graph_metrics: GraphMetrics = field(init=False)
     lookups: GraphLookups = field(init=False)
     drawings: MapDrawings = field(init=False)
@@ -87,9 +88,11 @@ class Serving:
         most = caller.cost_per_day
         if most is None:
             return None
+        held = self._held(caller)
         costs = await self.pgs.runs.costs(days=1)
+        held |= self._held(caller)  # also what ended since, which the costs may not hold yet
         spent = sum(one.cost for one in costs if caller.own_session(one.session) is not None)
-        spent += self.board.held_cost(caller) + self.jobs.cost_today(caller)
+        spent += sum(held.values())
         if spent >= most:
             raise BudgetError(
                 f"{caller.name} has spent its {most:g} of today; ask again tomorrow (UTC)"
@@ -97,12 +100,29 @@ class Serving:
         left, configured = most - spent, self.pgs.config.max_cost
         return left if configured is None else min(left, configured)
 
-    async def check_search(
-        self, caller: Caller, graph: str, rerank: RerankerName | None = None
-    ) -> None:
-        """Raise BudgetError if a search may cost something, and the caller has nothing left."""
-        if caller.cost_per_day is not None and await self.pgs.search.may_cost(graph, rerank):
-            await self.remaining_cost(caller)
+    def payer(self, caller: Caller) -> Payer:
+        """Return a caller as who pays for what it searches and plans, and for its jobs."""
+        return Payer(caller.own_prefix, partial(self._allow, caller))
+
+    @asynccontextmanager
+    async def _allow(self, caller: Caller, most: float) -> AsyncIterator[float | None]:
+        left = await self.remaining_cost(caller)
+        if left is None:
+            yield None
+            return
+        place, allowed = object(), min(left, most)
+        self._searching[place] = (caller, allowed)
+        try:
+            yield allowed
+        finally:
+            del self._searching[place]
+
+    def _held(self, caller: Caller) -> dict[object, float]:
+        """Return the most that each thing of the caller in progress may cost."""
+        searches = {
+            place: most for place, (one, most) in self._searching.items() if one.is_same(caller)
+        }
+        return {**self.board.held_costs(caller), **self.jobs.held_costs(caller), **searches}
 
 
 # Asynchronous, since FastAPI runs other dependencies in threads.

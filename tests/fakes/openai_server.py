@@ -121,11 +121,15 @@ class StreamError:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """An embeddings reply; ``as_lists`` ignores a wish for base64, as some servers do."""
+    """An embeddings reply; ``as_lists`` ignores a wish for base64, as some servers do.
+
+    ``usage`` may count the tokens of a request, which are one otherwise.
+    """
 
     dimensions: int = 8
     as_lists: bool = False
     missing: int = 0
+    usage: Callable[[Body], int] = lambda _: 1
 
 
 Scripted = Answer | Status | Raw | Endless | Hang | Drop | Stall | StreamError | Vectors
@@ -400,7 +404,8 @@ class _Handler(BaseHTTPRequestHandler):
             packed = base64.b64encode(struct.pack(f"<{size}f", *vector)).decode()
             data.append({"index": index, "embedding": vector if plain else packed})
         data.reverse()  # the interface promises an index, not an order
-        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        tokens = reply.usage(body)
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         self._json(200, {"object": "list", "data": data, "usage": usage})
 
 

@@ -17,6 +17,7 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.llm.embedders import openai
+from pgs_neo4j.llm.embedders import rows as batches
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
@@ -75,10 +76,10 @@ async def test_many_texts_go_in_bounded_batches_and_come_back_in_order(
     await embedder.embed(["ü" * 400_000] * 30)
     sizes = [[len(text.encode()) for text in r.body["input"]] for r in fake.requests]
     assert max(size for batch in sizes for size in batch) <= 3.5 * openai.INPUT_TOKENS
-    assert all(sum(batch) <= 3.5 * openai.BATCH_TOKENS for batch in sizes)
+    assert all(sum(batch) <= 3.5 * batches.BATCH_TOKENS for batch in sizes)
     assert sum(map(sum, sizes)) == 30 * 800_000
     fake.requests.clear()
-    monkeypatch.setattr(openai, "BATCH_INPUTS", 3)
+    monkeypatch.setattr(batches, "BATCH_INPUTS", 3)
     texts = [f"text {i}" for i in range(10)]
     rows = await embedder.embed(texts)
     assert sorted(len(r.body["input"]) for r in fake.requests) == [1, 3, 3, 3]

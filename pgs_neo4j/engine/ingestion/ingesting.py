@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack, cast
 
-import numpy as np
-
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.embedding import fit_of, fitted_call, priced_model
+from pgs_neo4j.calls.spending import Account, record_spending
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
@@ -28,7 +27,7 @@ from pgs_neo4j.ingest.deletion.delete import delete_documents
 from pgs_neo4j.ingest.deletion.record import read_begun
 from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
-from pgs_neo4j.ingest.divide.semantic import BATCH_TOKENS, SemanticChunker, Vectors
+from pgs_neo4j.ingest.divide.semantic import SemanticChunker, Vectors
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
@@ -46,7 +45,7 @@ from pgs_neo4j.ingest.read.records import RECORDS
 from pgs_neo4j.ingest.schemas import read_schemas
 from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader, ending_of
 from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextVector
+from pgs_neo4j.llm.embedders.rows import embed_rows
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import Embedder, is_free
 from pgs_neo4j.model.deletion import Deletion
@@ -86,8 +85,12 @@ class Ingester:
         kept = kept_options(paths, options, config)
         async with self._prepared(paths, graph, options, config, on_event) as (order, tools):
             await ensure_schema(tools.db)
+            account = Account(task="ingest", graph=graph, model=self._core.sweep_llm.name)
             try:
-                done = await record_ingestion(tools.db, graph, kept, lambda: ingest(order, tools))
+                async with record_spending(tools.db, tools.calls, account):
+                    done = await record_ingestion(
+                        tools.db, graph, kept, lambda: ingest(order, tools)
+                    )
             except ModelError:
                 if await read_documents(tools.db, graph):
                     await store_view(self._core, graph, order.label)
@@ -321,26 +324,5 @@ def semantic_chunker(core: Core, config: PGSConfig, calls: Calls) -> SemanticChu
 
 async def _embed(calls: Calls, embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """Return the vectors ``(n, d)`` of sentences; the first failure of one is raised."""
-    found: dict[int, Vectors] = {}
-    failures: list[ModelError] = []
-
-    async def take(vectors: Sequence[TextVector]) -> None:
-        found.update((one.place, one.vector) for one in vectors)
-
-    embedding = FittedEmbedding(
-        embedder=embedder,
-        fit=fit_of(embedder),
-        call=fitted_call(calls, embedder),
-        take=take,
-        refuse=lambda _, error: failures.append(error),
-        most_texts=len(texts),
-        most_tokens=BATCH_TOKENS,
-        ended=lambda: bool(failures),
-    )
-    await embedding.embed(texts)
-    if failures:
-        raise failures[0]
-    rows = np.zeros((len(texts), max(map(len, found.values()), default=0)), np.float32)
-    for place, vector in found.items():
-        rows[place, : len(vector)] = vector
-    return rows
+    call = fitted_call(calls, embedder)
+    return await embed_rows(embedder, fit_of(embedder), call, texts, most_failures=1)

@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgs_neo4j.errors import EmbeddingError, ModelError, ModelRateLimitError, PromptCutError
+from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.fitting import (
-    FittedEmbedding,
-    TextFit,
-    TextVector,
-    Then,
-    is_vector,
-)
+from pgs_neo4j.llm.embedders.fitting import TextFit, Then, is_vector
+from pgs_neo4j.llm.embedders.rows import CONCURRENT_BATCHES, embed_rows
 from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -33,7 +28,6 @@ from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
-from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -41,13 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODEL = "text-embedding-3-small"
-# OpenAI's documented limits: 2,048 inputs a request, 300,000 tokens summed over them, and
-# 8,192 tokens an input. Estimates may be off, so we stay well below. Fewer inputs bound the reply.
-BATCH_INPUTS = 512
-BATCH_TOKENS = 100_000
+# OpenAI's documented limit is 8,192 tokens an input. Estimates may be off, so we stay well below.
 INPUT_TOKENS = 4_500
-CONCURRENT_BATCHES = 4
-MOST_FAILURES = 3  # texts that fail alone before an endpoint is given up
 ENCODING_REFUSED = (400, 422, 500, 501)
 
 
@@ -126,32 +115,7 @@ class OpenAIEmbedder:
         missing, or different in length from the others or from ``dimensions``. Other errors are
         those of the chat model.
         """
-        found: dict[int, NDArray[np.float32]] = {}
-        failures: list[ModelError] = []
-
-        async def take(vectors: Sequence[TextVector]) -> None:
-            found.update((one.place, one.vector) for one in vectors if one.vector.any())
-
-        embedding = FittedEmbedding(
-            embedder=self,
-            fit=self.fit,
-            call=self._call,
-            take=take,
-            refuse=lambda _, error: failures.append(error),
-            most_texts=BATCH_INPUTS,
-            most_tokens=BATCH_TOKENS,
-            workers=CONCURRENT_BATCHES,
-            ended=lambda: len(failures) >= MOST_FAILURES,
-        )
-        await embedding.embed(texts)
-        if failures and (not found or len(failures) >= MOST_FAILURES):
-            raise failures[0]
-        if failures:
-            self.fit.lessons.add(f"made no vector of {counted(len(failures), 'text')}")
-        rows = np.zeros((len(texts), self.dimensions or 0), dtype=np.float32)
-        for place, vector in found.items():
-            rows[place] = vector
-        return rows
+        return await embed_rows(self, self.fit, self._call, texts)
 
     @property
     def pace(self) -> Pace:

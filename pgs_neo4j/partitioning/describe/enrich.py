@@ -18,7 +18,6 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.gds import compute_centroids
 from pgs_neo4j.llm.embedders.bags import TextHasher
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
-from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.model import Partition
 from pgs_neo4j.model.graph import LABEL_JOINT
 from pgs_neo4j.partitioning.describe.indexing import SegmentWriter, text_index
@@ -203,7 +202,7 @@ class TextReader:
             return
         assert self.space.embedder is not None
         batch, self.batch = self.batch, []
-        vectors = await embed_traced(self.space.embedder, [one.text for one in batch])
+        vectors = await self.space.embed(self.space.embedder, [one.text for one in batch])
         owners = np.array([one.partition_id for one in batch])
         for partition_id in np.unique(owners).tolist():
             own = np.asarray(vectors[owners == partition_id], dtype=np.float64)
@@ -244,7 +243,7 @@ async def _centroids(
     if space.kind == "digests" and space.embedder is not None:
         parts = [part for part, texts in seen.items() if texts.digest]
         texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
-        rows = await embed_traced(space.embedder, texts) if texts else np.empty((0, 0))
+        rows = await space.embed(space.embedder, texts) if texts else np.empty((0, 0))
         vectors = zip(parts, np.asarray(rows, dtype=np.float32), strict=True)
         return {part: vector for part, vector in vectors if vector.any()}
     return {}

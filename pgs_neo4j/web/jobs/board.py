@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
 from secrets import token_hex
 from time import monotonic
 from typing import Literal
 
 from pgs_neo4j.engine import Job
 from pgs_neo4j.errors import BusyError, PGSError
-from pgs_neo4j.events import Event, OnEvent, UsageCounted
+from pgs_neo4j.events import Event, OnEvent
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.access.callers import Caller, UnknownJobError
 from pgs_neo4j.web.failures import FAULT, failure_of
@@ -31,7 +29,7 @@ JobWork = Callable[[OnEvent], Awaitable[ServedJobEnd]]
 
 @dataclass(slots=True, eq=False)
 class LiveJob:
-    """A job of this process. ``most_cost`` is what it may cost, ``cost`` what it has cost.
+    """A job of this process. ``most_cost`` is what it may cost.
 
     ``record`` is the id of its record, empty until it has one. ``error`` ended it.
     """
@@ -40,7 +38,6 @@ class LiveJob:
     graph: str
     kind: JobKind
     most_cost: float = 0.0
-    cost: float = 0.0
     id: str = field(default_factory=lambda: f"b{token_hex(6)}")
     state: JobState = "running"
     record: str = ""
@@ -77,8 +74,6 @@ class LiveJob:
 
     def hear(self, event: Event) -> None:
         """Take an event of the engine."""
-        if isinstance(event, UsageCounted):
-            self.cost = event.cost or 0.0
         self.log.add(event.kind, told_data(event))
 
     def end(self, state: JobState, data: Mapping[str, object]) -> None:
@@ -95,9 +90,6 @@ class JobBoard:
 
     live: dict[str, LiveJob] = field(default_factory=dict, repr=False)
     stopping: bool = False
-    _spent: defaultdict[tuple[str, date], float] = field(
-        default_factory=lambda: defaultdict(float), repr=False
-    )
 
     def start(
         self, job: LiveJob, work: JobWork, on_end: Callable[[], None] = lambda: None
@@ -138,14 +130,10 @@ class JobBoard:
             if job.active and _shows(job, caller) and graph in (None, job.graph)
         ]
 
-    def cost_today(self, caller: Caller) -> float:
-        """Return what jobs of the caller have cost on this day (UTC), or may still cost.
-
-        Those of an earlier start of the server are not counted.
-        """
-        active = (job for job in self.live.values() if job.active)
-        held = sum(job.most_cost for job in active if job.caller.is_same(caller))
-        return held + self._spent[caller.own_prefix, _today()]
+    def held_costs(self, caller: Caller) -> dict[object, float]:
+        """Return the most that each of the caller's jobs in progress may cost."""
+        own = (job for job in self.live.values() if job.active and job.caller.is_same(caller))
+        return {job: job.most_cost for job in own}
 
     async def cancel(self, job: LiveJob) -> None:
         """Cancel a job, and return when it has ended."""
@@ -173,39 +161,27 @@ class JobBoard:
         except PGSError as error:
             logger.warning("a job on graph %s failed: %s", job.graph, one_line(str(error)))
             job.error = error
-            self._end(job, "failed", failure_of(error).model_dump())
+            job.end("failed", failure_of(error).model_dump())
         except Exception:
             logger.exception("a job on graph %s failed unexpectedly", job.graph)
-            self._end(job, "failed", FAULT.model_dump())
+            job.end("failed", FAULT.model_dump())
         else:
-            self._end(job, "ended", ended)
+            job.end("ended", ended)
 
     def _close(self, job: LiveJob, on_end: Callable[[], None]) -> None:
         """Call ``on_end``, after the last event of a job that was canceled."""
         if job.active:
-            self._end(job, "cancelled", {})
+            job.end("cancelled", {})
         on_end()
 
-    def _end(self, job: LiveJob, state: JobState, data: Mapping[str, object]) -> None:
-        """Close a job, and count what it has cost."""
-        self._spent[job.caller.own_prefix, _today()] += job.cost
-        job.end(state, data)
-
     def _tidy(self) -> None:
-        """Forget jobs that ended long ago, and what was spent on other days."""
+        """Forget jobs that ended long ago."""
         old = monotonic() - KEEP_S
         for job in [*self.live.values()]:
             if job.ended_at is not None and job.ended_at < old:
                 del self.live[job.id]
-        for name, day in [*self._spent]:
-            if day != _today():
-                del self._spent[name, day]
 
 
 def _shows(job: LiveJob, caller: Caller) -> bool:
     """Whether a caller may see a job: its own, and the owner of the server every one."""
     return caller.sees(job.graph) and (job.caller == caller or not caller.tenant)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

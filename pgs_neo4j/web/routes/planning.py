@@ -5,9 +5,10 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from pgs_neo4j.engine import check_question
+from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.model import PlannedCalls, PlannedSweep
 from pgs_neo4j.web.routes.asking import Question
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import AskerNow, ServingNow, visible_graph
 
 router = api_router("runs")
@@ -48,9 +49,12 @@ class PlannedRun(BaseModel):
     unmatched: bool
 
 
-@router.post("/plan")
+@router.post("/plan", responses=failing(BudgetError))
 async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> PlannedRun:
-    """Return what a question would read and cost. No model is called."""
+    """Return what a question would read and cost. No language model is called.
+
+    An embedding model behind an endpoint is: that counts, and needs money that is left for today.
+    """
     serving.require_writing()
     check_question(body.question)
     graph = await visible_graph(serving, caller, body.graph)

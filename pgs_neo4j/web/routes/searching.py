@@ -42,7 +42,6 @@ async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
     needs money that is left for today.
     """
     graph = await visible_graph(serving, caller, body.graph)
-    await serving.check_search(caller, graph, body.rerank)
     stored = await serving.pgs.graphs.get(graph)
     if body.mode in WRITING and stored.generation is None:
         caller.require("asker")
@@ -82,9 +81,12 @@ class PlannedSearch(BaseModel):
     context_advice: tuple[str, ...]
 
 
-@router.post("/search/plan")
+@router.post("/search/plan", responses=failing(BudgetError))
 async def plan_search(body: Question, serving: ServingNow, caller: AskerNow) -> PlannedSearch:
-    """Return what an answer from a search alone would show and cost. No model is called."""
+    """Return what an answer from a search alone would show and cost. No language model is called.
+
+    An embedding model behind an endpoint is: that counts, and needs money that is left for today.
+    """
     serving.require_writing()
     check_question(body.question)
     planned = await serving.pgs.search.plan(

@@ -127,10 +127,10 @@ class RunBoard:
             )
         return former
 
-    def held_cost(self, caller: Caller) -> float:
-        """Return the most that the caller's runs in progress may cost."""
+    def held_costs(self, caller: Caller) -> dict[object, float]:
+        """Return the most that each of the caller's runs in progress may cost."""
         own = (run for run in self.live.values() if run.active and run.caller.is_same(caller))
-        return sum(run.most_cost for run in own)
+        return {run: run.most_cost for run in own}
 
     def start(self, run: LiveRun, work: Work) -> LiveRun:
         """Accept a run, before the database knows of it. Raises BusyError."""

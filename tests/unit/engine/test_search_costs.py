@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from pgs_neo4j import catalog
+from pgs_neo4j.calls.spending import Payer, paid_by
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.engine.searching import Searcher
-from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model import Found, GraphMapping
 from tests.unit.engine.test_embedder_choice import core
 
 SERVED = {"llm_provider": "openai", "llm_base_url": "http://127.0.0.1:9/v1"}
 FREE: dict[str, Any] = {"llm_provider": "extractive", "embedder": "hashing"}
+PRICE = {"input_price": 1.0, "output_price": 1.0}
 RERANKED = FREE | {"rerank_base_url": "http://127.0.0.1:9", "rerank_model": "r"}
 
 
@@ -37,4 +41,19 @@ async def test_a_search_may_cost_what_its_services_charge(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(catalog, "get", graph)
-    assert await Searcher(core(**settings)).may_cost("papers", rerank) == costs
+    held: list[float] = []
+
+    @asynccontextmanager
+    async def allow(most: float) -> AsyncIterator[float | None]:
+        held.append(most)
+        yield 0.5
+
+    async def find(searcher: Searcher, question: str, *_: object, **__: object) -> Found:
+        return Found(mode="local", question=question, items=(), paths=(), seconds=0.0)
+
+    monkeypatch.setattr(Searcher, "_find", find)
+    prices = {"r": PRICE, "text-embedding-3-small": PRICE}
+    with paid_by(Payer("ann / ", allow)):
+        search = Searcher(core(models=prices, **settings))
+        await search("Who trades tea?", graph="papers", mode="local", rerank=rerank)
+    assert [most > 0 for most in held] == [True] * costs

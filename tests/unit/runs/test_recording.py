@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.calls.ledger import Ledger
+from pgs_neo4j.calls.ledger import Ledger, Total
 from pgs_neo4j.errors import BudgetError, DeadlineError, ModelError, QueryError
 from pgs_neo4j.runs import recording, runs
 from pgs_neo4j.runs.recording import Recording, hold
@@ -28,7 +28,13 @@ class Ends:
         self.closing = asyncio.Event()
 
     async def finish(
-        self, db: object, handle: Handle, properties: dict[str, Any], sweeps: object = ()
+        self,
+        db: object,
+        handle: Handle,
+        properties: dict[str, Any],
+        sweeps: object = (),
+        *,
+        total: Total | None = None,
     ) -> bool:
         self.closing.set()
         await asyncio.sleep(self.slow)

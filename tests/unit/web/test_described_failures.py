@@ -52,7 +52,6 @@ ANSWERS: dict[str, Any] = {
     "graphs": [], "graphs.get": GRAPH, "runs": [], "runs.get": RUN, "runs.costs": [],
     "partitions": (), "partitions.generation": SimpleNamespace(id="g1"), "sessions": [],
     "sessions.runs": [], "jobs": [], "graphs.validate": (), "ingest.documents": [],
-    "search.may_cost": True,
 }  # fmt: skip
 """What leads a request to the next call; the others give nothing."""
 AT_ONCE: dict[str, Any] = {"runs.new_id": PLACES["run"]}

@@ -12,7 +12,6 @@ from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, UsageCounted
 from pgs_neo4j.model import Usage
 from pgs_neo4j.web.access.callers import OWNER, Caller, UnknownJobError
-from pgs_neo4j.web.jobs import board as boards
 from pgs_neo4j.web.jobs.board import JobBoard, LiveJob
 from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd, ServedJobFailure
 
@@ -125,13 +124,10 @@ async def test_jobs_are_seen_by_who_started_them_and_by_the_owner() -> None:
     assert (ann.state, board.active(OWNER)) == ("cancelled", [])
 
 
-async def test_what_jobs_cost_counts_on_its_day(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_jobs_may_cost_is_held_until_they_end() -> None:
     board, held = JobBoard(), Held()
-    held.cost = 0.25
     job = board.start(LiveJob(ANN, "papers", "ingest", most_cost=4.0), held.work)
-    assert (board.cost_today(ANN), board.cost_today(BOB)) == (4.0, 0.0)
+    assert (board.held_costs(ANN), board.held_costs(BOB)) == ({job: 4.0}, {})
     held.go.set()
     await told(job)
-    assert board.cost_today(ANN) == 0.25
-    monkeypatch.setattr(boards, "_today", lambda: None)
-    assert board.cost_today(ANN) == 0.0
+    assert board.held_costs(ANN) == {}

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from pgs_neo4j.calls.spending import current_payer
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import RunInfo, SessionInfo, StoredRun
 from pgs_neo4j.errors import IdempotencyError, UsageError, unknown_run
@@ -68,16 +69,17 @@ class Runs:
 
 
 class Search:
-    """A search that may cost something, or not."""
+    """A search that may cost something, or not; ``allowed`` is what it was allowed to cost."""
 
     def __init__(self) -> None:
-        self.paid, self.count = True, 0
-
-    async def may_cost(self, graph: str, rerank: str | None) -> bool:
-        return self.paid
+        self.paid, self.allowed = True, list[float | None]()
 
     async def __call__(self, question: str, **_: Any) -> Found:
-        self.count += 1
+        if not self.paid:
+            self.allowed.append(None)
+        else:
+            async with current_payer().allow(0.125) as allowed:
+                self.allowed.append(allowed)
         return Found(mode="local", question=question, items=(), paths=(), seconds=0.0)
 
 
@@ -216,7 +218,7 @@ async def test_resuming_never_raises_the_limit_of_a_run(
     engine.resume = resume
     serving.tokens.programs[hashed("ann")] = Caller("ann", "asker", True, None, None, day)
     assert (await web.post(f"/api/runs/{RUN}/resume", json={}, **of("ann"))).status_code == 202
-    held = serving.board.held_cost(Caller("ann", tenant=True))
+    held = sum(serving.board.held_costs(Caller("ann", tenant=True)).values())
     task = serving.board.live[RUN].task
     assert task is not None
     await asyncio.wait([task])
@@ -308,10 +310,8 @@ async def test_a_search_that_may_cost_something_needs_money(
     web: httpx2.AsyncClient, engine: SimpleNamespace
 ) -> None:
     body = {"question": "Why?", "graph": "papers", "mode": "local"}
-    counts = []
     for name, paid in (("poor", True), ("poor", False), ("rich", True), ("boss", True)):
         engine.search.paid = paid
         answer = await web.post("/api/search", json=body, **of(name))
         assert answer.status_code == (402 if (name, paid) == ("poor", True) else 200), answer.text
-        counts.append(engine.search.count)
-    assert counts == [0, 1, 2, 3]
+    assert engine.search.allowed == [None, 0.125, None]

@@ -162,11 +162,11 @@ export async function costView({ view }) {
   const unpriced = costs.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.unpriced, 0);
   fill(view, h("h1", {}, "Cost"),
     h("p", {}, `${money(total)} in the last 30 days.`,
-      unpriced ? ` ${counted(unpriced, "run")} called a model without prices; the sum leaves them out.` : ""),
-    costs.length ? table("Cost by day", ["Day (UTC)", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cached input", "Written to the cache", "Cost"], costs.map((/** @type {any} */ one) => [
-      one.day, one.graph, one.session, one.model || "–", figure(one.runs), figure(one.calls), figure(one.cached),
-      figure(one.input_tokens + one.output_tokens), figure(one.cache_read_tokens), figure(one.cache_write_tokens), one.unpriced === one.runs ? "unknown" : money(one.cost),
-    ]), [4, 5, 6, 7, 8, 9, 10]) : h("p", {}, "Nothing was asked."));
+      unpriced ? ` ${figure(unpriced)} of these asked a model without prices; the sum leaves them out.` : ""),
+    costs.length ? table("Cost by day", ["Day (UTC)", "For", "Graph", "Session", "Model", "Runs", "Calls", "From the cache", "Tokens", "Cached input", "Written to the cache", "Cost"], costs.map((/** @type {any} */ one) => [
+      one.day, one.task, one.graph || "–", one.session || "–", one.model || "–", figure(one.runs), figure(one.calls), figure(one.cached),
+      figure(one.input_tokens + one.output_tokens), figure(one.cache_read_tokens), figure(one.cache_write_tokens), one.unpriced && !one.cost ? "unknown" : money(one.cost),
+    ]), [5, 6, 7, 8, 9, 10, 11]) : h("p", {}, "Nothing was asked."));
 }
 
 /** @param {import("../app.js").Page} page */
