@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import TypeAdapter
+
 from pgs_neo4j.browse.view import GraphView, check_limit, unknown_node
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database
-from pgs_neo4j.model import NodeFinding
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.stored_data import check_fields, check_stored
+from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.model import Node, NodeFinding
 from pgs_neo4j.sweeping.quotes import quotes_from
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.claims.marking import remark
 
+_TEXT, _DOUBTS = TypeAdapter(str), TypeAdapter(list[str])
+WHAT = "a finding of a run"
 NAMES = ("element_id", "labels", "text", "title", "key")
 
 
@@ -46,10 +52,16 @@ async def read_findings(
         raise unknown_node(view, element_id)
     node = node_text.node(rank=0, **{name: rows[0][name] for name in NAMES})
     return tuple(
-        NodeFinding(
-            **{name: value for name, value in finding.items() if name not in ("text", "doubts")},
-            text=remark(finding["text"], finding["doubts"]),
-            quotes=quotes_from(finding["text"], node),
+        _finding(
+            {name: value for name, value in finding.items() if name not in ("text", "doubts")},
+            check_stored(_TEXT, finding["text"], WHAT, FIX),
+            check_stored(_DOUBTS, finding["doubts"], WHAT, FIX),
+            node,
         )
         for finding in rows[0]["findings"]
     )
+
+
+def _finding(values: Row, text: str, doubts: list[str], node: Node) -> NodeFinding:
+    values |= {"text": remark(text, doubts), "quotes": quotes_from(text, node)}
+    return check_fields(NodeFinding, values, WHAT, FIX)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
@@ -81,9 +81,12 @@ def stored(config: PGSConfig) -> str:
     return json.dumps(form)
 
 
-def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
-    """Return stored knobs with ``overrides`` other than None. Raises ConfigError."""
-    form = json.loads(text)
+def restored(text: object, overrides: Mapping[str, object]) -> PGSConfig:
+    """Return stored knobs with ``overrides`` other than None.
+
+    Raises ConfigError, also if another program has changed them.
+    """
+    form = _stored_form(text)
     values = _without_none(overrides)
     config = _build(PGSConfig, form["values"] | values)
     fields = set(form["set"]) | values.keys()
@@ -93,10 +96,34 @@ def restored(text: str, overrides: Mapping[str, object]) -> PGSConfig:
 Limit = TypeVar("Limit", int, float)
 
 
-def lower_limit(text: str, name: str, most: Limit | None) -> Limit | None:
+def lower_limit(text: object, name: str, most: Limit | None) -> Limit | None:
     """Return a limit, or that of stored knobs if it is lower; None if neither exists."""
-    own = json.loads(text)["values"][name]
-    return min((limit for limit in (most, own) if limit is not None), default=None)
+    own: Any = _stored_form(text)["values"].get(name)
+    if isinstance(own, bool) or not isinstance(own, int | float | None):
+        raise _changed()
+    limits = [limit for limit in (most, cast("Limit | None", own)) if limit is not None]
+    return min(limits, default=None)
+
+
+def _stored_form(text: object) -> dict[str, Any]:
+    """Return stored knobs, and which of them were set. Raises ConfigError for another form."""
+    try:
+        form: Any = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        form = None
+    whole = isinstance(form, dict) and isinstance(form.get("values"), dict)
+    if form is None or not whole or not isinstance(form.get("set"), list):
+        raise _changed()
+    if not all(isinstance(name, str) for name in form["set"]):
+        raise _changed()
+    return {"values": form["values"], "set": form["set"]}
+
+
+def _changed() -> ConfigError:
+    return ConfigError(
+        "the settings of the run were changed by another program, and cannot be read; ask the "
+        "question again instead of resuming the run"
+    )
 
 
 Built = TypeVar("Built", bound=Sourced)

@@ -24,6 +24,7 @@ from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.typed_columns import check_rows
 from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
@@ -55,11 +56,14 @@ class Database:
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
 
-        Retried on transient faults within the deadline.
+        Retried on transient faults within the deadline. Raises StoredDataError if what this package
+        stored is not what its header says.
         """
         query.check(params, ("read",))
         with self._span(query.name):
-            return await self._managed(query, params)
+            rows = await self._managed(query, params)
+            check_rows(query, rows)
+            return rows
 
     async def write(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a write statement, run in one transaction.

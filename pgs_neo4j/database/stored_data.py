@@ -7,7 +7,9 @@ used. Nothing is converted, and nothing that is missing is guessed.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -39,6 +41,22 @@ def parse_stored(adapter: TypeAdapter[T], text: object, what: str, fix: str) -> 
         return adapter.validate_json(text.encode("utf-8", "surrogatepass"), strict=True)
     except ValidationError as error:
         raise unreadable(what, _describe(error), fix) from None
+
+
+def check_fields(kind: type[T], values: Mapping[str, object], what: str, fix: str) -> T:
+    """Return a dataclass of values of the database. Raises StoredDataError unless each fits."""
+    adapters: dict[str, TypeAdapter[Any]] = _adapters(kind)  # type: ignore[arg-type]
+    for name, value in values.items():
+        try:
+            adapters[name].validate_python(value, strict=True)
+        except ValidationError:
+            raise unreadable(what, f"{name} is malformed", fix) from None
+    return kind(**values)
+
+
+@cache
+def _adapters(kind: type) -> dict[str, TypeAdapter[Any]]:
+    return {name: TypeAdapter(hint) for name, hint in get_type_hints(kind).items()}
 
 
 def unreadable(what: str, why: str, fix: str) -> StoredDataError:

@@ -9,12 +9,14 @@ is written beside the current one and made current in one transaction.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import replace
+from typing import TypeVar
 
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.database.schema import read_change_token
-from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError
+from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError, StoredDataError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.gds import Owner
 from pgs_neo4j.model import Generation
@@ -45,6 +47,8 @@ from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
 
+T = TypeVar("T")
+
 ATTEMPTS = 3  # scans of a graph whose nodes vanish during the attempt
 FIRST_WAIT_S = 3600.0  # until another job has made the first generation of a graph
 WAIT_S = 10.0  # until another job has made a newer generation
@@ -65,7 +69,7 @@ async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
     tools.on_event(PhaseStarted("partition"))
     db, graph = tools.db, order.graph
     with timer.step("check"):
-        current = await generation.read_current(db, graph)
+        current = await _read_or_replace(generation.read_current(db, graph), force=order.force)
         settings = settings_digest(order, tools.space)
         valid = not order.force and is_valid(current, settings, await read_change_token(db))
     if not valid:
@@ -79,6 +83,16 @@ async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
         result = await _read(order, tools, current)
     drift = unchanged_drift(result.generation, committed=False)
     return _finish(replace(result, drift=drift), timer)
+
+
+async def _read_or_replace(reading: Awaitable[T | None], *, force: bool) -> T | None:
+    """Return what is read of the current generation; None if it is damaged, and is made again."""
+    try:
+        return await reading
+    except StoredDataError:
+        if not force:
+            raise
+        return None
 
 
 async def _read(
@@ -149,7 +163,7 @@ async def _build(
 async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None:
     """Scan the graph and update its partitions; None if nodes vanished."""
     db, graph = tools.db, order.graph
-    current = await read_current(db, graph)
+    current = await _read_or_replace(read_current(db, graph), force=order.force)
     with tools.timer.step("scan"):
         view = await scanner.scan(db, order.mapping, tools.timer.on_event)
     refuse_empty(graph, view)

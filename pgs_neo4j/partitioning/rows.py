@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.stored_data import check_stored, parse_stored
 from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
+
+MOST_COUNT = 2**53
+"""More than any graph has; larger numbers are no longer exact elsewhere."""
+REMAKE = "make the partitions again with 'pgs partition --force'"
+Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class StoredGeneration(TypedDict):
@@ -22,29 +31,29 @@ class StoredGeneration(TypedDict):
 
     algorithm: str
     common: list[str]
-    conductance: float
+    conductance: Figure
     created_at: str
-    dimensions: NotRequired[int]
-    embedder: NotRequired[str]
+    dimensions: NotRequired[Count | None]
+    embedder: NotRequired[str | None]
     fingerprint: str
-    grown: float
+    grown: Figure
     id: str
     issues: str
-    levels: list[int]
-    merged: int
-    modularity: float
-    node_count: int
+    levels: list[Count]
+    merged: Count
+    modularity: Figure
+    node_count: Count
     origin: Origin
-    partition_count: int
-    pooled_nodes: int
-    pools: int
-    raw_modularity: float
-    relationship_count: int
+    partition_count: Count
+    pooled_nodes: Count
+    pools: Count
+    raw_modularity: Figure
+    relationship_count: Count
     seconds: str
     settings: str
-    sizes: list[int]
-    split: int
-    token: NotRequired[str]
+    sizes: list[Count]
+    split: Count
+    token: NotRequired[str | None]
 
 
 class StoredPartition(TypedDict):
@@ -132,6 +141,10 @@ class RelationshipsRow(TypedDict):
     weights: list[float]
 
 
+_GENERATION = TypeAdapter(StoredGeneration)
+_COUNTS, _SECONDS = TypeAdapter(dict[str, Count]), TypeAdapter(dict[str, Figure])
+
+
 def definition_of(mapping: GraphMapping) -> str:
     """Return a mapping as the JSON text that graphs and generations store."""
     written = asdict(mapping)
@@ -177,7 +190,9 @@ def generation_properties(generation: Generation, **more: object) -> Row:
 
 
 def generation_of(graph: str, stored: StoredGeneration) -> Generation:
-    """Return a generation from its stored properties."""
+    """Return a generation from its stored properties. Raises StoredDataError."""
+    what = f"the generation of graph {graph}"
+    stored = check_stored(_GENERATION, stored, what, REMAKE)
     return Generation(
         id=stored["id"],
         graph=graph,
@@ -192,7 +207,7 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         pooled_nodes=stored["pooled_nodes"],
         embedder=stored.get("embedder"),
         dimensions=stored.get("dimensions"),
-        issues=json.loads(stored["issues"]),
+        issues=parse_stored(_COUNTS, stored["issues"], f"{what}, issues", REMAKE),
         origin=stored["origin"],
         raw_modularity=stored["raw_modularity"],
         conductance=stored["conductance"],
@@ -200,7 +215,7 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         merged=stored["merged"],
         pools=stored["pools"],
         levels=tuple(stored["levels"]),
-        seconds=json.loads(stored["seconds"]),
+        seconds=parse_stored(_SECONDS, stored["seconds"], f"{what}, seconds", REMAKE),
         token=stored.get("token"),
         settings=stored["settings"],
         common=tuple(stored["common"]),

@@ -11,12 +11,18 @@ from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
+from pydantic import TypeAdapter
+
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.errors import BusyError, LeaseLostError, PGSError, UsageError
 from pgs_neo4j.telemetry.log_ids import log_ids
+
+_OBJECT = TypeAdapter(dict[str, Any])
 
 Outcome = Literal[
     "running",
@@ -181,5 +187,9 @@ async def _beat(db: Database, job: Job) -> float:
 
 
 def _job(stored: dict[str, Any]) -> Job:
-    told = {name: json.loads(stored[name] or "{}") for name in ("figures", "options")}
-    return Job(**{**stored, **told})
+    what = f"the record of job {str(stored['id'])[:SHOWN]}"
+    told = {
+        name: parse_stored(_OBJECT, stored[name], f"{what}, {name}", FIX) if stored[name] else {}
+        for name in ("figures", "options")
+    }
+    return check_fields(Job, {**stored, **told}, what, FIX)

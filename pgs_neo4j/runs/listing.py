@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S
+from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
+from pgs_neo4j.database.typed_columns import FIX
+
+_REQUEST = TypeAdapter(dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,8 @@ async def list_runs(
 
 
 def _info(stored: Row) -> RunInfo:
-    request = json.loads(stored["request"])
+    what = f"run {str(stored['id'])[:SHOWN]}"
+    request = parse_stored(_REQUEST, stored["request"], f"{what}, request", FIX)
     facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
-    return RunInfo(**{**facts, "structure_only": bool(request.get("structure_only"))})
+    facts["structure_only"] = bool(request.get("structure_only"))
+    return check_fields(RunInfo, facts, what, FIX)

@@ -7,12 +7,13 @@ process that was considered dead cannot record anything when it wakes up.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
+
+from pydantic import TypeAdapter
 
 from pgs_neo4j.calls.ledger import Spent, Total, current_day
 from pgs_neo4j.calls.spending import run_day_id, run_days
@@ -21,10 +22,14 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.stored_data import SHOWN, parse_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.errors import BusyError, PGSError, RunLostError, unknown_run
 from pgs_neo4j.model import Usage
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.rows import RunRow
+
+_OBJECT = TypeAdapter(dict[str, Any])
 
 SIGN_S = 10.0  # between two signs of life
 SIGN_TIMEOUT_S = 5.0
@@ -61,8 +66,9 @@ class StoredRun:
 
     @property
     def request(self) -> dict[str, Any]:
-        """The original request, as JSON data."""
-        return dict(json.loads(self.properties["request"]))
+        """The original request, as JSON data. Raises StoredDataError."""
+        what = f"run {self.id[:SHOWN]}, request"
+        return parse_stored(_OBJECT, self.properties.get("request"), what, FIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,49 @@
+"""What is read of pgs's own nodes is of the types that headers name, or is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.typed_columns import OWN, check_rows
+from pgs_neo4j.errors import StoredDataError
+
+SESSION: dict[str, Any] = {
+    "id": "default", "graph": "papers", "uid": "u", "created_at": "2026-01-01",
+    "updated_at": "2026-01-01", "runs": 3,
+}  # fmt: skip
+COVERAGE: dict[str, Any] = {"partition": 1, "ranks": [1], "texts": [], "unproven": []}
+
+
+def test_rows_as_they_are_written_pass() -> None:
+    check_rows(queries.get("runs/read_sessions"), [SESSION, SESSION])
+    check_rows(queries.get("runs/read_sessions"), [])
+    with pytest.raises(StoredDataError):
+        check_rows(queries.get("runs/read_sessions"), [SESSION, SESSION | {"id": None}])
+
+
+@pytest.mark.parametrize("name", SESSION)
+@pytest.mark.parametrize("value", [None, 1.5, True, ["x"], {"x": 1}, b"x", object()])
+def test_a_value_of_another_type_is_refused_and_not_quoted(name: str, value: object) -> None:
+    with pytest.raises(
+        StoredDataError, match=rf"its {name} is malformed; restore a backup"
+    ) as told:
+        check_rows(queries.get("runs/read_sessions"), [SESSION | {name: value}])
+    assert "runs/read_sessions" in str(told.value)
+
+
+@pytest.mark.parametrize("ranks", [None, 1, "x", ["x"], [1, None], [[1]], [True], (1,), {1: 1}])
+def test_items_of_a_list_are_of_its_type(ranks: object) -> None:
+    query = queries.get("runs/read_coverage")
+    assert query.columns["ranks"] == "list[int]"
+    with pytest.raises(StoredDataError, match="its ranks is malformed"):
+        check_rows(query, [dict.fromkeys(query.columns, 1) | COVERAGE | {"ranks": ranks}])
+
+
+def test_values_of_the_user_may_be_of_any_type() -> None:
+    query = queries.get("retrieval/read_nodes")
+    row = dict.fromkeys(query.columns, object())
+    check_rows(query, [row])
+    assert not query.name.startswith(OWN)
