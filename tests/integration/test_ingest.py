@@ -22,6 +22,7 @@ from tests.database import alter, fetch
 from tests.documents import stored_graph
 from tests.engines import answering
 from tests.fakes.extractors import named_records
+from tests.hostile_reading import DOCUMENTS
 
 CURIE = "Marie Curie worked in Paris. She found radium with Pierre Curie.\n"
 SEINE = "The Seine flows through Paris. Boats cross the Seine.\n"
@@ -81,6 +82,27 @@ async def graph_of(db: Database, graph: str = "docs") -> tuple[dict[str, Any], l
     nodes = {node["id"]: node for node in stored["nodes"]}
     links = [(link["source"], link["type"], link["target"]) for link in stored["links"]]
     return nodes, links
+
+
+async def test_hostile_documents_are_named_with_reasons_and_end_no_ingestion(
+    pgs: PGS, folder: Path
+) -> None:
+    hostile = {
+        "a.json#record 1": "it is nested more than 20 levels deep",
+        "b.csv": "it has 50,000 columns; at most 16,384 are read, so split it",
+        "c.docx": "it defines XML entities, as no program that writes docx does",
+        "d.docx": "it unpacks to over 100 times its size, as no document does",
+    }
+    made = ("deep.json", "wide.csv", "entities.docx", "deep.docx")
+    for id_, name in zip(hostile, made, strict=True):
+        (folder / id_.partition("#")[0]).write_bytes(DOCUMENTS[name]())
+    done = await pgs.ingest(folder, "docs")
+    failed = {one.id: one.reason for one in done.outcomes if one.state == "failed"}
+    assert failed.keys() == hostile.keys()
+    assert all(failed[id_].startswith(reason) for id_, reason in hostile.items()), failed
+    assert {one.id for one in done.outcomes if one.state == "added"} == {
+        "people/curie.md", "seine.txt",
+    }  # fmt: skip
 
 
 async def test_a_folder_becomes_the_graph_that_was_planned_and_leads_back_to_its_text(

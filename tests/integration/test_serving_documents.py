@@ -102,6 +102,7 @@ async def test_files_become_documents_and_a_second_time_cost_nothing(
         rules = (await keeper.get("/api/uploads")).json()
         assert (".pdf" in rules["endings"], rules["most_bytes"]) == (True, 100_000_000)
         names = {"b.md": "Rivers run.\n", "new/d.txt": "Stones fall down.", "e.md": "\0" * 99}
+        names["f.json"] = '{"a":' * 8000 + "1" + "}" * 8000
         uploads = [await send(keeper, name, text) for name, text in names.items()]
         told = await ingested(keeper, uploads)
         assert told[0].name == "accepted"
@@ -109,7 +110,9 @@ async def test_files_become_documents_and_a_second_time_cost_nothing(
         end = told[-1]
         assert (end.name, end.data["outcome"]) == ("ended", "partial")
         states = {one["id"]: one["state"] for one in end.data["documents"]}
-        assert states == {"b.md": "unchanged", "new/d.txt": "added", "e.md": "failed"}
+        assert states == {"b.md": "unchanged", "new/d.txt": "added", "e.md": "failed",
+            "f.json#record 1": "failed",
+        }  # fmt: skip
         assert end.data["documents"][0]["reason"], "what failed comes first, with its reason"
         listed = {one.id for one in await pgs.ingest.documents("docs")}
         assert listed == {"a/hidden.md", "b.md", "c.md", "new/d.txt"}, "others stay"

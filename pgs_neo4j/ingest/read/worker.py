@@ -29,7 +29,9 @@ RECORDS = "records"
 MEMORY_MB = MOST_MB
 """The most memory that the process may take for a document, above what it has at first."""
 SECONDS = 60
-"""The most CPU time of one document that is read as a whole; it may take twice as long."""
+"""The most CPU time of one document that is read as a whole."""
+PATIENCE = 4
+"""How many times its CPU time a document may take on a machine that is busy with others."""
 PASSED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG")
 """Variables that the process gets; a parser needs no key."""
 PIECE = 2**20
@@ -60,7 +62,7 @@ class ParseWorker:
         """
         head, seconds = self._head(kind, len(data), most_bytes, given, self.seconds)
         async with self._turn, self._exchange(seconds):
-            async with asyncio.timeout(2 * seconds):
+            async with asyncio.timeout(PATIENCE * seconds):
                 process = await self._running()
                 await _send(process, head, data)
                 reply = await _receive(process, most_bytes)
@@ -87,33 +89,31 @@ class ParseWorker:
         size = await asyncio.to_thread(_size_of, file)
         given = (id_, ending, asdict(columns))
         head, seconds = self._head(RECORDS, size, most_bytes, given, None)
-        error = ""
+        reply: dict[str, Any] = {}
         async with self._turn, self._exchange(seconds):
             process = await self._running()
             sending = asyncio.create_task(_send_file(process, head, file, size))
             try:
-                last = False
-                while not last:
-                    async with asyncio.timeout(2 * seconds):
+                while not ("last" in reply or "error" in reply):
+                    async with asyncio.timeout(PATIENCE * seconds):
                         reply = await _receive(process, most_bytes)
                     for record in reply.get("records", ()):
                         yield _record_of(record, media_type)
-                    error = reply.get("error", "")
-                    last = "last" in reply or bool(error)
+                if not reply["spent"]:
+                    await sending  # all of it was read, so this is about to end
             except (asyncio.IncompleteReadError, OSError):
                 if sending.done() and (fault := sending.exception()) is not None:
                     raise fault from None
                 raise
             finally:
-                if not sending.done():
-                    sending.cancel()
+                sending.cancel()
                 await asyncio.wait([sending])
                 if not sending.cancelled():
                     sending.exception()  # it was told, or the reply says more
-            if reply.get("spent"):
+            if reply["spent"]:
                 await self.close()
-        if error:
-            raise InputFileError(error)
+        if "error" in reply:
+            raise InputFileError(reply["error"])
 
     def _head(
         self, kind: str, size: int, most_bytes: int, given: Sequence[Any], most_seconds: int | None
@@ -140,7 +140,9 @@ class ParseWorker:
             yield
             whole = True
         except TimeoutError:
-            raise InputFileError(f"reading it took more than {2 * seconds} seconds") from None
+            raise InputFileError(
+                f"reading it took more than {PATIENCE * seconds} seconds"
+            ) from None
         except (asyncio.IncompleteReadError, OSError):
             raise InputFileError(await self._why_ended(seconds)) from None
         finally:

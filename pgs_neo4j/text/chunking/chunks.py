@@ -193,8 +193,11 @@ class _Past:
         )
 
     def _enter(self, entry: OutlineEntry) -> None:
+        """Take in a title, which every chunk below it repeats, and so no more than a line of it."""
         while self.headings and self.headings[-1].level >= entry.level:
             self.headings.pop()
+        if len(entry.title) > LONGEST_TITLE:
+            entry = replace(entry, title=entry.title[:LONGEST_TITLE])
         self.headings.append(entry)
 
     def _entry(self, sentence: Sentence) -> OutlineEntry:

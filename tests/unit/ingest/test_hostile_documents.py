@@ -19,7 +19,8 @@ from pgs_neo4j.text.chunking import ChunkRules, ChunkStrategy, chunk_document, c
 from tests.hostile_reading import DOCUMENTS, GROUPS
 
 MOST_GROWN_MB = 300
-SECONDS = 300
+SECONDS = 1200
+"""Until a process of a test counts as stuck."""
 ROOT = Path(__file__).parents[3]
 READ = frozenset(
     (

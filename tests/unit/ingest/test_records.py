@@ -287,6 +287,12 @@ def test_names_of_columns_make_no_file_a_hundred_times_as_large() -> None:
         read(f"{names}\n{rows}", ".csv", most=1_000_000)
 
 
+def test_a_title_of_any_length_stays_in_the_text_and_makes_a_short_name() -> None:
+    (one,) = read(f"id,title,text\n1,{'long ' * 1000},t\n", ".csv")
+    assert one.text.text == f"# {' '.join(['long'] * 1000)}\n\nt\n"
+    assert one.name == " ".join(["long"] * 40)
+
+
 def test_marks_that_no_script_piles_up_are_left_out() -> None:
     few, many = "a\u0323\u0300" * 3, "o" + "\u0300\u0323" * 40_000
     text = read_text(f"{few} {many} e\u0301".encode())[0].text

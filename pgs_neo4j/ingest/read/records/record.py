@@ -18,6 +18,8 @@ KEYS = ("id", "_id", "key", "uuid")
 """Columns that are taken if none is named, the first that a record has."""
 LONGEST_KEY = 200
 LONGEST_NAME = 200
+LONGEST_TITLE = 200
+"""Characters of a title by which a document is called; the name of each chunk repeats it."""
 
 Fields = Mapping[str, tuple[str, ...]]
 """Values by column, in the order of the record."""
@@ -45,7 +47,8 @@ def make_document(record: Mapping[str, object], columns: RecordColumns) -> Recor
     if len(name) > LONGEST_KEY:
         raise InputFileError(f"its key has more than {LONGEST_KEY} characters; name another column")
     heading = _line(" ".join(fields.get(title, ()))) if title else ""
-    return RecordText(name or digest(text)[:16], heading, DocumentText(text=text, given=given))
+    called = heading[:LONGEST_TITLE].rstrip()
+    return RecordText(name or digest(text)[:16], called, DocumentText(text=text, given=given))
 
 
 def _composed(

@@ -209,3 +209,11 @@ def test_context_is_whole_sentences_else_words() -> None:
     narrow = ChunkRules(strategy="sentence", size=9, overlap=3)
     made = list(chunk_document(DocumentText(text=text), narrow))
     assert [chunk.context for chunk in made] == ["", "one. ", "is here. "]
+
+
+def test_a_title_of_an_outline_is_repeated_by_chunks_only_in_part() -> None:
+    outline = (OutlineEntry(0, 1, "t" * 10_000),)
+    text = DocumentText(text="It is so, and it stays. " * 2000, outline=outline)
+    made = list(chunk_document(text))
+    assert len(made) > 1
+    assert {one.path for one in made[1:]} == {("t" * 200,)}
