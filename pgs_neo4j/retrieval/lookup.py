@@ -4,7 +4,8 @@ The text index of the generation finds every node that may match, however large 
 this module verifies them by whole words. So a search without a hit proves that the words are
 nowhere, unless more nodes might match than are verified.
 
-If the index is missing, or a word is too long for it, the members are scanned.
+If the index is missing, or a word is too long for it, the members are scanned. The names of labels
+and relationship types are words of their nodes as well.
 """
 
 from __future__ import annotations
@@ -12,12 +13,20 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.retrieval import word_search
 from pgs_neo4j.retrieval.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
-from pgs_neo4j.retrieval.places import Place, read_placed
-from pgs_neo4j.retrieval.scan import scan
+from pgs_neo4j.retrieval.name_words import (
+    MOST,
+    NAMES,
+    find_named,
+    match_names,
+    read_node_names,
+)
+from pgs_neo4j.retrieval.places import Place, PlacedNode, read_placed
+from pgs_neo4j.retrieval.scan import read_placed_nodes, scan
 from pgs_neo4j.retrieval.text_index import TextIndex, read_index
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
 
@@ -39,10 +48,65 @@ async def look_up(
     results = dict.fromkeys(asked, SearchResult())
     if not possible:
         return results
+    results |= await _search_texts(db, order, possible)
+    return results | await _search_names(db, order, results)
+
+
+async def _search_texts(
+    db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
+) -> dict[SearchTerms, SearchResult]:
+    results = dict.fromkeys(searches, SearchResult())
     if not order.outdated:
-        results |= await _search_index(db, order, possible)
-    rest = [search for search in possible if not results[search].searched]
+        results |= await _search_index(db, order, searches)
+    rest = [search for search in searches if not results[search].searched]
     return results | await scan(db, order, rest) if rest else results
+
+
+async def _search_names(
+    db: Database, order: LookupOrder, results: Mapping[SearchTerms, SearchResult]
+) -> dict[SearchTerms, SearchResult]:
+    """Return the results that the names of labels and relationship types change.
+
+    Only searches that no text satisfies are looked at. If some of their terms are in names, a node
+    counts that has these names and the other terms in its text.
+    """
+    silent = [search for search, found in results.items() if found.searched and not found.hits]
+    named = await match_names(db, order.mapping, silent)
+    rests = dict.fromkeys(one.rest for one in named if one.rest is not None)
+    texts = await _search_texts(db, order, list(rests)) if rests else {}
+    changed: dict[SearchTerms, SearchResult] = {}
+    for one in named:
+        found = results[one.search]
+        if one.rest is None:
+            nodes, complete = await find_named(db, order, one), True
+        else:
+            within = texts[one.rest]
+            nodes, complete = [hit.element_id for hit in within.hits][:MOST], within.complete
+        hits = await _verify_named(db, order, one.search, nodes)
+        changed[one.search] = replace(
+            found,
+            hits=tuple(hits),
+            method=f"{found.method}; {NAMES}" if hits else found.method,
+            complete=found.complete and complete and (bool(hits) or len(nodes) < MOST),
+        )
+    return changed
+
+
+async def _verify_named(
+    db: Database, order: LookupOrder, search: SearchTerms, nodes: list[str]
+) -> list[Hit]:
+    """Return the nodes whose text and names together satisfy a search."""
+    if not nodes:
+        return []
+    names = await read_node_names(db, order.mapping, nodes)
+    rows = await read_placed_nodes(db, order, nodes)
+    hits = [
+        make_hit(placed)
+        for placed in map(PlacedNode, rows)
+        if make_page(placed, names.get(placed.row["element_id"], ())).counts(search)
+    ]
+    place = {partition.id: at for at, partition in enumerate(order.sequence)}
+    return sorted(hits, key=lambda hit: (place[hit.partition], hit.rank))
 
 
 async def _search_index(

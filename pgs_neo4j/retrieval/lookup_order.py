@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,10 +79,11 @@ class LookupOrder:
         return fitting
 
 
-def make_page(placed: PlacedNode) -> Page:
-    """Return the text of a node to search."""
+def make_page(placed: PlacedNode, names: Iterable[str] = ()) -> Page:
+    """Return the text of a node to search; ``names`` are of its labels and relationships."""
     row = placed.row
-    return Page.of(node_text.searched_text((row["title"], *row["text"])))
+    text = node_text.searched_text((row["title"], *row["text"]))
+    return Page.of("\n\n".join((text, *names)))
 
 
 def make_hit(placed: PlacedNode) -> Hit:

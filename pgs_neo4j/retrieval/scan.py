@@ -124,7 +124,7 @@ async def _verify(
     hits: dict[SearchTerms, list[Hit]] = {search: [] for search in candidates}
     nodes = list(seekers)
     for first in range(0, len(nodes), TEXTS):
-        for row in await _read_placed(db, order, nodes[first : first + TEXTS]):
+        for row in await read_placed_nodes(db, order, nodes[first : first + TEXTS]):
             placed = PlacedNode(row)
             page = make_page(placed)
             for search in seekers[row["element_id"]]:
@@ -148,7 +148,8 @@ def _in_order(order: LookupOrder, hits: Iterable[Hit]) -> tuple[Hit, ...]:
     return tuple(sorted(set(hits), key=lambda hit: (place[hit.partition], hit.rank)))
 
 
-async def _read_placed(db: Database, order: LookupOrder, nodes: list[str]) -> list[Row]:
+async def read_placed_nodes(db: Database, order: LookupOrder, nodes: list[str]) -> list[Row]:
+    """Return nodes with their places in the generation; those without one are left out."""
     return await db.read(
         queries.get("retrieval/read_placed_nodes"),
         generation=order.generation,

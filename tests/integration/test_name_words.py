@@ -1,0 +1,93 @@
+"""The names of labels and relationship types are words of their nodes: no absence denies them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.model import AbsenceStatus, GraphMapping, Prompt
+from pgs_neo4j.retrieval.lookup import look_up
+from pgs_neo4j.retrieval.lookup_order import LookupOrder
+from pgs_neo4j.text.matching import SearchTerms
+from tests.conftest import Endpoint
+from tests.database import alter
+from tests.engines import KNOBS, engine_on
+
+FILMS = """
+UNWIND range(0, 39) AS i
+CREATE (f:MotionPicture {title: 'Film ' + ['Alba', 'Bora', 'Cato', 'Dena'][i % 4] + i})
+CREATE (p:Person {name: 'Walrus Keeper' + i}), (q:Person {name: 'Otter Keeper' + i})
+CREATE (p)-[:DIRECTED]->(f), (q)-[:ACTED_IN]->(f)
+"""
+MAPPING = GraphMapping(
+    text=("title", "name"), titles=("MotionPicture.title", "Person.name"), key="title"
+)
+REPORT = (
+    "## Domain State\nFilms.\n## Findings\n- a film [n1]\n## Outbound Flags\n- none\n## Absences\n"
+    "- no mention of directed\n- no mention of acted\n- no mention of motion pictures\n"
+    "- no mention of catalysis"
+)
+
+
+def reply(prompt: Prompt) -> str:
+    return (
+        REPORT if prompt.task == "sweep" else "## Thesis\nFilms [P1:n1].\n## Absences\n- walruses"
+    )
+
+
+async def stored(pgs: PGS) -> LookupOrder:
+    await pgs.add_graph("films", MAPPING)
+    made = await pgs.partition("films")
+    partitions = await pgs.partitions("films")
+    return LookupOrder(mapping=MAPPING, generation=made.generation.id, partitions=tuple(partitions))
+
+
+@pytest.mark.parametrize("outdated", [False, True])
+async def test_words_of_names_count_with_those_of_the_text(
+    db: Database, endpoint: Endpoint, outdated: bool
+) -> None:
+    await alter(db, FILMS)
+    searches = {
+        SearchTerms(("directed",), 1): "",
+        SearchTerms(("acted",), 1): "",
+        SearchTerms(("motion picture",), 1): "Film",
+        SearchTerms(("directed", "walrus"), 2): "Walrus",
+        # Only those who act are called otters.
+        SearchTerms(("directed", "otter"), 2): None,
+        SearchTerms(("directed", "penguin"), 2): None,
+        SearchTerms(("catalysis",), 1): None,
+    }
+    async with engine_on(endpoint, reply, **KNOBS) as pgs:
+        order = await stored(pgs)
+        if outdated:
+            order = LookupOrder(
+                mapping=MAPPING,
+                generation=order.generation,
+                partitions=order.partitions,
+                outdated=True,
+            )
+        results = await look_up(db, order, searches)
+    for search, title in searches.items():
+        found = results[search]
+        assert found.searched == 120
+        assert bool(found.hits) == (title is not None), search
+        assert all(title in hit.title for hit in found.hits)  # type: ignore[operator]
+        # Without a hit, the words are proved to be nowhere.
+        assert found.hits or found.complete
+
+
+async def test_an_absence_of_a_name_is_contradicted_by_a_node_that_was_read(
+    db: Database, endpoint: Endpoint
+) -> None:
+    await alter(db, FILMS)
+    async with engine_on(endpoint, reply, **KNOBS) as pgs:
+        await stored(pgs)
+        answer = await pgs.execute("What about films?", graph="films", full_sweep=True)
+    found = {absence.text: absence for absence in answer.crosscheck.absences}
+    for name in ("directed", "acted", "motion pictures"):
+        absence = next(one for text, one in found.items() if name in text)
+        assert absence.status is AbsenceStatus.CONTRADICTED
+        assert absence.sightings[0].read
+    absence = next(one for text, one in found.items() if "catalysis" in text)
+    assert absence.status is AbsenceStatus.CONFIRMED
