@@ -8,7 +8,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping
+from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping, propose
 from pgs_neo4j.errors import GraphExistsError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
@@ -97,7 +97,10 @@ async def inspect(serving: ServingNow, _: UnlimitedNow) -> Json:
 
     Needs a token that is not limited to graphs.
     """
-    return dict(plain_data(await serving.pgs.survey()))
+    survey = await serving.pgs.survey()
+    proposal = propose(survey)
+    told = {"mapping": plain_data(proposal.mapping), "notes": list(proposal.notes)}
+    return {**plain_data(survey), **told, "recognized": proposal.recognized}
 
 
 @router.post("/graphs", status_code=201, responses=failing(GraphExistsError))

@@ -50,19 +50,20 @@ export async function graphsView(page) {
  * @param {any} told
  */
 function adding(page, told) {
-  const labels = told.labels.map((/** @type {any} */ one) => one.label).filter(Boolean);
-  const texts = [...new Set(told.labels.flatMap((/** @type {any} */ one) =>
-    one.properties.filter((/** @type {any} */ each) => each.prose).map((/** @type {any} */ each) => each.name)))];
+  const { labels, text: texts, titles, title, keys, key } = told.mapping;
   const name = h("input", { id: "name", required: true, maxlength: 64, pattern: "[a-z][a-z0-9_.\\-]*" });
-  const chosen = h("input", { id: "labels", value: labels.join(", ") });
+  const chosen = h("input", { id: "labels", value: labels.join(", "), placeholder: "all" });
   const text = h("input", { id: "text", value: texts.join(", ") });
+  const names = h("input", { id: "titles", value: [...titles, title].filter(Boolean).join(", ") });
+  const ids = h("input", { id: "keys", value: [...keys, key].filter(Boolean).join(", ") });
   const said = h("div");
   return h("form", { onsubmit: async (/** @type {Event} */ event) => {
     event.preventDefault();
     try {
       const labels = parts(chosen.value); // left out, they are all; an empty list is refused
-      await post(path(["graphs"]),
-        { name: name.value, ...labels.length ? { labels } : {}, text: parts(text.value) });
+      const [named, known] = [byLabel(names.value), byLabel(ids.value)];
+      await post(path(["graphs"]), { name: name.value, ...labels.length ? { labels } : {},
+        text: parts(text.value), titles: named.labeled, title: named.plain, keys: known.labeled, key: known.plain });
       await page.renew(`/?graph=${encodeURIComponent(name.value)}`);
     } catch (error) {
       fill(said, problem(/** @type {any} */ (error)));
@@ -74,8 +75,20 @@ function adding(page, told) {
     h("label", { for: "name" }, "Name", name),
     h("label", { for: "labels" }, "Labels", chosen),
     h("label", { for: "text" }, "Properties with text", text),
+    h("label", { for: "titles" }, "Titles", names),
+    h("label", { for: "keys" }, "Keys", ids),
     h("button", { class: "act main" }, "Add")),
   said);
+}
+
+/**
+ * Tells LABEL.PROPERTY from a property of all labels; of these, the last one counts.
+ * @param {string} text
+ */
+function byLabel(text) {
+  const all = parts(text);
+  const plain = all.filter((part) => !part.includes("."));
+  return { labeled: all.filter((part) => part.includes(".")), plain: plain.at(-1) ?? null };
 }
 
 /** @param {string} text */
