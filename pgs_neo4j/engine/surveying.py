@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j import survey as surveys
@@ -22,6 +22,13 @@ class Surveyor:
         """Return counts and a sample; empty lists mean all labels and types."""
         return await surveys.survey(self._core.db, labels, relationship_types)
 
-    def propose(self, survey: Survey) -> Proposal:
-        """Return the graph mapping that suits a survey, with the reasons."""
-        return surveys.propose(survey)
+    async def check_labels(self, labels: Sequence[str]) -> None:
+        """Raise MappingError for a label that no node has, with the one that may be meant."""
+        await surveys.check_labels(self._core.db, labels)
+
+    def propose(self, survey: Survey, labels: Collection[str] = ()) -> Proposal:
+        """Return the graph mapping that suits a survey, with the reasons.
+
+        If ``labels`` are named, only their nodes take part.
+        """
+        return surveys.propose(survey, labels)

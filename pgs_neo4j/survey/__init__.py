@@ -2,7 +2,7 @@
 
 from pgs_neo4j.survey.proposal import Proposal, propose
 from pgs_neo4j.survey.sample import survey
-from pgs_neo4j.survey.validation import validate
+from pgs_neo4j.survey.validation import check_labels, validate
 from pgs_neo4j.survey.values import (
     LabelSample,
     NodeProperty,
@@ -18,6 +18,7 @@ __all__ = [
     "RelationshipProperty",
     "Survey",
     "TypeSample",
+    "check_labels",
     "propose",
     "survey",
     "validate",

@@ -6,7 +6,8 @@ Nodes with several labels count once per label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey.labels import (
@@ -23,6 +24,7 @@ from pgs_neo4j.survey.weighing import (
     choose_relationship_weight,
     choose_weight,
 )
+from pgs_neo4j.survey.wording import quote_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +39,25 @@ class Proposal:
     recognized: str | None = None
 
 
-def propose(survey: Survey) -> Proposal:
+def propose(survey: Survey, labels: Collection[str] = ()) -> Proposal:
     """Propose a mapping of all labels and types, or that of a published schema.
 
+    If ``labels`` are named, those of the survey, only their nodes take part.
     Titles, keys, and texts are those of each label. Ties go to the name whose word is first in the
     lists of ``names``, then to the alphabet.
     """
     if not survey.nodes:
         return Proposal(GraphMapping(), ("the database has no nodes yet; load some first",))
     recognition = recognize(survey)
-    return _propose_all(survey) if recognition is None else _propose_schema(recognition)
+    if recognition is not None:
+        return _propose_schema(recognition)
+    proposal = _propose_all(survey)
+    if not labels:
+        return proposal
+    listed = ", ".join(map(quote_name, labels))
+    first = f"labels: {listed}; nodes with none of them do not take part"
+    mapping = replace(proposal.mapping, labels=tuple(labels))
+    return Proposal(mapping, (first, *proposal.notes[1:]))
 
 
 def _propose_schema(recognition: Recognition) -> Proposal:

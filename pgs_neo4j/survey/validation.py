@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pgs_neo4j.catalog import check_mapping
 from pgs_neo4j.database.connection import Database
@@ -37,12 +37,14 @@ async def validate(db: Database, mapping: GraphMapping) -> list[str]:
 
     Raises MappingError if the mapping names a label or type of this package, if it matches no node,
     if no node has one of its properties, if most values of a property are of the wrong type, or if
-    more than a few nodes share their keys. Types are looked up in a sample.
+    more than a few nodes share their keys, or if it names a label or relationship type that does
+    not exist but resembles another. Types are looked up in a sample.
     """
     check_mapping(mapping)
     content = await survey(db, mapping.labels, mapping.relationship_types)
     if not content.labels:
         await _refuse(db, mapping)
+    await _refuse_mistyped(db, content, mapping)
     await refuse_missing(db, content, mapping)
     refuse_types(content, mapping)
     return [*check_survey(content, mapping), *await note_key(db, mapping)]
@@ -65,6 +67,46 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
         f"no relationship has the type {quote_name(name)}" for name in wanted if name not in types
     ]
     return [*missing, *_node_warnings(content, mapping), *_relationship_warnings(content, mapping)]
+
+
+async def _refuse_mistyped(db: Database, content: Survey, mapping: GraphMapping) -> None:
+    """Raise MappingError for a label or type that does not exist, if it resembles another one."""
+    labels = {sample.label for sample in content.labels}
+    types = {sample.type for sample in content.relationship_types}
+    unknown = [name for name in mapping.labels if name not in labels]
+    unused = [name for name in mapping.relationship_types if name not in types]
+    if not unknown and not unused:
+        return
+    everything = await survey(db)
+    options = (
+        ("label", "node", unknown, [sample.label for sample in everything.labels if sample.label]),
+        ("type", "relationship", unused, [one.type for one in everything.relationship_types]),
+    )
+    for what, of, missing, known in options:
+        chosen = {*mapping.labels, *mapping.relationship_types}
+        for name in missing:
+            near = _find_resembling(name, [one for one in known if one not in chosen])
+            if near:
+                raise MappingError(
+                    f"no {of} has the {what} {quote_name(name)}; did you mean {quote_name(near)}?"
+                )
+
+
+def _find_resembling(name: str, known: Sequence[str]) -> str | None:
+    """Return the name that is likely meant: the same but for case and signs, or nearly so."""
+    plain = {"".join(filter(str.isalnum, one)).lower(): one for one in known}
+    wanted = "".join(filter(str.isalnum, name)).lower()
+    near = difflib.get_close_matches(wanted, plain, n=1, cutoff=0.8)
+    return plain[near[0]] if near else None
+
+
+async def check_labels(db: Database, labels: Sequence[str]) -> None:
+    """Raise MappingError for a label that no node has, with the one that may be meant."""
+    content = await survey(db, labels) if labels else None
+    found = {sample.label for sample in content.labels} if content else set(labels)
+    for name in labels:
+        if name not in found:
+            await _refuse(db, GraphMapping(labels=(name,)))
 
 
 async def _refuse(db: Database, mapping: GraphMapping) -> None:

@@ -113,6 +113,14 @@ async def test_a_wrong_label_or_property_is_refused_with_the_one_that_is_meant(s
             await shop.graphs.validate(GraphMapping(titles=(named,)))
         with pytest.raises(MappingError, match=f"did you mean {meant}"):
             await shop.graphs.validate(GraphMapping(text=(named,)))
+    mistyped = GraphMapping(relationship_types=("Purchased", "PART_OF"))
+    with pytest.raises(
+        MappingError, match="no relationship has the type Purchased; did you mean P"
+    ):
+        await shop.graphs.validate(mistyped)
+    mistyped = GraphMapping(labels=("Product", "Custmer"), text=("productName",))
+    with pytest.raises(MappingError, match="no node has the label Custmer; did you mean Customer"):
+        await shop.graphs.validate(mistyped)
     with pytest.raises(MappingError, match="add --label Order"):
         await shop.graphs.validate(GraphMapping(labels=("Product",), keys=("Order.orderID",)))
     with pytest.raises(MappingError, match="names no label"):

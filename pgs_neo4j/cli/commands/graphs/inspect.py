@@ -15,26 +15,33 @@ from pgs_neo4j.text.json_data import plain_data
 
 def inspect(
     name: Annotated[str, typer.Option("--name", help="Name for the proposed graph.")] = "mygraph",
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", help="Node label that the graph is to include; repeatable."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Inspect a database and propose a graph.
 
     Reads counts and a sample only. The last line is a command ready to run. Graphs that
-    neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized.
+    neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized. Where
+    several domains share a database, --label proposes a graph of one of them.
 
     \b
       pgs inspect
+      pgs inspect --name films --label Movie --label Person
     """
-    run(_inspect(name, as_json=as_json))
+    run(_inspect(name, label or [], as_json=as_json))
 
 
-async def _inspect(name: str, *, as_json: bool) -> None:
+async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.engine import propose
 
     async with database() as pgs:
-        survey = await pgs.survey()
-        proposal = propose(survey)
+        await pgs.survey.check_labels(chosen)
+        survey = await pgs.survey(chosen)
+        proposal = propose(survey, chosen)
         labels = set(proposal.mapping.labels or (sample.label for sample in survey.labels))
         stored = [
             graph.name
