@@ -125,6 +125,7 @@ async def test_a_request_that_does_not_come_whole_ends_in_its_time(
         clock.forward(seconds / 2 + 1)
         await slow.closed()
         await seen(lambda: gate.count == 0)
+        assert held._timer is None
 
 
 async def test_silent_connections_make_room_for_those_that_ask(
