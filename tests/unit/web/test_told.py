@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.engine import StoredRun
-from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
+from pgs_neo4j.errors import UnknownSweepError, unknown_run
 from pgs_neo4j.events import CallRetried, CallsHeld, Routed, RunStarted, SweepFinished, UsageCounted
 from pgs_neo4j.model import (
     Absence,
@@ -109,7 +109,7 @@ class Runs:
 
     async def get(self, run: str) -> StoredRun:
         if run != RUN:
-            raise UnknownRunError(f"there is no run {run}")
+            raise unknown_run(run)
         return stored_run("ann / default", status="running")
 
     async def sweep(self, run: str, partition: int) -> Sweep:
