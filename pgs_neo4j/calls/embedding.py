@@ -58,7 +58,7 @@ async def embed_counted(
 ) -> NDArray[np.float32]:
     """Return unit rows ``(n, d)`` of texts, whose calls count in a run and stay within its limits.
 
-    The run goes on where they fail or would have to wait for long, since they are not its own
+    Where they fail or would have to wait for long, the run continues, since they are not its own
     reading. Raises ModelError, BudgetError, and DeadlineError, and ConfigError if the limit on the
     cost needs a price.
     """

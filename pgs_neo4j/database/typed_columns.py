@@ -15,17 +15,14 @@ from neo4j.time import DateTime
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.stored_data import unreadable
 
-OWN = (
-    *("runs/", "catalog/", "partitioning/", "calls/"),
-    *(
-        "browse/read_costs",
-        "browse/read_flags",
-        "browse/read_graph_states",
-        "browse/read_positions",
-    ),
-    *("retrieval/read_segments", "retrieval/read_unit_states", "retrieval/count_segments"),
+OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("runs", "catalog", "partitioning", "calls"), ("",)),
+        "browse": ("read_costs", "read_flags", "read_graph_states", "read_positions"),
+        "retrieval": ("read_segments", "read_unit_states", "count_segments"),
+    }
 )
-"""Beginnings of the names of statements that read nodes of this package."""
+"""Beginnings of the names of statements that read nodes of this package, by folder."""
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
 KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
@@ -45,7 +42,8 @@ Fits = Callable[[Any], bool]
 
 def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
     """Raise StoredDataError if a row of an own statement is not what its header says."""
-    if not query.name.startswith(OWN):
+    folder, _, name = query.name.partition("/")
+    if not name.startswith(OWN.get(folder, ())):
         return
     checks = [(name, fit) for name, kind in query.columns.items() if (fit := _fit(kind))]
     for row in rows:

@@ -24,7 +24,7 @@ async def test_what_earlier_tries_have_spent_is_part_of_the_total() -> None:
     spent = {"calls": 2, "input_tokens": 30, "output_tokens": 4, "cost": 0.5}
     db = FakeDatabase(
         read_version=[{"version": SCHEMA_VERSION}],
-        set_run_holders=[{"id": "r1", "spent": spent}],
+        set_run_holders=[{"id": "r1", "spent": spent, "today": None}],
     )
     tools: Any = SimpleNamespace(
         db=db, calls=Calls.of(PGSConfig(), {}), end=None, known=None, log=RunLog(ignore)

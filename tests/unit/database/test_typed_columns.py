@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.typed_columns import OWN, check_rows
+from pgs_neo4j.database.typed_columns import check_rows
 from pgs_neo4j.errors import StoredDataError
 
 SESSION: dict[str, Any] = {
@@ -46,4 +46,3 @@ def test_values_of_the_user_may_be_of_any_type() -> None:
     query = queries.get("retrieval/read_nodes")
     row = dict.fromkeys(query.columns, object())
     check_rows(query, [row])
-    assert not query.name.startswith(OWN)
