@@ -30,6 +30,7 @@
     │   ├── QueryError              a statement was refused
     │   ├── StoredDataError         another program changed what pgs stored
     │   ├── RunLostError            a run was deleted or taken over by another process
+    │   ├── TextDeletedError        documents were deleted whose text was to be written
     │   ├── GDSError                a GDS procedure failed
     │   │   ├── GDSMissingError
     │   │   └── GDSMemoryError      the projection would not fit into memory
@@ -202,6 +203,13 @@ class StoredDataError(DatabaseError):
 
 class RunLostError(DatabaseError):
     """A run or its partitions were deleted, or another process resumed it."""
+
+
+class TextDeletedError(DatabaseError):
+    """Documents were deleted, or everything was purged, after their text was read.
+
+    Nothing was written that holds it.
+    """
 
 
 class GDSError(DatabaseError):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.names import LABELS, TYPES
+from pgs_neo4j.database.queries import COMMITS, GRAPH
 from pgs_neo4j.retrieval.indexes.making import drop_indexes
 
 PURGES = 3  # a run under way may record something between two steps of the first
@@ -28,6 +30,9 @@ async def purge(db: Database) -> Purged:
     The user's nodes and relationships are not touched. Harmless to repeat.
     """
     before = await _count_ours(db)
+    # Runs in progress end with an error, and write nothing any more.
+    for counter in (COMMITS, GRAPH):
+        await db.write(queries.get("purge/renew_tokens"), counter=counter, token=uuid4().hex)
     for _ in range(PURGES):
         await db.batch(queries.get("purge/purge_relationships"), types=list(TYPES))
         await db.batch(queries.get("purge/purge_nodes"), labels=list(LABELS))

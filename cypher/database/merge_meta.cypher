@@ -1,7 +1,8 @@
-// Record the version of the schema.
+// Record the version of the schema. What was written before a purge knows another token.
 // params: version: int
 // returns:
 // mode: write
 // language: 5, 25
 MERGE (m:PgsMeta {id: 'pgs'})
+ON CREATE SET m.token = randomUUID()
 SET m.schema_version = $version

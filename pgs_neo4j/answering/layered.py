@@ -110,6 +110,7 @@ async def layered_search(
     if mode in ANSWERED:
         raise UsageError(f"the mode {mode} finds no nodes to answer from; choose another one")
     await tools.ask_contexts([*tools.readers, tools.answer_llm])
+    tools = await tools.fenced()
     prepared = await prepare(order, tools)
     with tools.log.phase("search"):
         vector = await embed_order(order, tools, prepared.partitioning)

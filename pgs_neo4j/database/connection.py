@@ -10,12 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
+from neo4j import (
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    AsyncResult,
+    AsyncSession,
+)
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from pgs_neo4j.database import queries, room
@@ -23,6 +29,7 @@ from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
+from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.typed_columns import check_rows
 from pgs_neo4j.database.version import read_server
@@ -41,7 +48,11 @@ LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
 
 @dataclass(slots=True)
 class Database:
-    """A connection pool to one database, opened and closed by ``connect``."""
+    """A connection pool to one database, opened and closed by ``connect``.
+
+    With a ``fence``, nothing is written that holds text of documents whose deletion began since:
+    writes raise TextDeletedError instead, and change nothing.
+    """
 
     driver: AsyncDriver = field(repr=False)
     uri: str
@@ -51,6 +62,7 @@ class Database:
     version: str = ""
     edition: str = ""
     languages: tuple[str, ...] = ("5",)
+    fence: Fence | None = field(default=None, repr=False)
     require_room: room.RequireRoom = field(default=room.allow, repr=False)
 
     async def read(self, query: Query, **params: object) -> list[Row]:
@@ -92,11 +104,16 @@ class Database:
 
         @neo4j.unit_of_work(timeout=timeout_s)
         async def run(transaction: AsyncManagedTransaction) -> Result:
-            return await work(_OneTransaction(**own, transaction=transaction))
+            result = await work(_OneTransaction(**own, transaction=transaction))
+            await self._check_fence(transaction)
+            return result
 
-        with self._translate_errors():
-            async with asyncio.timeout(timeout_s), self._session("write") as session:
-                return await run_to_commit(session.execute_write, run)
+        async def attempt() -> Result:
+            with self._translate_errors():
+                async with asyncio.timeout(timeout_s), self._session("write") as session:
+                    return await run_to_commit(session.execute_write, run)
+
+        return await self._within_fence({}, attempt)
 
     async def rehearse(self, query: Query, **params: object) -> list[Row]:
         """Run a write statement, roll it back, and return its rows."""
@@ -160,6 +177,14 @@ class Database:
                 result = await session.run(neo4j.Query(text, metadata=metadata), sent(params))
                 return list(result.keys()), [dict(record) async for record in result]
 
+    async def fenced(self) -> Database:
+        """Return this database for a writer that is about to read, whose writes are fenced.
+
+        Nothing that it writes holds text of documents that are deleted from now on, or that a
+        deletion in progress is to delete. The schema must exist. Raises DatabaseError.
+        """
+        return self if self.fence is not None else replace(self, fence=await take_fence(self))
+
     async def read_position(self) -> Position | None:
         """Return the position of the last committed transaction, in O(1).
 
@@ -185,23 +210,53 @@ class Database:
             rows = [dict(record) async for record in result]
             if query.mode == "write":
                 count = queries.get("database/count_commit").text
-                await (await transaction.run(count, {"counter": query.counter})).consume()
+                counted = await transaction.run(count, {"counter": query.counter})
+                await self._compare_token(counted)
+            elif query.mode == "data":
+                await self._check_fence(transaction)
             return rows
 
         access: Access = "read" if query.mode == "read" else "write"
         if access == "write":
             self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
-        with self._translate_errors():
-            async with asyncio.timeout(self.timeout_s), self._session(access) as session:
-                if access == "read":
-                    # A transaction of its own takes three round trips, and this takes one.
-                    try:
-                        return await read_once(session, query.text, params)
-                    except (Neo4jError, DriverError) as error:
-                        if not error.is_retryable():
-                            raise
-                run = session.execute_read if access == "read" else session.execute_write
-                return await run_to_commit(run, work)
+
+        async def attempt() -> list[Row]:
+            with self._translate_errors():
+                async with asyncio.timeout(self.timeout_s), self._session(access) as session:
+                    if access == "read":
+                        # A transaction of its own takes three round trips, and this takes one.
+                        try:
+                            return await read_once(session, query.text, params)
+                        except (Neo4jError, DriverError) as error:
+                            if not error.is_retryable():
+                                raise
+                    run = session.execute_read if access == "read" else session.execute_write
+                    return await run_to_commit(run, work)
+
+        return await (attempt() if access == "read" else self._within_fence(params, attempt))
+
+    async def _within_fence(self, params: Row, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        """Run a transaction that writes ``params``, again after each deletion that has begun."""
+        if self.fence is None:
+            return await attempt()
+        while True:
+            self.fence.check_texts(params)
+            try:
+                return await attempt()
+            except FenceMovedError:
+                await self.fence.review(self)
+
+    async def _check_fence(self, transaction: AsyncManagedTransaction) -> None:
+        """Let no transaction that counts no commit pass a deletion that it does not know of."""
+        if self.fence is not None:
+            lock = queries.get("database/lock_fence").text
+            await self._compare_token(await transaction.run(lock))
+
+    async def _compare_token(self, locked: AsyncResult) -> None:
+        record = await locked.single()
+        if self.fence is not None:
+            # After a purge there is no record, until the schema is made again.
+            self.fence.check_token(None if record is None else record["token"] or "")
 
     @asynccontextmanager
     async def _session(self, access: Access, fetch: int = 1000) -> AsyncIterator[AsyncSession]:
@@ -236,6 +291,8 @@ class _OneTransaction(Database):
     async def _managed(self, query: Query, params: Row) -> list[Row]:
         if query.mode not in ("read", "data"):
             raise ValueError(f"a statement of mode {query.mode} has a transaction of its own")
+        if self.fence is not None and query.mode == "data":
+            self.fence.check_texts(params)
         try:
             async with asyncio.timeout(self.timeout_s):
                 result = await self.transaction.run(query.text, sent(params))

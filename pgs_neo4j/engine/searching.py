@@ -233,7 +233,7 @@ class Searcher:
             run_id=asked.run,
         )
         check_order(run)
-        return run, core.run_tools(run, on_event).for_answers()
+        return run, await core.run_tools(run, on_event).for_answers().fenced()
 
     async def _order(
         self, asked: _Answering, run: RunOrder, tools: RunTools, paying: Calls

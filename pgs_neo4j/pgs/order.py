@@ -9,6 +9,7 @@ from typing import Any, get_args
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
@@ -66,6 +67,14 @@ class RunTools:
     calls: Calls
     log: RunLog
     known: KnownGenerations = field(default_factory=KnownGenerations)
+
+    async def fenced(self) -> RunTools:
+        """Return the same tools for a run that is about to read.
+
+        It stores no text of documents that are deleted from now on. Raises DatabaseError.
+        """
+        await ensure_schema(self.db)
+        return replace(self, db=await self.db.fenced())
 
     def for_answers(self) -> RunTools:
         """Return the same tools for an answer from a search, which has a model of its own."""

@@ -37,6 +37,7 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs.claiming import choose_partitions
+from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, meet_deletions
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run
 from pgs_neo4j.pgs.route import Selection
@@ -89,6 +90,7 @@ async def execute(
     check_order(order)
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
+    tools = await tools.fenced()
     async with record_run(order, tools, stored, prepared) as record:
         tools.log.warn(await warn_of_unread(tools.db, order.graph, order.mapping))
         earlier = await recover_reports(order, tools, record)
@@ -102,6 +104,9 @@ async def execute(
         async with _lookups(order, tools, record, selection, routing) as lookups:
             sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
             tools.report_contexts()  # some are only known by now
+            holds = await meet_deletions(tools.db, tools.log)
+            sweeps = tuple(forget_deleted(sweep, holds) for sweep in sweeps)
+            earlier = forget_recovered(earlier, holds)
             evidence = await check(order, tools, record, lookups, routing, sweeps, earlier)
         synthesis, stopped = await synthesize(order, tools, record, evidence)
         tools.report_contexts()

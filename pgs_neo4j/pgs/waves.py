@@ -11,11 +11,12 @@ from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import AllSweepsFailedError
+from pgs_neo4j.errors import AllSweepsFailedError, TextDeletedError
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.claiming import claim_flagged
+from pgs_neo4j.pgs.forgetting import forget_deleted, forget_replies, meet_deletions
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
@@ -53,10 +54,18 @@ class SweepRecorder:
     report_tokens: dict[int, int] = field(default_factory=dict)
 
     async def record(self, order: SweepOrder, sweep: Sweep, replies: Sequence[Row]) -> None:
-        """Store a sweep, queue its absences, and update the reserve."""
+        """Store a sweep, queue its absences, and update the reserve.
+
+        It is stored without text of documents that were deleted since the run began.
+        """
         handle = Handle(order.run, order.holder)
         total = self.tools.calls.ledger.total()
-        await session.record_sweep(self.tools.db, handle, sweep, replies, total)
+        try:
+            await session.record_sweep(self.tools.db, handle, sweep, replies, total)
+        except TextDeletedError:
+            holds = await meet_deletions(self.tools.db, self.tools.log)
+            sweep, replies = forget_deleted(sweep, holds), forget_replies(replies, holds)
+            await session.record_sweep(self.tools.db, handle, sweep, replies, total)
         if sweep.report is not None:
             self.lookups.begin(sweep.report)
             self.report_tokens[sweep.partition] = _report_tokens(sweep)

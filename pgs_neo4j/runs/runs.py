@@ -24,7 +24,7 @@ from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.stored_data import SHOWN, parse_stored
 from pgs_neo4j.database.typed_columns import FIX
-from pgs_neo4j.errors import BusyError, PGSError, RunLostError, unknown_run
+from pgs_neo4j.errors import BusyError, PGSError, RunLostError, TextDeletedError, unknown_run
 from pgs_neo4j.model import Usage
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.rows import RunRow
@@ -313,6 +313,8 @@ async def _sign(db: Database, handle: Handle) -> bool:
                     queries.get("runs/set_run_signs"), run=handle.id, holder=handle.holder
                 )
             )
+    except TextDeletedError:
+        return False
     except (PGSError, TimeoutError):
         return True  # the next statement of the run will fail by itself
 

@@ -54,7 +54,7 @@ class Documents:
             delete_extractions=self.forget,
             publish=self.publish,
             keep_deletion=[{"kept": True}],
-            delete_deletions=[{"held": True}],
+            set_ended=[{"held": True}],
             read_deleted_texts=lambda sent: [
                 {"document": row["document"], "text": row["id"]}
                 | {"extraction_key": row["extraction_key"]}

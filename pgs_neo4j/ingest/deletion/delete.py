@@ -10,6 +10,7 @@ from time import perf_counter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.fence import raise_fence
 from pgs_neo4j.errors import DatabaseMemoryError
 from pgs_neo4j.events import OnEvent, StepStarted, ignore
 from pgs_neo4j.graph.hashes import digest
@@ -85,6 +86,9 @@ async def delete_documents(
         await drop_live_texts(db, writer.graph, traces, ids)
     if ids:
         uids += await keep_deletion(db, writer, ids, traces, begun)
+    # From here on, no run that has read these documents stores what it quotes of them.
+    if uids:
+        await raise_fence(db, uids)
     done = await _remove_remade(db, traces, done)
     for own, keys in groups:
         done = await _delete_group(db, writer, own, keys, done)

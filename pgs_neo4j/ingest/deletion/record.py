@@ -12,14 +12,13 @@ from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.fence import MOST_FREED, forget_ended
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.writer import Writer, lost_right
 from pgs_neo4j.text.traces import Traces
 
 PORTION = 1_000_000
 """Bytes of runs that one node holds, at most; a run has eight."""
-MOST_FREED = 20
-"""Nodes that one transaction deletes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +94,14 @@ async def keep_deletion(
 
 
 async def end_deletions(db: Database, writer: Writer, uids: Sequence[str]) -> None:
-    """Forget deletions whose search has ended.
+    """End deletions whose search has ended.
 
-    Raises DatabaseError, and LeaseLostError if another writer took over.
+    What they looked for is forgotten when no run is in progress that began before. Raises
+    DatabaseError, and LeaseLostError if another writer took over.
     """
-    query = queries.get("ingest/deletion/delete_deletions")
+    query = queries.get("ingest/deletion/set_ended")
     held = {"graph": writer.graph, "holder": writer.holder}
     for first in range(0, len(uids), MOST_FREED):
         if not await db.write(query, **held, uids=uids[first : first + MOST_FREED]):
             raise lost_right(writer.graph)
+    await forget_ended(db)

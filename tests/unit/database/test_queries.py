@@ -132,7 +132,7 @@ LINKING = re.compile(rf"PGS_({'|'.join(LINKS)})\b|DETACH DELETE")
 # These read such links, or delete nodes that have none.
 UNLINKED = {
     "catalog/delete_graphs",
-    "ingest/deletion/delete_deletions",
+    "database/delete_ended",
     "ingest/deletion/delete_remade",
     "partitioning/delete_segments",
     "runs/delete_jobs",

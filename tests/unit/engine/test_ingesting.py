@@ -66,7 +66,7 @@ class Place:
             ],
             "publish": [{"held": True}],
             "keep_deletion": [{"kept": True}],
-            "delete_deletions": [{"held": True}],
+            "set_ended": [{"held": True}],
             "merge_graphs": [{"created": True, "stored": True}],
         }
         self.db = FakeDatabase(**given | answers)
@@ -327,7 +327,7 @@ async def test_a_deletion_that_broke_off_is_continued_with_others(place: Any) ->
 async def test_with_sync_a_deletion_that_broke_off_is_continued(place: Any, folder: Path) -> None:
     made = place(read_deletions=[begun_deletion("old.md")])
     assert (await made.ingest(folder, "notes")).deletion is None
-    assert made.db.params("delete_deletions") == []
+    assert made.db.params("set_ended") == []
     done = await made.ingest(folder, "notes", sync=True)
     assert done.deletion is not None
     assert (done.deletion.resumed, done.deletion.documents) == (1, 0)

@@ -55,7 +55,7 @@ def database(**answers: Any) -> Any:
     given: dict[str, Any] = {
         "publish": [{"held": True}],
         "keep_deletion": [{"kept": True}],
-        "delete_deletions": [{"held": True}],
+        "set_ended": [{"held": True}],
         "read_deleted_texts": [text_row(f"{SECRET} {OTHER}")],
         "read_live_texts": [{"text": OTHER}],
         "delete_extractions": [{"deleted": 1}],

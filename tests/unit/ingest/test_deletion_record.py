@@ -34,7 +34,7 @@ class Kept:
             "read_deletion_runs": lambda params: [
                 {name: self.rows[params["uid"]][name] for name in ("runs", "sizes")}
             ],
-            "delete_deletions": self._end,
+            "set_ended": self._end,
         }
         return database(**given | answers)
 
@@ -103,7 +103,7 @@ async def test_large_deletions_are_kept_in_portions(monkeypatch: pytest.MonkeyPa
     db = kept.database(scan_nodes=HELD)
     done = await delete_documents(db, WRITER, [])
     assert (done.held, done.sentences, kept.rows) == (1, 2, {})
-    freed = [len(sent["uids"]) for sent in db.params("delete_deletions")]
+    freed = [len(sent["uids"]) for sent in db.params("set_ended")]
     assert (sum(freed), max(freed)) == (len(sizes), 2)
 
 
@@ -123,4 +123,4 @@ async def test_who_lost_the_right_deletes_nothing() -> None:
         await delete_documents(db, WRITER, stored("a.md"))
     assert db.params("publish") == db.params("delete_remade") == []
     with pytest.raises(LeaseLostError):
-        await end_deletions(database(delete_deletions=[]), WRITER, ["docs/1"])
+        await end_deletions(database(set_ended=[]), WRITER, ["docs/1"])

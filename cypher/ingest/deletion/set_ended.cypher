@@ -1,4 +1,5 @@
-// Delete what was kept of deletions whose search has ended.
+// End deletions whose search has ended. What they looked for stays until no run or job is in progress
+// that may have read it before.
 // params: graph: str, holder: str, uids: list[str]
 // returns: held: bool
 // mode: write
@@ -9,6 +10,6 @@ WITH w WHERE w.holder = $holder
 CALL () {
   UNWIND $uids AS uid
   MATCH (d:PgsDeletion {uid: uid})
-  DETACH DELETE d
+  SET d.ended_at = datetime()
 }
 RETURN true AS held

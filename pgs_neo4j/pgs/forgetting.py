@@ -1,0 +1,73 @@
+"""Takes text of documents that were deleted during a run out of what the run holds in memory.
+
+What a run has recorded by then, the deletion finds by itself. What it records later must not bring
+the text back: a bullet that holds some of it is left out, and so is a reply that would be cached.
+The nodes that were read stay read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.model import Report, Sweep
+from pgs_neo4j.pgs.log import RunLog
+from pgs_neo4j.runs.sweeps import Recovered
+
+NOTE = (
+    "documents were deleted during this run; what its reports quote of them was left out, and "
+    "nothing of it is stored"
+)
+
+T = TypeVar("T")
+Holds = Callable[[object], bool]
+
+
+async def meet_deletions(db: Database, log: RunLog) -> Holds:
+    """Learn of deletions that began since the last write, and tell of any in the notes of the run.
+
+    Returns what says whether a value holds deleted text. Raises TextDeletedError after a purge, and
+    DatabaseError.
+    """
+    if db.fence is None:
+        return lambda _: False
+    await db.fence.renew(db)
+    if db.fence.moved and NOTE not in log.warnings:
+        log.warn(NOTE)
+    return db.fence.holds
+
+
+def forget_deleted(sweep: Sweep, holds: Holds) -> Sweep:
+    """Return a sweep without deleted text."""
+    if not holds(sweep):
+        return sweep
+    report = None if sweep.report is None else _forget_in_report(sweep.report, holds)
+    return replace(sweep, report=report, errors=_kept(sweep.errors, holds))
+
+
+def forget_recovered(earlier: Sequence[Recovered], holds: Holds) -> tuple[Recovered, ...]:
+    """Return the sweeps of earlier runs without deleted text."""
+    return tuple(replace(one, sweep=forget_deleted(one.sweep, holds)) for one in earlier)
+
+
+def forget_replies(replies: Iterable[Row], holds: Holds) -> list[Row]:
+    """Return the replies that hold no deleted text."""
+    return [row for row in replies if not holds(row)]
+
+
+def _forget_in_report(report: Report, holds: Holds) -> Report:
+    return replace(
+        report,
+        domain_state="" if holds(report.domain_state) else report.domain_state,
+        findings=_kept(report.findings, holds),
+        flags=_kept(report.flags, holds),
+        absences=_kept(report.absences, holds),
+        in_doubt=_kept(report.in_doubt, holds),
+        struck=_kept(report.struck, holds),
+    )
+
+
+def _kept(values: tuple[T, ...], holds: Holds) -> tuple[T, ...]:
+    return tuple(one for one in values if not holds(one))
