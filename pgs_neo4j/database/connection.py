@@ -41,6 +41,7 @@ Access = Literal["read", "write"]
 
 PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
 Result = TypeVar("Result")
+Known = frozenset[str] | None
 Work = Callable[[AsyncManagedTransaction], Awaitable[Result]]
 
 LOST_S = 0.2  # pause after the acknowledgement of a commit was lost
@@ -105,10 +106,14 @@ class Database:
         @neo4j.unit_of_work(timeout=timeout_s)
         async def run(transaction: AsyncManagedTransaction) -> Result:
             result = await work(_OneTransaction(**own, transaction=transaction))
-            await self._check_fence(transaction)
+            await self._check_fence(transaction, known)
             return result
 
-        async def attempt() -> Result:
+        known: Known = None
+
+        async def attempt(tokens: Known) -> Result:
+            nonlocal known
+            known = tokens
             with self._translate_errors():
                 async with asyncio.timeout(timeout_s), self._session("write") as session:
                     return await run_to_commit(session.execute_write, run)
@@ -185,6 +190,12 @@ class Database:
         """
         return self if self.fence is not None else replace(self, fence=await take_fence(self))
 
+    async def check_deleted(self, value: object) -> None:
+        """Raise TextDeletedError if a value holds what was deleted since ``fenced``."""
+        if self.fence is not None:
+            await self.fence.renew(self)
+            self.fence.check_texts({"": value})
+
     async def read_position(self) -> Position | None:
         """Return the position of the last committed transaction, in O(1).
 
@@ -205,22 +216,26 @@ class Database:
         await self.driver.close()
 
     async def _managed(self, query: Query, params: Row) -> list[Row]:
+        known: Known = None
+
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
             result = await transaction.run(query.text, sent(params))
             rows = [dict(record) async for record in result]
             if query.mode == "write":
                 count = queries.get("database/count_commit").text
                 counted = await transaction.run(count, {"counter": query.counter})
-                await self._compare_token(counted)
+                await compare_token(counted, known)
             elif query.mode == "data":
-                await self._check_fence(transaction)
+                await self._check_fence(transaction, known)
             return rows
 
         access: Access = "read" if query.mode == "read" else "write"
         if access == "write":
             self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
 
-        async def attempt() -> list[Row]:
+        async def attempt(tokens: Known) -> list[Row]:
+            nonlocal known
+            known = tokens
             with self._translate_errors():
                 async with asyncio.timeout(self.timeout_s), self._session(access) as session:
                     if access == "read":
@@ -233,30 +248,29 @@ class Database:
                     run = session.execute_read if access == "read" else session.execute_write
                     return await run_to_commit(run, work)
 
-        return await (attempt() if access == "read" else self._within_fence(params, attempt))
+        return await (attempt(None) if access == "read" else self._within_fence(params, attempt))
 
-    async def _within_fence(self, params: Row, attempt: Callable[[], Awaitable[Result]]) -> Result:
-        """Run a transaction that writes ``params``, again after each deletion that has begun."""
+    async def _within_fence(
+        self, params: Row, attempt: Callable[[Known], Awaitable[Result]]
+    ) -> Result:
+        """Run a transaction that writes ``params``, again after each deletion that has begun.
+
+        It gets the tokens of the deletions that the values were compared with. Another task of the
+        writer may learn of one more before the transaction ends.
+        """
         if self.fence is None:
-            return await attempt()
+            return await attempt(None)
         while True:
-            self.fence.check_texts(params)
             try:
-                return await attempt()
+                return await attempt(self.fence.check_texts(params))
             except FenceMovedError:
                 await self.fence.review(self)
 
-    async def _check_fence(self, transaction: AsyncManagedTransaction) -> None:
+    async def _check_fence(self, transaction: AsyncManagedTransaction, known: Known) -> None:
         """Let no transaction that counts no commit pass a deletion that it does not know of."""
-        if self.fence is not None:
+        if known is not None:
             lock = queries.get("database/lock_fence").text
-            await self._compare_token(await transaction.run(lock))
-
-    async def _compare_token(self, locked: AsyncResult) -> None:
-        record = await locked.single()
-        if self.fence is not None:
-            # After a purge there is no record, until the schema is made again.
-            self.fence.check_token(None if record is None else record["token"] or "")
+            await compare_token(await transaction.run(lock), known)
 
     @asynccontextmanager
     async def _session(self, access: Access, fetch: int = 1000) -> AsyncIterator[AsyncSession]:
@@ -353,6 +367,16 @@ async def connect(
         yield opened
     finally:
         await driver.close()
+
+
+async def compare_token(locked: AsyncResult, known: Known) -> None:
+    """Raise FenceMovedError unless a token is ``known``; None: whatever it is.
+
+    After a purge nothing is there, until the schema is made again.
+    """
+    record = await locked.single()
+    if known is not None and (record is None or (record["token"] or "") not in known):
+        raise FenceMovedError
 
 
 async def run_to_commit(

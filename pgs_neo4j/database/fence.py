@@ -57,22 +57,32 @@ class Fence:
     traces: Traces = field(default_factory=Traces)
     moved: int = 0
 
-    def check_token(self, token: str | None) -> None:
-        """Raise FenceMovedError for a token that this writer does not know."""
-        if token not in self.tokens:
-            raise FenceMovedError
+    def check_texts(self, params: Mapping[str, object]) -> frozenset[str]:
+        """Return the tokens of the deletions that values to be written were compared with.
 
-    def check_texts(self, params: Mapping[str, object]) -> None:
-        """Raise TextDeletedError if values that are to be written hold deleted text."""
+        Raises TextDeletedError if they hold deleted text.
+        """
         if self.holds(params):
             raise TextDeletedError(
-                "documents were deleted while their text was in use, so what quotes it is not "
-                "stored; ask again, or resume the run"
+                "documents were deleted while their text was in use, so nothing that quotes it is "
+                "kept; try again, or resume the run"
             )
+        return frozenset(self.tokens)
 
     def holds(self, value: object) -> bool:
         """Whether a value holds text of a document that was deleted since the writer began."""
         return not self.traces.empty and bool(self.traces.find([*texts_in(value)]))
+
+    def without(self, value: Any) -> Any:
+        """Return a value with empty texts where they hold deleted text; lists lose such texts."""
+        if isinstance(value, str):
+            return "" if self.holds(value) else value
+        if isinstance(value, dict):
+            return {key: self.without(one) for key, one in value.items()}
+        if isinstance(value, list | tuple):
+            texts = [one for one in value if not (isinstance(one, str) and self.holds(one))]
+            return [self.without(one) for one in texts]
+        return value
 
     async def renew(self, db: Reading) -> None:
         """Learn of deletions that began since the last write. Raises what ``review`` raises."""
@@ -95,7 +105,7 @@ class Fence:
         if at is None:
             raise TextDeletedError(
                 "what pgs had stored was removed while this was under way, by a purge or by a "
-                "deletion that has ended, so nothing more is stored; ask again"
+                "deletion that has ended, so nothing more is stored; try again"
             )
         self._learn([row for row in rows if row["raised"] in passed])
         self.tokens.update(passed)
@@ -133,6 +143,17 @@ async def take_fence(db: Reading) -> Fence:
     fence.tokens.update(row["raised"] for row in begun if row["raised"])
     fence._know_former({row["raised"]: row["former"] for row in begun if row["raised"]})
     return fence
+
+
+async def read_token(db: Reading) -> str | None:
+    """Return the token of the last deletion or purge; None while a deletion is in progress.
+
+    What was read at a token, and holds at the same one, holds no deleted text.
+    """
+    rows = await db.read(queries.get("database/read_fences"))
+    if any(row["runs"] is not None and not row["ended"] for row in rows):
+        return None
+    return (rows[0]["token"] or "") if rows else None
 
 
 async def raise_fence(db: Writing, deletions: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 from pgs_neo4j.analogies.forecast import plan_analogies
@@ -40,7 +40,7 @@ class AnalogyFinder:
         await ensure_schema(self._core.db)
         account = Account(task="analogies", graph=order.graph, model=tools.llm.name)
         async with record_spending(tools.db, tools.calls, account):
-            return await make_analogies(order, tools)
+            return await make_analogies(order, replace(tools, db=await tools.db.fenced()))
 
     async def plan(self, graph: str | None = None, **knobs: Unpack[Knobs]) -> AnalogyPlan:
         """Predict what a call with the same arguments would cost. No model is called."""

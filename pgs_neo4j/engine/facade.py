@@ -9,7 +9,7 @@ Without an address it uses the managed local server. Every method may raise the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
@@ -19,6 +19,7 @@ from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, SettingsOverrides
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import questions
 from pgs_neo4j.engine.connecting import open_core
 from pgs_neo4j.engine.core import Core
@@ -422,6 +423,16 @@ class PGS:
     async def clear_cache(self) -> Kept:
         """Empty the reply cache; returns what it held."""
         return await replies.clear(self.db)
+
+    async def watch_deletions(self) -> Callable[[object], Awaitable[None]]:
+        """Return what checks, before you keep a text elsewhere, that nothing of it was deleted.
+
+        It raises TextDeletedError if the text holds some of a document whose deletion began since
+        this call. Call it before you read the text.
+        """
+        await ensure_schema(self.db)
+        watching = await self.db.fenced()
+        return watching.check_deleted
 
     async def purge(self) -> Purged:
         """Remove everything pgs wrote; your own graph stays as it is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 from pgs_neo4j.calls.spending import Account
@@ -57,7 +57,7 @@ class Partitions:
         )
         async with core.spending(account, config, on_event) as calls:
             tools = core.partition_tools(stored.mapping, on_event, calls)
-            return await ensure_partitions(order, tools)
+            return await ensure_partitions(order, replace(tools, db=await core.db.fenced()))
 
     async def check(
         self,

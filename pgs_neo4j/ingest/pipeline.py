@@ -77,6 +77,7 @@ async def ingest(order: IngestOrder, tools: IngestTools) -> Ingested:
     describer = tools.describer.signature if tools.describer else ""
     resolved = hold_resolved(tools.db, order.graph, order.label, describer, tools.resolver)
     async with resolved as writer:
+        tools.keeper.holder = writer.holder
         await refuse_loaded(tools.db, order.graph)
         writer.types.reserve(order.schema.types)
         stored = await read_documents(tools.db, order.graph)

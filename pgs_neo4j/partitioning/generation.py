@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import Lease, generation_lost
+from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.rows import (
@@ -107,7 +108,12 @@ async def _write_rows(
     query = queries.get(statement)
     for start in range(0, len(rows), PARTITION_BATCH):
         batch = rows[start : start + PARTITION_BATCH]
-        written = await db.write(query, generation=generation, rows=batch)
+        try:
+            written = await db.write(query, generation=generation, rows=batch)
+        except TextDeletedError:
+            # Descriptions that quote deleted documents are empty, as the deletion leaves others.
+            batch = [db.fence.without(row) if db.fence else row for row in batch]
+            written = await db.write(query, generation=generation, rows=batch)
         if not written or written[0]["written"] != len(batch):
             raise generation_lost(graph)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.fence import read_token
 from pgs_neo4j.database.recent import Recent
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Drift, Generation, Partition
@@ -36,8 +37,8 @@ class Partitioning:
 class KnownGenerations:
     """What an engine has read of the generations that it used last, by generation id.
 
-    The partitions of a complete generation never change, so they are read once. They are kept
-    without centroids. ``texts`` says which texts are in its text index.
+    The partitions of a complete generation change only with a deletion, so they are read once after
+    each. They are kept without centroids. ``texts`` says which texts are in its text index.
     """
 
     partitions: Recent[tuple[Partition, ...]] = field(default_factory=lambda: Recent(MOST_KNOWN))
@@ -90,13 +91,16 @@ async def read_partitions_of(
     """
     if current is None:
         raise _deleted(graph)
-    partitions = known.partitions.find(current.id) if known and not centroids else None
+    # A deletion empties descriptions, also of partitions that another process keeps.
+    token = await read_token(db) if known and not centroids else None
+    key = f"{current.id} {token}"
+    partitions = known.partitions.find(key) if known and token is not None else None
     if partitions is None:
         partitions = tuple(await generation.read_partitions(db, current.id, centroids=centroids))
         if len(partitions) != current.partition_count:
             raise _deleted(graph)
-        if known and not centroids:
-            known.partitions.keep(current.id, partitions)
+        if known and token is not None:
+            known.partitions.keep(key, partitions)
     return Partitioning(current, partitions, reused=True, seconds=0.0)
 
 

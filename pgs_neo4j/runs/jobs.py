@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.fence import forget_ended
 from pgs_neo4j.database.heartbeat import keep_beating
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
@@ -98,9 +99,13 @@ async def begin(
 
 
 async def tidy(db: Database, graph: str) -> None:
-    """Mark jobs whose process is gone, and delete old records."""
+    """Mark jobs whose process is gone, and delete old records.
+
+    What ended deletions looked for goes as well, if it was kept for those alone.
+    """
     await db.write(queries.get("runs/set_killed_jobs"), graph=graph, silent_s=SILENT_S)
     await db.write(queries.get("runs/delete_jobs"), graph=graph, keep=KEPT)
+    await forget_ended(db)
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.ledger import Ledger, Spent, Total
 from pgs_neo4j.calls.queue import deadline_passed
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.fence import forget_ended
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DeadlineError, PGSError, QueryError, StoppedError
 from pgs_neo4j.runs import runs
@@ -136,6 +137,17 @@ async def hold(
         if held is not None:
             await to_the_end(held.recording.fail(error))
         raise
+    finally:
+        if held is not None:
+            await to_the_end(_release_deletions(held.recording.db))
+
+
+async def _release_deletions(db: Database) -> None:
+    """Let what ended deletions looked for go, which was kept for this run."""
+    if db.fence is not None and db.fence.moved:
+        with suppress(PGSError, TimeoutError):
+            async with asyncio.timeout(LATE_CLOSE_S):
+                await forget_ended(db)
 
 
 def _status(error: BaseException) -> str:

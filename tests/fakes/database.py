@@ -23,6 +23,7 @@ class FakeDatabase:
     uri = "bolt+s://graph.example:7687"
     host = ("graph.example", 7687)
     name: str | None = None
+    fence = None
 
     def __init__(self, **answers: Answer) -> None:
         self.answers = answers
@@ -30,6 +31,9 @@ class FakeDatabase:
         self.text_answer: Callable[[str, Row], list[Row]] = lambda text, params: []
         self.metadata: list[Row | None] = []
         self.begin: Callable[[], Callable[[], None]] = lambda: lambda: None
+
+    async def fenced(self) -> FakeDatabase:
+        return self
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)

@@ -81,7 +81,7 @@ class Documents:
 
     def keep(self, sent: Row) -> list[Row]:
         self.kept |= {row["key"]: row["data"] for row in sent["rows"]}
-        return []
+        return [{"held": True}]
 
     def forget(self, sent: Row) -> list[Row]:
         known = [self.kept.pop(key) for key in sent["keys"] if key in self.kept]

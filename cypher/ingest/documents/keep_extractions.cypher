@@ -1,9 +1,16 @@
-// Keep what was extracted from chunks until their documents are published.
-// params: graph: str, rows: list[dict]
-// returns:
+// Keep what was extracted from chunks until their documents are published. Nothing happens for a
+// writer who lost the right to write: a deletion may have looked for the text since.
+// params: graph: str, holder: str, rows: list[dict]
+// returns: held: bool
 // mode: write
 // language: 5, 25
 // plan: once
-UNWIND $rows AS row
-MERGE (x:PgsExtraction {uid: $graph + '/' + row.key})
-SET x.graph = $graph, x.key = row.key, x.data = row.data
+MATCH (w:PgsIngest {graph: $graph})
+SET w.moved_at = datetime()
+WITH w WHERE w.holder = $holder
+CALL () {
+  UNWIND $rows AS row
+  MERGE (x:PgsExtraction {uid: $graph + '/' + row.key})
+  SET x.graph = $graph, x.key = row.key, x.data = row.data
+}
+RETURN true AS held

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.ingest.stored import EXTRACTION
+from pgs_neo4j.ingest.writer import lost_right
 from pgs_neo4j.model.documents import GroundedExtraction
 
 REPLY = "reply:"
@@ -20,24 +21,28 @@ class Keeper:
     """Keeps extractions of a graph, and the replies to chunks that need several.
 
     Those that arrive during one transaction share the next, since each takes a lock and a write to
-    the disk.
+    the disk. ``holder`` has the right to write the documents, once it was taken.
     """
 
     db: Database
     graph: str
+    holder: str = ""
     _waiting: dict[str, str] = field(default_factory=dict)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _replies: frozenset[str] | None = None
 
     async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
-        """Return when the database has extractions under their keys. Raises DatabaseError."""
+        """Return when the database has extractions under their keys.
+
+        Raises DatabaseError, and LeaseLostError if another writer took over.
+        """
         await self._keep(
             {key: EXTRACTION.dump_json(one).decode() for key, one in extractions.items()}
         )
 
     async def keep_text(self, key: str, text: str) -> None:
-        """Return when the database has a reply under its key. Raises DatabaseError."""
+        """Return when the database has a reply under its key. Raises what ``keep`` raises."""
         await self._keep({REPLY + key: text})
 
     async def find(self, key: str) -> str | None:
@@ -76,7 +81,8 @@ class Keeper:
     async def _write(self, data: dict[str, str]) -> None:
         rows = [{"key": key, "data": text} for key, text in data.items()]
         query = queries.get("ingest/documents/keep_extractions")
-        await self.db.write(query, graph=self.graph, rows=rows)
+        if not await self.db.write(query, graph=self.graph, holder=self.holder, rows=rows):
+            raise lost_right(self.graph)
 
 
 async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, GroundedExtraction]:

@@ -106,7 +106,8 @@ class StoresNothing:
     async def write(self, query: Query, **params: Any) -> list[Row]:
         if query.name == "ingest/documents/take_ingest":
             return [{"taken": True, "holder": params["holder"], "expires_at": ""}]
-        return [{"held": True}] if query.name == "ingest/documents/publish" else []
+        held = ("ingest/documents/publish", "ingest/documents/keep_extractions")
+        return [{"held": True}] if query.name in held else []
 
 
 async def ingest_alone(folder: Path) -> Ingested:

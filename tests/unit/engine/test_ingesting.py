@@ -65,6 +65,7 @@ class Place:
                 {"taken": True, "holder": params["holder"], "expires_at": "later"}
             ],
             "publish": [{"held": True}],
+            "keep_extractions": [{"held": True}],
             "keep_deletion": [{"kept": True}],
             "set_ended": [{"held": True}],
             "merge_graphs": [{"created": True, "stored": True}],

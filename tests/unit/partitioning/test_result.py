@@ -17,7 +17,7 @@ from pgs_neo4j.partitioning.result import (
     read_generation,
     read_partitions_of,
 )
-from tests.fakes.database import FakeDatabase
+from tests.fakes.database import FakeDatabase, Row
 from tests.unit.partitioning.conftest import generation_of_sizes, partition, stored_partitions
 
 CURRENT = generation_of_sizes(3, 2)
@@ -28,7 +28,13 @@ def database(current: Generation | None = CURRENT, partitions: int = 2) -> Any:
     if current is None:
         answers["read_current"] = []
     rows: Any = answers["read_current"]
+    answers["read_fences"] = [fences("t1")]
     return FakeDatabase(generation_by_id=[{"graph": "papers"} | row for row in rows], **answers)
+
+
+def fences(token: str, **deletion: Any) -> Row:
+    none = {"raised": None, "former": None, "runs": None, "sizes": None, "ended": False}
+    return {"token": token} | none | deletion
 
 
 @pytest.mark.parametrize("partitions", [0, 1, 3])
@@ -36,7 +42,7 @@ async def test_partitions_that_do_not_add_up_are_refused_and_not_kept(partitions
     known = KnownGenerations()
     with pytest.raises(DatabaseError, match="graph papers were deleted"):
         await read_current(database(partitions=partitions), "papers", centroids=False, known=known)
-    assert known.partitions.find("g1") is None
+    assert not known.partitions.values
 
 
 async def test_a_generation_that_is_gone_is_refused() -> None:
@@ -80,7 +86,20 @@ async def test_an_engine_reads_the_partitions_of_a_generation_once() -> None:
 
 async def test_known_partitions_of_a_deleted_generation_are_not_used() -> None:
     known = KnownGenerations()
-    known.partitions.keep("g1", (partition(1), partition(2)))
+    known.partitions.keep("g1 t1", (partition(1), partition(2)))
     assert await read_current(database(None), "papers", centroids=False, known=known) is None
     with pytest.raises(DatabaseError, match="were deleted"):
         await read_generation(database(None), "g1", centroids=False, known=known)
+
+
+async def test_what_is_known_is_read_again_after_a_deletion_and_during_one() -> None:
+    db, known = database(), KnownGenerations()
+    await read_current(db, "papers", centroids=False, known=known)
+    db.answers["read_fences"] = [fences("t2", raised="t2", runs=b"", sizes=[])]
+    for _ in range(2):
+        await read_current(db, "papers", centroids=False, known=known)
+    assert len(db.params("read_partitions")) == 3
+    db.answers["read_fences"] = [fences("t2")]
+    for _ in range(2):
+        await read_current(db, "papers", centroids=False, known=known)
+    assert len(db.params("read_partitions")) == 4

@@ -15,6 +15,7 @@ from pgs_neo4j.errors import BudgetError, DeadlineError, ModelError, QueryError
 from pgs_neo4j.runs import recording, runs
 from pgs_neo4j.runs.recording import Recording, hold
 from pgs_neo4j.runs.runs import Handle
+from tests.fakes.database import FakeDatabase
 
 
 class Ends:
@@ -66,7 +67,8 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Ends:
 
 
 def made() -> Recording:
-    return Recording(None, Handle("r1", "h"), Ledger())  # type: ignore[arg-type]
+    db: Any = FakeDatabase()
+    return Recording(db, Handle("r1", "h"), Ledger())
 
 
 async def begun() -> Held:

@@ -73,8 +73,9 @@ async def _export(
         check_target(to, force=force)
     async with database() as pgs:
         run = await run_id(pgs, name, graph, answered=True)
-        document = await pgs.document(run)
-    text = _writer(form)(document)
+        check_deleted = await pgs.watch_deletions()
+        text = _writer(form)(await pgs.document(run))
+        await check_deleted(text)
     if to == STDOUT:
         output.write(text)
         return

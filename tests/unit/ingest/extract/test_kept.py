@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.errors import DatabaseError, LeaseLostError
 from pgs_neo4j.ingest.extract.kept import Keeper
 from pgs_neo4j.model.documents import GroundedExtraction
 from tests.fakes.database import FakeDatabase, Row
 
 SAID = GroundedExtraction()
+HELD: list[Row] = [{"held": True}]
 
 
 class SlowDatabase(FakeDatabase):
@@ -24,7 +27,7 @@ class SlowDatabase(FakeDatabase):
 
 
 async def test_what_arrives_during_one_transaction_shares_the_next() -> None:
-    db: Any = SlowDatabase()
+    db: Any = SlowDatabase(keep_extractions=HELD)
     keeper = Keeper(db, "docs")
     await together(*(keeper.keep({f"k{number}": SAID}) for number in range(9)))
     sent = [[row["key"] for row in one["rows"]] for one in db.params("keep_extractions")]
@@ -39,13 +42,13 @@ async def test_an_extraction_that_cannot_be_kept_is_told_to_all_that_wait() -> N
     waits = (keeper.keep({key: SAID}) for key in ("k1", "k2"))
     outcomes = await asyncio.gather(*waits, return_exceptions=True)
     assert [str(one) for one in outcomes] == ["the disk is full"] * 2
-    db.answers.clear()
+    db.answers["keep_extractions"] = HELD
     await keeper.keep({"k3": SAID})
     assert {row["key"] for row in db.params("keep_extractions")[-1]["rows"]} == {"k1", "k2", "k3"}
 
 
 async def test_replies_are_found_by_the_next_process() -> None:
-    db: Any = FakeDatabase()
+    db: Any = FakeDatabase(keep_extractions=HELD)
     await Keeper(db, "docs").keep_text("k1", "entity")
     db.answers["read_extractions"] = db.params("keep_extractions")[0]["rows"]
     db.answers["read_reply_keys"] = [{"key": "reply:k1"}]
@@ -53,3 +56,10 @@ async def test_replies_are_found_by_the_next_process() -> None:
     assert [await later.find(key) for key in ("k1", "k2", "k1")] == ["entity", None, "entity"]
     assert len(db.params("read_reply_keys")) == 1
     assert len(db.params("read_extractions")) == 2
+
+
+async def test_who_lost_the_right_to_write_keeps_nothing() -> None:
+    db: Any = FakeDatabase(keep_extractions=[])
+    with pytest.raises(LeaseLostError):
+        await Keeper(db, "docs", "old").keep({"k1": SAID})
+    assert db.params("keep_extractions")[0]["holder"] == "old"
