@@ -190,6 +190,10 @@ class Database:
         """
         return self if self.fence is not None else replace(self, fence=await take_fence(self))
 
+    def unfenced(self) -> Database:
+        """Return this database for what holds no text and has to be written in any case."""
+        return self if self.fence is None else replace(self, fence=None)
+
     async def check_deleted(self, value: object) -> None:
         """Raise TextDeletedError if a value holds what was deleted since ``fenced``."""
         if self.fence is not None:

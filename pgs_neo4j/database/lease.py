@@ -83,6 +83,7 @@ async def hold_lease(
     not be renewed. The body's own errors and a cancellation from outside are raised unchanged. The
     schema must exist. Raises DatabaseError when there is no graph of that name.
     """
+    db = db.unfenced()  # what a deletion forbids to write is text, and a lease has to be released
     lease = await _acquire(db, graph, str(Holder.unique()), seconds, wait_s, on_wait)
     renewal = _Renewal(db, lease, seconds, renewed_at=monotonic())
     try:

@@ -27,6 +27,10 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+async def nothing_deleted(text: object) -> None:
+    """Find no text of a document that was deleted."""
+
+
 class StandIn:
     """Stands in for the engine and its views.
 
@@ -37,7 +41,7 @@ class StandIn:
     """
 
     def __init__(self) -> None:
-        self.replies: dict[str, Any] = {}
+        self.replies: dict[str, Any] = {"watch_deletions": lambda: nothing_deleted}
         self.raising: Exception | None = None
         self.asked: list[Any] = []
         self.opened: list[tuple[str, dict[str, Any]]] = []

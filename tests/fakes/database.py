@@ -32,6 +32,9 @@ class FakeDatabase:
         self.metadata: list[Row | None] = []
         self.begin: Callable[[], Callable[[], None]] = lambda: lambda: None
 
+    def unfenced(self) -> FakeDatabase:
+        return self
+
     async def fenced(self) -> FakeDatabase:
         return self
 

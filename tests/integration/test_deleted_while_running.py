@@ -268,7 +268,7 @@ async def test_random_histories_leave_no_deleted_sentence(
 ) -> None:
     """Runs, searches, and partitionings are overtaken by a deletion at any of their calls."""
     met = 0
-    for seed in range(tries(4, 200)):
+    for seed in range(tries(4, 40)):
         random = Random(seed)
         sentence = " ".join(random.choice(WORDS) for _ in range(12)).capitalize() + "."
         (tmp_path / "hidden.md").write_text(f"{sentence} {random.choice(('', SEINE))}\n")

@@ -46,3 +46,5 @@ def test_values_of_the_user_may_be_of_any_type() -> None:
     query = queries.get("retrieval/read_nodes")
     row = dict.fromkeys(query.columns, object())
     check_rows(query, [row])
+    with pytest.raises(StoredDataError):
+        check_rows(queries.get("runs/read_sessions"), [SESSION | {"runs": object()}])
