@@ -211,17 +211,18 @@ async def test_midnight_divides_a_run_by_when_its_calls_were_sent(
 ) -> None:
     async with place(endpoint, db) as at:
         yesterday = ledger.current_day()
-        seen = 0
 
-        def pass_midnight(event: object) -> None:
-            nonlocal seen
-            seen += type(event).__name__ == "PassFinished"
-            if seen == 2:
+        def pass_midnight(body: Any, text: str) -> Any:
+            """Bill a call as it was sent, and let midnight pass while it is in flight."""
+            usage = at.books.chat(body, text)
+            if at.books.calls["chat"] == 3:
                 clock.ahead = timedelta(days=1)
+            return usage
 
+        at.fake.default = Answer(contract_answer, usage=pass_midnight)
         answer = await at.engine.execute(
-            "What is said of sleep?", graph="papers", full_sweep=True, max_concurrent_sweeps=1,
-            on_event=pass_midnight,
+            "What is said of sleep?", graph="papers", full_sweep=True, max_concurrent_calls=1,
+            max_concurrent_sweeps=1,
         )  # fmt: skip
         today = ledger.current_day()
         assert yesterday < today
