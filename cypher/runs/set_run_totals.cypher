@@ -8,7 +8,7 @@
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder
-MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
+OPTIONAL MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
 FOREACH (_ IN CASE WHEN coalesce(r.tally, 0) < $spent.tally THEN [1] ELSE [] END |
   SET r += $spent
   FOREACH (row IN $days |

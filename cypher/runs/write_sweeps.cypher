@@ -14,7 +14,7 @@ SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id = $partition
-MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
+OPTIONAL MATCH (r)-[:PGS_RAN_IN]->(s:PgsSession)
 MERGE (w:PgsSweep {id: $sweep.id})
 SET w += $sweep, r.updated_at = datetime()
 FOREACH (_ IN CASE WHEN coalesce(r.tally, 0) < $spent.tally THEN [1] ELSE [] END |

@@ -120,6 +120,8 @@ async def _build_or_reuse(
             wait_s=wait_s,
             on_wait=lambda who: tools.on_event(Warned(who)),
         ) as own:
+            # What deletions search for is kept for holders of a lease, so the fence is taken here.
+            tools = replace(tools, db=await tools.db.unfenced().fenced())
             return await _build(order, tools, own, timer)
     except BusyError as error:
         if isinstance(error, LeaseLostError) or refuse or current is None:

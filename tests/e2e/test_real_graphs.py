@@ -115,7 +115,11 @@ async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, arc
     proposal = propose(found)
     mapping = proposal.mapping
     assert mapping == GraphMapping(
-        text=("title", "name", "display_name", "body_markdown"), title="title", key="uuid"
+        text=("name", "display_name", "title", "body_markdown"),
+        title="title",
+        titles=("User.display_name", "Tag.name"),
+        key="question_id",
+        keys=("Comment.comment_id", "Answer.answer_id", "User.user_id", "Tag.tag_id"),
     )
     assert "no text on Comment; these nodes count for structure only" in proposal.notes
     assert await validate(db, mapping) == []

@@ -86,7 +86,9 @@ async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> No
             await free_purchases(db, f"r{writer}", claims.own)
             spent = {"tally": writes[writer] + 1, "calls": writes[writer] + 1}
             totals = queries.get("runs/set_run_totals")
-            assert await db.write(totals, run=f"r{writer}", holder=f"h{writer}", spent=spent)
+            assert await db.write(
+                totals, run=f"r{writer}", holder=f"h{writer}", spent=spent, days=[]
+            )
             writes[writer] += 1
 
     await asyncio.gather(*(write(writer) for writer in range(WRITERS)))

@@ -200,7 +200,7 @@ LOOKUPS = [
     (CHAIN, "no entity doubts itself", CONTRADICTED, 39),
     (CHAIN, "nothing second", CONTRADICTED, 1),
     (CHAIN, "no trade in silk", CONFIRMED, 0),
-    (CHAIN, "nothing relates to another", CONFIRMED, 0),  # as in the type of all relationships
+    (CHAIN, "nothing relates to another", CONTRADICTED, 40),  # the name of a type is a word
     (CASES["beyond the view"].cypher, "no secret of a zeppelin", CONFIRMED, 0),
 ]
 

@@ -98,6 +98,7 @@ class Place:
     fake: FakeOpenAI
     books: Books
     serving: Serving
+    canceled: bool = False
 
     @asynccontextmanager
     async def client(self, name: str) -> AsyncIterator[httpx2.AsyncClient]:
@@ -274,6 +275,7 @@ async def test_no_day_of_a_tenant_costs_more_than_its_limit(
             for step in range(dice.randint(2, 5)):
                 many = range(dice.randint(1, 3))
                 await asyncio.gather(*(act(at, dice, f"{number} {step} {one}") for one in many))
+            await all_billed(at)
             if dice.random() < 0.4:  # the server is started again
                 await at.serving.stop()
                 at.serving = serving_of(at.engine, tenant("ann", limit))
@@ -281,8 +283,18 @@ async def test_no_day_of_a_tenant_costs_more_than_its_limit(
         told = await at.billed("ann")
         billed = {day: at.books.on(day) for day in days}
         assert sum(billed.values()) > 0
-        assert {day: told.get(day, 0.0) for day in days} == pytest.approx(billed, rel=1e-6)
+        # A call that was canceled in flight counts at its worst, since its cost is never known.
+        assert all(told.get(day, 0.0) >= billed[day] * (1 - 1e-6) for day in days)
+        if not at.canceled:
+            assert {day: told.get(day, 0.0) for day in days} == pytest.approx(billed, rel=1e-6)
         assert max(billed.values()) <= limit * (1 + 1e-9)
+
+
+async def all_billed(at: Place) -> None:
+    """Wait until the endpoint has billed each call, also those that nobody waits for."""
+    async with asyncio.timeout(30):
+        while sum(at.books.calls.values()) < len(at.fake.requests):
+            await asyncio.sleep(0.01)
 
 
 async def act(at: Place, dice: random.Random, what: str) -> None:
@@ -324,5 +336,6 @@ async def wait_or_cancel(
         made = at.books.calls["chat"] + dice.randint(0, 3)
         while live.active and at.books.calls["chat"] < made:
             await asyncio.sleep(0.01)
+        at.canceled = True
         await ann.delete(f"/api/runs/{live.id}")
     await asyncio.wait([live.task])

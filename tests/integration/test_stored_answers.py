@@ -296,8 +296,8 @@ async def test_a_run_that_is_cancelled_after_its_answer_was_recorded_stays_compl
 ):
     finish = runs.finish
 
-    async def cancelled(*given):
-        done = await finish(*given)
+    async def cancelled(*given, **named):
+        done = await finish(*given, **named)
         asyncio.current_task().cancel()
         return done
 
