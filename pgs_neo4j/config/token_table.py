@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -11,7 +11,12 @@ from pgs_neo4j.errors import ConfigError
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 """Names of graphs have this form as well."""
-ROLES = ("metrics", "reader", "asker", "operator")
+Role = Literal["metrics", "reader", "asker", "operator"]
+"""Each may do what the ones before it may: read, ask, and change graphs and start jobs.
+
+``metrics`` stands apart: it opens the metrics and nothing else.
+"""
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class TokenEntry(BaseModel):
@@ -39,7 +44,7 @@ class TokenEntry(BaseModel):
         ),
     ]
     role: Annotated[
-        Literal["metrics", "reader", "asker", "operator"],
+        Role,
         Field(
             description="reader: see; asker: also ask; operator: also add graphs, start jobs; "
             "metrics: only the metrics"

@@ -14,11 +14,12 @@ from fastapi import Depends, Request, Security
 from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 
+from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.engine import PGS, Payer
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.web.access.backoff import Backoff
-from pgs_neo4j.web.access.callers import Caller, ForbiddenError, Role
+from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Tokens
 from pgs_neo4j.web.drawings import MapDrawings
 from pgs_neo4j.web.jobs.board import JobBoard

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
+from pgs_neo4j.config.token_table import ROLES, Role
 from pgs_neo4j.errors import PGSError, UnknownGraphError, UsageError, unknown_run
 
-Role = Literal["metrics", "reader", "asker", "operator"]
-"""Each may do what the ones before it may: read, ask, and change graphs and start jobs.
-
-``metrics`` stands apart: it opens the metrics and nothing else.
-"""
-
-ROLES: tuple[Role, ...] = get_args(Role)
 METRICS_PATH, LOGGED_IN = "/metrics", "/api/me"
 """The one path for scrapers, and one that everyone who logs in may open."""
 BETWEEN = " / "

@@ -10,7 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j import __version__
-from pgs_neo4j.web.access.callers import Caller, Role
+from pgs_neo4j.config.token_table import Role
+from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import COOKIE_S
 from pgs_neo4j.web.failures import Failure
 from pgs_neo4j.web.routes.router import api_router

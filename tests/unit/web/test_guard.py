@@ -9,10 +9,11 @@ from typing import Any, cast
 import httpx2
 import pytest
 
+from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.web.access import backoff, guard
-from pgs_neo4j.web.access.callers import Caller, Role
+from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import (
     FILE,
     JSON,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from pgs_neo4j.config.token_table import ROLES, Role
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.manual import read_page
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.access.callers import ROLES, Caller, Role
+from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import OPEN
 from tests.in_process import client_of, guarded, serving_of
 from tests.openapi import operations, send
