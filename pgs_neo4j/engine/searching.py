@@ -26,7 +26,7 @@ from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.ingest.unread import warn_of_unread
-from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, is_free
+from pgs_neo4j.llm.protocol import Embedder, RelevanceModel, Reserve, is_free
 from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
     Answer,
@@ -155,7 +155,9 @@ class Searcher:
         asked = _Answering(question, graph, wanted, session_id, in_force, sessions_of=sessions_of)
         run, tools = await self._prepare(asked, on_event)
         helpers = self._helpers(run.mapping, wanted)
-        account = replace(self._account(run, helpers), task="plan")
+        account = Account(
+            task="plan", graph=run.graph, session=run.session, model=_paid_names(helpers)
+        )
         most = self._core.question_cost(helpers, question)
         async with self._core.spending(account, self._core.config, on_event, most=most) as calls:
             space = self._core.space(run.mapping, calls)
@@ -165,7 +167,9 @@ class Searcher:
         limits = await describe_text_limits(helpers)
         return replace(planned, contexts=(*planned.contexts, *limits))
 
-    def _helpers(self, mapping: GraphMapping, wanted: SearchDefaults) -> list[object]:
+    def _helpers(
+        self, mapping: GraphMapping, wanted: SearchDefaults
+    ) -> list[Embedder | RelevanceModel]:
         """Return what a search asks besides the database: an embedder, and a reranker."""
         core = self._core
         asked = [
@@ -174,14 +178,10 @@ class Searcher:
         ]
         return [one for one in asked if one is not None]
 
-    def _account(self, order: RunOrder, helpers: Sequence[object] = ()) -> Account:
-        names = [str(getattr(one, "name", "")) for one in helpers if not is_free(one)]
-        return Account(
-            task="search",
-            graph=order.graph,
-            session=order.session,
-            model=" / ".join(names) if helpers else self._core.llms.answer.name,
-        )
+    def _account(self, order: RunOrder) -> Account:
+        """Return the account of an answer that spends something before it has a record."""
+        model = self._core.llms.answer.name
+        return Account(task="search", graph=order.graph, session=order.session, model=model)
 
     async def resume(self, stored: StoredRun, on_event: OnEvent | None, knobs: Knobs) -> Answer:
         """Search again, and answer; replies that the run paid for are not paid for again."""
@@ -285,12 +285,8 @@ class Searcher:
             stored = await core.graph(mapping)
             name, mapping = stored.name, stored.mapping
         helpers = self._helpers(mapping, wanted)
-        paid = [str(getattr(one, "name", "")) for one in helpers if not is_free(one)]
         account = Account(
-            task="search",
-            graph=name,
-            session=sessions_of,
-            model=" / ".join(paid),
+            task="search", graph=name, session=sessions_of, model=_paid_names(helpers)
         )
         most = core.question_cost(helpers, question)
         async with core.spending(account, knobs, most=most) as calls:
@@ -370,3 +366,8 @@ class Searcher:
         if current is None:
             return None
         return OwnIndex(current.generation, current.partitions, core.known.texts)
+
+
+def _paid_names(helpers: Sequence[Embedder | RelevanceModel]) -> str:
+    """Return the names of those that may ask for money."""
+    return " / ".join(one.name for one in helpers if not is_free(one))

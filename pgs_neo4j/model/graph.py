@@ -95,7 +95,7 @@ class GraphMapping:
 
     @property
     def other_titles(self) -> list[Row]:
-        """The titles that are not text as well."""
+        """The titles that are no text of the same nodes."""
         text = self.text_properties
         return [
             own
