@@ -14,6 +14,12 @@
     │   ├── UnknownRunError         no run of that id is stored
     │   ├── UnknownSweepError       the run has recorded no sweep of that partition
     │   ├── UnknownNodeError        no node of the graph has that element id
+    │   ├── UnknownPartitionError   the graph has no partition or unit of that id
+    │   ├── UnknownGenerationError  the graph has no generation of that id
+    │   ├── UnknownDocumentError    the graph has no document of that id
+    │   ├── UnknownPageError        no page of a list begins at that place
+    │   ├── NotPartitionedError     the graph has no partitions yet
+    │   ├── NoAnswerError           the run has no answer yet
     │   ├── FeedbackError           the run has no answer, or another outcome
     │   ├── IdempotencyError        the key belongs to another request
     │   ├── InputFileError          a file to load is missing or malformed
@@ -136,6 +142,30 @@ class UnknownSweepError(UsageError):
 
 class UnknownNodeError(UsageError):
     """The graph has no node of that element id."""
+
+
+class UnknownPartitionError(UsageError):
+    """The graph has no partition, or its map no unit, of that id."""
+
+
+class UnknownGenerationError(UsageError):
+    """The graph has no generation of that id."""
+
+
+class UnknownDocumentError(UsageError):
+    """The graph has no document of that id."""
+
+
+class UnknownPageError(UsageError):
+    """No page of a list begins after that place, such as after a partition that is gone."""
+
+
+class NotPartitionedError(UsageError):
+    """The graph has no partitions yet."""
+
+
+class NoAnswerError(UsageError):
+    """The run has no answer yet."""
 
 
 class FeedbackError(UsageError):

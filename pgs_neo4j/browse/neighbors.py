@@ -12,7 +12,7 @@ from pgs_neo4j.browse.view import HEAD, GraphView, check_limit, title_of, unknow
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownPageError
 from pgs_neo4j.model import NeighborCount, NeighborPage, NodeNeighbor
 from pgs_neo4j.text.node_text import stated_text
 
@@ -33,7 +33,7 @@ async def read_neighbors(
 ) -> NeighborPage:
     """Return a page of a node's neighbors; the first comes with counts.
 
-    Raises UnknownNodeError, and UsageError for a malformed ``after`` or ``limit``.
+    Raises UnknownNodeError, UnknownPageError, and UsageError for a malformed ``limit``.
     """
     check_limit(limit)
     start = _parse(after)
@@ -50,7 +50,7 @@ def _parse(after: str | None) -> int:
     if after is None:
         return -1
     if not (after.isascii() and after.isdecimal() and len(after) < 19):
-        raise UsageError(f"{after[:40]!r} leads to no page; use 'after' as a page gave it")
+        raise UnknownPageError(f"{after[:40]!r} leads to no page; use 'after' as a page gave it")
     return int(after)
 
 

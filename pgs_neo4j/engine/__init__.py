@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pgs_neo4j.answering.context import LEAST_TOKENS
     from pgs_neo4j.answering.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.browse.costs import DayCost
     from pgs_neo4j.browse.graph_states import GraphState
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEMO_GRAPH",
     "DEMO_QUESTIONS",
+    "LEAST_TOKENS",
     "PACKAGE_QUESTIONS",
     "PGS",
     "Check",
@@ -103,6 +105,7 @@ _HOMES = {
     "JobOrder": "engine.repartition",
     "OnBegin": "engine.repartition",
     "Kept": "calls.replies",
+    "LEAST_TOKENS": "answering.context",
     "LabelSample": "survey",
     "LayeredAnswer": "answering.layered",
     "LeaseHolder": "database.lease",

@@ -16,7 +16,7 @@ from pgs_neo4j.browse.nodes import read_node
 from pgs_neo4j.browse.positions import pack, read_positions, write_positions
 from pgs_neo4j.browse.view import GraphView
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.errors import DatabaseError, UsageError
+from pgs_neo4j.errors import DatabaseError, UnknownPartitionError
 from pgs_neo4j.model import (
     GraphDrift,
     MemberPage,
@@ -91,13 +91,14 @@ class Browser:
     ) -> MemberPage:
         """Return a page of a current partition's members, heaviest first.
 
-        ``after`` is that of the page before. Raises UsageError if there is no such partition.
+        ``after`` is that of the page before. Raises UnknownPartitionError and
+        NotPartitionedError.
         """
         view = await self._view(graph)
         page = await read_members(self._core.db, view, partition_id, after=after, limit=limit)
         if page is None:
             await self._core.current(await self._core.graph(view.name), centroids=False)
-            raise UsageError(
+            raise UnknownPartitionError(
                 f"graph {view.name} has no partition {partition_id}; 'pgs partitions' lists them"
             )
         return page
@@ -110,8 +111,8 @@ class Browser:
         Of more than 1,000 partitions, it shows the units that group them; ``within`` is the id of
         one, and its partitions are shown. It computes for seconds, always with the same result for
         a generation. With ``store``, the database keeps where places stand, which later maps need
-        not compute; of a unit, nothing is stored. Raises UsageError for an unknown unit or a graph
-        without partitions.
+        not compute; of a unit, nothing is stored. Raises UnknownPartitionError for a unit and
+        NotPartitionedError.
         """
         current = await self._core.current(await self._core.graph(graph), centroids=False)
         units = await generation.read_units(self._core.db, current.generation.id)
@@ -122,7 +123,7 @@ class Browser:
                 draw_map, generation_id, current.partitions, units, within, stored
             )
         except KeyError:
-            raise UsageError(f"the map shows no unit {within}") from None
+            raise UnknownPartitionError(f"the map shows no unit {within}") from None
         if store and within is None and stored != pack(drawn.places):
             # The map is there all the same, for users who may not write as well.
             with suppress(DatabaseError):
@@ -162,7 +163,7 @@ class Browser:
         """Return how far each current partition has moved since it was made.
 
         If another program has committed since, the graph is scanned, which takes as long as a
-        check. Nothing is written. Raises UsageError for a graph without partitions.
+        check. Nothing is written. Raises NotPartitionedError.
         """
         stored = await self._core.graph(graph)
         current = await self._core.current(stored, centroids=False)

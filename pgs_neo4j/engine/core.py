@@ -22,7 +22,7 @@ from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, model_acc
 from pgs_neo4j.config.providers import PRESETS
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.errors import ConfigError, UsageError
+from pgs_neo4j.errors import ConfigError, NotPartitionedError
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
@@ -103,13 +103,12 @@ class Core:
     async def current(self, graph: StoredGraph, *, centroids: bool = True) -> Partitioning:
         """Return the current partitions of a graph.
 
-        They come without centroids unless ``centroids`` is set. Raises UsageError if the graph has
-        not been partitioned yet.
+        They come without centroids unless ``centroids`` is set. Raises NotPartitionedError.
         """
         await ensure_schema(self.db)
         current = await read_current(self.db, graph.name, centroids=centroids, known=self.known)
         if current is None:
-            raise UsageError(
+            raise NotPartitionedError(
                 f"graph {graph.name} is not partitioned yet; "
                 f"run 'pgs partition --graph {graph.name}' first"
             )

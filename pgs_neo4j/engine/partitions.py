@@ -9,7 +9,7 @@ from pgs_neo4j.calls.spending import Account
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownGenerationError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Drift, Generation, LineageChange, Origin, Partition, Unit
 from pgs_neo4j.partitioning import generation
@@ -28,7 +28,7 @@ class Partitions:
     async def __call__(self, graph: str | None = None) -> tuple[Partition, ...]:
         """Return the current partitions, largest first.
 
-        Raises UsageError if the graph has not been partitioned yet.
+        Raises NotPartitionedError.
         """
         current = await self._core.current(await self._core.graph(graph))
         return tuple(sorted(current.partitions, key=lambda part: (-part.size, part.id)))
@@ -94,7 +94,7 @@ class Partitions:
     async def generation(self, graph: str | None = None) -> Generation:
         """Return the current generation and its figures.
 
-        Raises UsageError if the graph has not been partitioned yet.
+        Raises NotPartitionedError.
         """
         return (await self._core.current(await self._core.graph(graph))).generation
 
@@ -107,7 +107,7 @@ class Partitions:
     ) -> tuple[LineageChange, ...]:
         """Return what became of each partition between two generations, the largest first.
 
-        Raises UsageError for a generation that is not stored.
+        Raises UnknownGenerationError.
         """
         name = (await self._core.graph(graph)).name
         old, new = [await self._lineages(name, one) for one in (before, after)]
@@ -119,7 +119,10 @@ class Partitions:
         """Return the partitions of a generation by lineage."""
         stored = await generation.read(self._core.db, wanted)
         if stored is None or stored.graph != graph:
-            raise UsageError(f"graph {graph} has no generation {wanted[:80]}")
+            raise UnknownGenerationError(
+                f"graph {graph} has no generation {wanted[:80]}; pgs.partitions.generations() "
+                "returns those that are stored"
+            )
         parts = await generation.read_partitions(self._core.db, wanted, centroids=False)
         return {part.lineage: part for part in parts}
 

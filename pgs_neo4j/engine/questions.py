@@ -14,7 +14,7 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.checking.cited_texts import read_cited_texts
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownPartitionError, UsageError
 from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
@@ -120,7 +120,7 @@ async def sweep_partition(
     current = await core.current(stored, centroids=False)
     by_id = {part.id: part for part in current.partitions}
     if partition_id not in by_id:
-        raise UsageError(
+        raise UnknownPartitionError(
             f"graph {stored.name} has no partition {partition_id}; "
             f"its partitions are 1 to {len(by_id)}"
         )

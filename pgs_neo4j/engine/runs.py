@@ -100,7 +100,7 @@ class Runs:
     async def answer(self, run: str) -> Answer:
         """Return the stored answer of a run.
 
-        Raises UnknownRunError, and UsageError when the run has no answer.
+        Raises UnknownRunError and NoAnswerError.
         """
         return await answers.load(self._core.db, await stored_runs.read(self._core.db, run))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownDocumentError, UsageError
 from pgs_neo4j.ingest.documents import narrows, rules_of
 from pgs_neo4j.ingest.fold.contribution import contribution_of
 from pgs_neo4j.ingest.order import Chunker, Extractor
@@ -20,12 +20,15 @@ from pgs_neo4j.text.extraction.schema import EntitySchema
 
 
 def find_document(documents: Mapping[str, StoredDocument], graph: str, name: str) -> StoredDocument:
-    """Return the document with an id, or the only one with a name. Raises UsageError."""
+    """Return the document with an id, or the only one with a name.
+
+    Raises UnknownDocumentError, and UsageError for a name that several have.
+    """
     if name in documents:
         return documents[name]
     named = [one for one in documents.values() if one.name == name]
     if not named:
-        raise UsageError(
+        raise UnknownDocumentError(
             f"graph {graph} has no document {name[:80]}; 'pgs documents list' names them"
         )
     if len(named) > 1:
@@ -40,11 +43,14 @@ def find_document(documents: Mapping[str, StoredDocument], graph: str, name: str
 async def read_details(
     db: Database, graph: str, stored: StoredDocument, schemas: Schemas, stale: tuple[str, ...]
 ) -> DocumentDetails:
-    """Return a document with its chunks. Raises DatabaseError, and UsageError if it is gone."""
+    """Return a document with its chunks. Raises DatabaseError and UnknownDocumentError."""
     query = queries.get("ingest/documents/read_document")
     rows = await db.read(query, graph=graph, id=stored.id)
     if not rows:
-        raise UsageError(f"document {stored.id} of graph {graph} was deleted just now")
+        raise UnknownDocumentError(
+            f"document {stored.id} of graph {graph} was deleted just now; 'pgs documents list' "
+            "names those that are left"
+        )
     own, chunks = rows[0]["document"], rows[0]["chunks"]
     extractions = [EXTRACTION.validate_json(chunk["extraction"]) for chunk in chunks]
     schema = schemas.get(stored.schema)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownPageError
 from pgs_neo4j.mcp_server.capping import cut_text, fit_items
 from pgs_neo4j.mcp_server.desk import Call, Desk
 from pgs_neo4j.mcp_server.failures import tool_errors
@@ -263,7 +263,7 @@ def _number(after: str | None) -> int | None:
     if after is None:
         return None
     if not (after.isascii() and after.isdecimal() and len(after) < 10):
-        raise UsageError(f"{after[:40]!r} leads to no page; use 'after' as a page gave it")
+        raise UnknownPageError(f"{after[:40]!r} leads to no page; use 'after' as a page gave it")
     return int(after)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownPartitionError
 from pgs_neo4j.mcp_server.capping import cut_text
 from pgs_neo4j.mcp_server.desk import Call, Desk
 from pgs_neo4j.mcp_server.failures import resource_errors
@@ -67,7 +67,10 @@ class Resources:
         stored = await self.desk.graph(ctx, graph)
         parts = {str(part.id): part for part in await self.desk.pgs.partitions(stored.name)}
         if partition not in parts:
-            raise UsageError(f"graph {stored.name} has no partition {partition[:20]}")
+            raise UnknownPartitionError(
+                f"graph {stored.name} has no partition {partition[:20]}; the tool partitions "
+                "lists them"
+            )
         part = parts[partition]
         page = await self.desk.pgs.browse.members(stored.name, part.id, limit=MOST_MEMBERS)
         words = partition_text(part)

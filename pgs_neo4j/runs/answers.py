@@ -7,7 +7,7 @@ from typing import cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import NoAnswerError
 from pgs_neo4j.model import Answer, Sweep, Synthesis
 from pgs_neo4j.runs.answer_rows import answer_rows
 from pgs_neo4j.runs.details import Details, read_details
@@ -28,12 +28,12 @@ async def write(db: Database, handle: Handle, answer: Answer) -> None:
 async def load(db: Database, stored: StoredRun) -> Answer:
     """Read the answer of a run in its original form.
 
-    Raises UsageError if the run has no answer yet. Citations get the element ids that their nodes
+    Raises NoAnswerError. Citations get the element ids that their nodes
     have now, None where a node is gone.
     """
     properties = stored.properties
     if not properties.get("details"):
-        raise UsageError(
+        raise NoAnswerError(
             f"run {stored.id} has no answer yet (status: {stored.status}); "
             f"continue it with 'pgs resume {stored.id}'"
         )

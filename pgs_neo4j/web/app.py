@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match
 
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.paying import PaidByCaller
 from pgs_neo4j.web.agents.mount import agents_of
 from pgs_neo4j.web.chat.asking import Chats
+from pgs_neo4j.web.chat.bodies import RefusedParameterError
 from pgs_neo4j.web.chat.endpoints import router as chat_router
 from pgs_neo4j.web.description import described_api
-from pgs_neo4j.web.failures import FAULT, Failure, failure_of, failure_response, status_of
+from pgs_neo4j.web.failures import FAULT, MISSING, Failure, failure_of, failure_response, status_of
 from pgs_neo4j.web.manual.handbook import manual_routes
-from pgs_neo4j.web.page import page_routes
+from pgs_neo4j.web.page import PAGE_METHODS, REST, find_page_file, page_routes
 from pgs_neo4j.web.routes import (
     browsing,
     demo,
@@ -90,25 +92,44 @@ def _api_routes() -> list[BaseRoute]:
 
 async def _on_error(request: Request, error: Exception) -> Response:
     known = cast(PGSError, error)
-    return failure_response(request.url.path, status_of(known), failure_of(known))
+    param = known.param if isinstance(known, RefusedParameterError) else None
+    path = request.scope["path"]
+    return failure_response(path, status_of(known), failure_of(known), param=param)
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
     """Say which field is wrong; what was sent is not repeated."""
     first = cast(RequestValidationError, error).errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
-    failure = Failure(error=f"{where}: {first['msg']}", code="invalid", fix="see /api/openapi.json")
-    return failure_response(request.url.path, 422, failure)
+    where = [str(part) for part in first["loc"] if part != "body"]
+    named = ".".join(where) or "the body"
+    failure = Failure(error=f"{named}: {first['msg']}", code="invalid", fix="see /api/openapi.json")
+    return failure_response(request.scope["path"], 422, failure, param=".".join(where) or None)
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
-    status = cast(HTTPException, error).status_code
-    what = {404: "there is nothing here", 405: "this method is not served here"}
-    failure = Failure(
-        error=what.get(status, "refused"), code={404: "not_found"}.get(status, "http")
+    """Tell a path that is not there from one that serves other methods."""
+    path, status = request.scope["path"], cast(HTTPException, error).status_code
+    if status not in (404, 405):
+        return failure_response(path, status, Failure(error="refused", code="http"))
+    methods = _methods_of(request.app, path)
+    if not methods or request.method in methods:
+        return failure_response(path, 404, MISSING)
+    fix = f"use {' or '.join(methods)}"
+    failure = Failure(error="this method is not served here", code="method", fix=fix)
+    return failure_response(path, 405, failure, {"Allow": ", ".join(methods)})
+
+
+def _methods_of(app: FastAPI, path: str) -> list[str]:
+    """Return the methods that a path is served with, sorted; none if there is nothing."""
+    scope = {"type": "http", "method": "", "path": path, "root_path": "", "headers": []}
+    named = (
+        getattr(route, "methods", None) or ()
+        for route in app.routes
+        if getattr(route, "name", "") != REST and route.matches(scope)[0] is not Match.NONE
     )
-    return failure_response(request.url.path, status, failure)
+    page = PAGE_METHODS if find_page_file(path.removeprefix("/")) else ()
+    return sorted({*chain.from_iterable(named), *page})
 
 
 async def _on_fault(request: Request, _: Exception) -> Response:
-    return failure_response(request.url.path, 500, FAULT)
+    return failure_response(request.scope["path"], 500, FAULT)

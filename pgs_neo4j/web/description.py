@@ -23,6 +23,19 @@ that a path does not serve is answered with 405, and `/mcp` with 501 where its l
 `/mcp` speaks the Model Context Protocol, which describes its tools by itself.
 """
 
+HOME = "https://github.com/pgs-neo4j/pgs_neo4j"
+TOPICS = {
+    "access": "Log in and out, and whether the server answers.",
+    "graphs": "Views of the database that can be asked.",
+    "runs": "Questions, what they read, and their answers.",
+    "search": "The nodes that match a question.",
+    "sessions": "What related runs have read together.",
+    "partitions": "The parts of a graph, and its map.",
+    "nodes": "The texts of nodes, and what is around them.",
+    "documents": "Files that became nodes.",
+    "operations": "Jobs, costs, and checks.",
+}
+"""What the requests of each topic are about, in the order of their tags."""
 NAMED = frozenset({"graph", "run", "job", "live"})
 """Fields that name something, which may be unknown or of others."""
 ANY_READING = (500, 502, 503, 504)
@@ -55,14 +68,45 @@ def described_api(**options: object) -> DescribedApi:
 def complete(schema: Json) -> None:
     """Add the failures that follow from the form of each request."""
     schemas = schema["components"]["schemas"]
+    _describe_api(schema)
     schemas["Failure"] = Failure.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    for part in _parts(schema):
+        _make_valid(part)
     for methods in schema["paths"].values():
         for method, told in methods.items():
+            told.setdefault("security", [])  # said, so that nobody takes it for forgotten
             own = (int(status) for status in told["responses"] if int(status) >= 400)
             for status in sorted({*own, *_statuses(method, told, schemas)}):
                 told["responses"][str(status)] = _failure(status)
+
+
+def _describe_api(schema: Json) -> None:
+    schema["info"]["license"] = {"name": "MIT", "identifier": "MIT"}
+    schema["info"]["contact"] = {"name": "pgs_neo4j", "url": HOME}
+    schema["servers"] = [{"url": "/", "description": "the server that sent this"}]
+    schema["tags"] = [{"name": name, "description": about} for name, about in TOPICS.items()]
+
+
+def _parts(value: object) -> Iterator[Json]:
+    """Yield all objects of a description."""
+    if isinstance(value, dict):
+        yield value
+        for child in value.values():
+            yield from _parts(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _parts(child)
+
+
+def _make_valid(part: Json) -> None:
+    """Turn what only OpenAPI 3.2 knows, or few tools know, into what 3.1 has."""
+    if "itemSchema" in part:  # of a stream of events
+        part.pop("itemSchema")
+        part["schema"] = {"type": "string", "description": "server-sent events"}
+    if "prefixItems" in part:
+        part.setdefault("items", {})
 
 
 def _statuses(method: str, told: Json, schemas: Json) -> Iterator[int]:

@@ -26,7 +26,10 @@ class MapDrawings:
     _drawing: dict[MapKey, asyncio.Task[PartitionMap]] = field(default_factory=dict, repr=False)
 
     async def find(self, graph: str, within: int | None = None) -> PartitionMap:
-        """Return the map of the current generation, or of a unit of it. Raises UsageError."""
+        """Return the map of the current generation, or of a unit of it.
+
+        Raises NotPartitionedError and UnknownPartitionError.
+        """
         key = (await self.pgs.partitions.generation(graph)).id, within
         kept = self._kept.get(key)
         if kept is not None:

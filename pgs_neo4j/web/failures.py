@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from fastapi.responses import JSONResponse
@@ -16,13 +18,20 @@ from pgs_neo4j.errors import (
     DatabaseTimeoutError,
     DatabaseUnavailableError,
     DeadlineError,
+    FeedbackError,
     GraphExistsError,
     IdempotencyError,
     ModelError,
+    NoAnswerError,
+    NotPartitionedError,
     PGSError,
     StoppedError,
+    UnknownDocumentError,
+    UnknownGenerationError,
     UnknownGraphError,
     UnknownNodeError,
+    UnknownPageError,
+    UnknownPartitionError,
     UnknownRunError,
     UnknownSessionError,
     UnknownSweepError,
@@ -30,7 +39,12 @@ from pgs_neo4j.errors import (
     WaitError,
 )
 from pgs_neo4j.text.shown import plain
-from pgs_neo4j.web.access.callers import ForbiddenError, UnknownJobError
+from pgs_neo4j.web.access.callers import (
+    ForbiddenError,
+    UnknownJobError,
+    UnknownUploadError,
+    UnrecordedRunError,
+)
 
 STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (ForbiddenError, 403),
@@ -40,6 +54,15 @@ STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (UnknownRunError, 404),
     (UnknownSessionError, 404),
     (UnknownSweepError, 404),
+    (UnknownPartitionError, 404),
+    (UnknownGenerationError, 404),
+    (UnknownDocumentError, 404),
+    (UnknownPageError, 404),
+    (UnknownUploadError, 404),
+    (NotPartitionedError, 404),
+    (NoAnswerError, 404),
+    (FeedbackError, 409),
+    (UnrecordedRunError, 409),
     (GraphExistsError, 409),
     (IdempotencyError, 409),
     (UsageError, 422),
@@ -72,6 +95,11 @@ FAULT = Failure(
 )
 """The end of what failed for a reason that only the log tells."""
 
+MISSING = Failure(
+    error="there is nothing here", code="not_found", fix="see /api/openapi.json for what there is"
+)
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
 CHAT = "/v1/"
 CHAT_TYPES = {401: "authentication_error", 402: "insufficient_quota", 403: "permission_error"}
 CHAT_CODES = {
@@ -83,22 +111,35 @@ TRIED_AGAIN = frozenset({"busy", "database_unavailable"})
 """Codes after which the same request may succeed soon."""
 
 
-def failure_response(path: str, status: int, failure: Failure) -> JSONResponse:
-    """Return a failure as a response to a request for a path; that of a chat is OpenAI's."""
+def failure_response(
+    path: str,
+    status: int,
+    failure: Failure,
+    headers: Mapping[str, str] = NO_HEADERS,
+    param: str | None = None,
+) -> JSONResponse:
+    """Return a failure as a response to a request for a path; that of a chat is OpenAI's.
+
+    A request without a good token hears which kind is wanted, as RFC 9110 has it (11.6.1).
+    ``param`` is the part of a chat's body that is wrong.
+    """
+    told = {**headers, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}
     if not path.startswith(CHAT):
-        return JSONResponse(failure.model_dump(), status)
-    again = "true" if failure.code in TRIED_AGAIN else "false"
-    return JSONResponse(chat_failure(status, failure), status, {"x-should-retry": again})
+        return JSONResponse(failure.model_dump(), status, told)
+    told["x-should-retry"] = "true" if failure.code in TRIED_AGAIN else "false"
+    # OpenAI's API has 400 for a body that it understands and cannot take.
+    status = 400 if status == 422 else status
+    return JSONResponse(chat_failure(status, failure, param), status, told)
 
 
-def chat_failure(status: int, failure: Failure) -> dict[str, object]:
-    """Return a failure in the form of OpenAI's API."""
+def chat_failure(status: int, failure: Failure, param: str | None = None) -> dict[str, object]:
+    """Return a failure in the form of OpenAI's API; ``param`` is the part that is wrong."""
     usual = "invalid_request_error" if status < 500 else "server_error"
     return {
         "error": {
             "message": "; ".join(filter(None, (failure.error, failure.fix))),
             "type": CHAT_TYPES.get(status, usual),
-            "param": None,
+            "param": param,
             "code": CHAT_CODES.get(failure.code, failure.code),
         }
     }

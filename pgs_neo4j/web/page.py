@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,6 +25,8 @@ KINDS = {
 
 
 PAGE_METHODS = ["GET", "HEAD"]
+REST = "page"
+"""The name of the route that takes all paths which no other takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +52,10 @@ class PageFile:
 def page_routes() -> APIRouter:
     """Return the routes of the page: each view has an address, and all are the same page."""
     router = APIRouter(include_in_schema=False)
-    served = page_files()
 
-    @router.api_route("/{name:path}", methods=PAGE_METHODS)
+    @router.api_route("/{name:path}", methods=PAGE_METHODS, name=REST)
     async def page(name: str, request: Request) -> Response:
-        found = served.get(name)
-        if found is None and "." not in name and name.partition("/")[0] not in GUARDED:
-            found = served["index.html"]
-        if found is None and request.method == "HEAD" and name.partition("/")[0] in GUARDED:
-            raise HTTPException(405)
+        found = find_page_file(name)
         if found is None:
             raise HTTPException(404)
         return found.response(request)
@@ -65,6 +63,15 @@ def page_routes() -> APIRouter:
     return router
 
 
+def find_page_file(name: str) -> PageFile | None:
+    """Return the file of a path without its first slash; the page itself for a view of it."""
+    files = page_files()
+    if name in files:
+        return files[name]
+    return None if "." in name or name.partition("/")[0] in GUARDED else files["index.html"]
+
+
+@cache
 def page_files() -> dict[str, PageFile]:
     """Return the files by their paths, with the style sheet that answers share."""
     paths = (path for path in STATIC.rglob("*") if path.is_file())

@@ -155,7 +155,7 @@ async def test_nodes_the_map_and_the_part_of_a_page_that_leads_to_them(
     assert {one["run"] for one in findings} == {run["run"]}
     gone = await owner.get(f"{graph}/nodes/4:0:999999")
     assert (gone.status_code, gone.json()["code"]) == (404, "unknown_node")
-    assert (await owner.get(f"{graph}/partitions/99/members")).status_code == 422
+    assert (await owner.get(f"{graph}/partitions/99/members")).status_code == 404
 
     drawn = (await owner.get(f"{graph}/map")).json()
     assert (drawn["level"], len(drawn["places"]), len(drawn["links"])) == (0, 4, 3)
@@ -166,7 +166,7 @@ async def test_nodes_the_map_and_the_part_of_a_page_that_leads_to_them(
     assert sum(one["nodes_read"] for one in (await owner.get(f"{graph}/read")).json()) == 160
     assert (await owner.get(f"{graph}/read?session=other")).json() == []
     unknown = await owner.get(f"{graph}/map?within=3")
-    assert (unknown.status_code, "no unit 3" in unknown.json()["error"]) == (422, True)
+    assert (unknown.status_code, "no unit 3" in unknown.json()["error"]) == (404, True)
 
     told = await owner.get(run["answer"].replace(".html", ".fragment"))
     assert told.headers["content-type"].startswith("text/html")

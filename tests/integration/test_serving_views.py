@@ -80,7 +80,7 @@ async def test_who_asked_says_whether_the_answer_was_useful(server: Served) -> N
         assert (given.status_code, given.json()["former"]) == (200, None)
         assert given.json()["nodes"] > 0
         other = await ann.post(path, json={"outcome": "rejected"})
-        assert (other.status_code, "accepted" in other.json()["error"]) == (422, True)
+        assert (other.status_code, "accepted" in other.json()["error"]) == (409, True)
         again = await ann.post(path, json={"outcome": "rejected", "replace": True})
         assert (again.json()["former"], again.json()["changed"]) == ("accepted", True)
         assert (await ann.get(f"/api/runs/{run['run']}")).json()["outcome"] == "rejected"
@@ -112,8 +112,9 @@ async def test_a_partition_is_shown_and_found(
         found = (await eve.get(path, params={"q": "orbital debris"})).json()
         best = next(part for part in parts if part["id"] == found[0]["id"])
         assert found[0] == {name: best[name] for name in ("id", "label", "nodes")} | {"score": 1.0}
-        for missing in ("/api/graphs/papers/partitions/99", f"{path}?q=", path):
-            assert (await eve.get(missing)).status_code == 422
+        for wrong in (f"{path}?q=", path, f"{path}?q=debris&top=3"):
+            assert (await eve.get(wrong)).status_code == 422
+        assert (await eve.get("/api/graphs/papers/partitions/99")).status_code == 404
         assert (await eve.get("/api/graphs/other/partitions/1")).status_code == 404
         monkeypatch.setattr("pgs_neo4j.retrieval.paths.walk.PATH_S", 0.0)
         lost = await eve.get(path, params={"q": "orbital debris"})
@@ -126,7 +127,16 @@ async def test_a_job_makes_a_generation_that_can_be_compared(
 ) -> None:
     async with client(server, "boss") as boss, client(server, "ann") as ann:
         assert (await ann.post("/api/jobs", json={"graph": "papers"})).status_code == 403
-        for wrong in ({"max_drift": 2}, {"keep": 0}, {"surprise": 1}, {"graph": "x" * 65}):
+        for wrong in (
+            *(
+                {"max_drift": 2},
+                {"max_drift": False},
+                {"keep": 0},
+                {"keep": "3"},
+                {"if_changed": 1},
+            ),
+            *({"surprise": 1}, {"graph": "x" * 65}),
+        ):
             refused = await boss.post("/api/jobs", json={"graph": "papers"} | wrong)
             assert refused.status_code == 422, wrong
         assert (await boss.get("/api/jobs")).json() == []
@@ -147,9 +157,9 @@ async def test_a_job_makes_a_generation_that_can_be_compared(
         assert sum(one["size_before"] for one in changes) == first["node_count"]
         assert sum(one["size_after"] for one in changes) == first["node_count"] - 1
         assert len({one["lineage"] for one in changes}) == len(changes)
-        assert (await ann.get(path, params=ids | {"before": "nothing"})).status_code == 422
+        assert (await ann.get(path, params=ids | {"before": "nothing"})).status_code == 404
         await pgs.partition("other")
         foreign = (await pgs.graphs.get("other")).generation
-        assert (await ann.get(path, params=ids | {"before": foreign})).status_code == 422
+        assert (await ann.get(path, params=ids | {"before": foreign})).status_code == 404
     with pytest.raises(UsageError, match="has no generation nothing"):
         await pgs.partitions.compare("nothing", first["id"], "papers")

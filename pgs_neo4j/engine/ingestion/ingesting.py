@@ -20,7 +20,7 @@ from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, 
 from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
 from pgs_neo4j.engine.ingestion.writing import hold_graph
-from pgs_neo4j.errors import ModelError, UsageError
+from pgs_neo4j.errors import ModelError, UnknownDocumentError, UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter
 from pgs_neo4j.ingest.deletion.delete import delete_documents
@@ -204,8 +204,8 @@ class Ingester:
         """Return a document of a graph, by its id or name, with its chunks.
 
         Whether it is stale depends on the model and the settings of this engine, and on the parts
-        that ingested it, if they were your own. Raises UsageError for an unknown or ambiguous name,
-        and DatabaseError.
+        that ingested it, if they were your own. Raises UnknownDocumentError, UsageError for a
+        name that several have, and DatabaseError.
         """
         db, config = self._core.db, self._core.config
         documents = await read_documents(db, graph)
@@ -237,8 +237,8 @@ class Ingester:
 
         Everything in the database is searched for it. ``forget`` also removes the text of answers
         that quote it. ``resolver`` is that of the ingestion, if it had one of its own. A deletion
-        that broke off is continued. Raises UsageError for an id that the graph does not have,
-        BusyError, and DatabaseError.
+        that broke off is continued. Raises UnknownDocumentError, BusyError, and
+        DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
@@ -248,7 +248,7 @@ class Ingester:
         begun = await read_begun(core.db, graph)
         wanted = dict.fromkeys(documents)
         if unknown := [id_ for id_ in wanted if not (id_ in stored or begun.has(id_))]:
-            raise UsageError(
+            raise UnknownDocumentError(
                 f"graph {graph} has no document {unknown[0]}; 'pgs documents list' names them"
             )
         gone = [stored[id_] for id_ in wanted if id_ in stored]

@@ -22,6 +22,14 @@ class UnknownJobError(UsageError):
     """No job in progress has this id."""
 
 
+class UnrecordedRunError(UsageError):
+    """A run of this server has no record: it waits, or it ended before it had one."""
+
+
+class UnknownUploadError(UsageError):
+    """A file does not wait to be ingested, or not any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A person or program; ``graphs`` are those it sees, None for all.

@@ -28,7 +28,6 @@ JSON, FILE = "application/json", "application/octet-stream"
 UPLOADS = re.compile(r"/api/graphs/[^/]+/uploads")
 """Paths that take files."""
 SAFE = frozenset({"GET", "HEAD"})
-METHODS = SAFE | {"POST", "DELETE"}
 OPEN = frozenset({"/api/login", "/api/health"})
 """Paths of the API that need no token."""
 GUARDED = frozenset({"api", "mcp", "v1", "metrics"})
@@ -93,7 +92,11 @@ class Guard:
         if scope["method"] == "OPTIONS" and headers.get("origin", "").lower() in self.origins:
             await _preflight(scope, receive, sending)
             return
-        refusal = self._refusal(scope, headers) or self._admit(scope, headers)
+        refusal = (
+            self._refusal(scope, headers)
+            or self._admit(scope, headers)
+            or self._refuse_content(scope, headers)
+        )
         if refusal is not None:
             status, failure = refusal
             await failure_response(scope["path"], status, failure)(scope, receive, sending)
@@ -105,10 +108,7 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
             return 421, _failure("this host is not served", "host", "allow it with --allow-host")
-        method = scope["method"]
-        if method not in METHODS:
-            return 405, _failure(f"the method {method[:20]} is not served", "method")
-        if method in SAFE:
+        if scope["method"] in SAFE:
             return self._oversize(scope, headers)
         origin = headers.get("origin")
         foreign = origin is not None and not self._is_allowed(origin.lower(), hosts[0].lower())
@@ -117,14 +117,24 @@ class Guard:
             return 403, _failure(
                 "another site made this request", "origin", "allow it with --allow-origin"
             )
+        return self._oversize(scope, headers)
+
+    def _refuse_content(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
+        """Return why a body is refused; None if it may be read.
+
+        A request without a body needs no type of it, if no form can have sent it: it has a token,
+        or its page is one of ours.
+        """
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         wanted = FILE if _takes_files(scope["path"]) else JSON
-        if method == "POST" and kind != wanted:
-            what = "JSON" if wanted == JSON else "a file"
-            return 415, _failure(
-                f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
-            )
-        return self._oversize(scope, headers)
+        if scope["method"] != "POST" or kind == wanted:
+            return None
+        if not kind and not _has_body(headers) and {"authorization", "origin"} & {*headers.keys()}:
+            return None
+        what = "JSON" if wanted == JSON else "a file"
+        return 415, _failure(
+            f"the body is not {what}", "content_type", f"send Content-Type: {wanted}"
+        )
 
     def _is_allowed(self, origin: str, host: str) -> bool:
         """Return whether pages of an origin may use the API: its own ones, and those allowed.
@@ -211,6 +221,10 @@ def _needs_token(path: str) -> bool:
 
 def _takes_files(path: str) -> bool:
     return UPLOADS.fullmatch(path) is not None
+
+
+def _has_body(headers: Headers) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _length(headers: Headers, most: int) -> int:

@@ -24,6 +24,14 @@ REFUSED: tuple[tuple[str, tuple[object, ...]], ...] = (
 """Parameters that ask for something else than one text, with the values that do not."""
 
 
+class RefusedParameterError(UsageError):
+    """A part of a request is not supported, or says what it cannot; ``param`` is its name."""
+
+    def __init__(self, param: str, message: str) -> None:
+        super().__init__(message)
+        self.param = param
+
+
 class ChatMessage(BaseModel):
     """A turn of a conversation; only text counts."""
 
@@ -33,12 +41,14 @@ class ChatMessage(BaseModel):
     content: str | list[dict[str, Any]] | None = None
 
     def text(self) -> str:
-        """Return the text. Raises UsageError for pictures, sound, and files."""
+        """Return the text. Raises RefusedParameterError for pictures, sound, and files."""
         if not isinstance(self.content, list):
             return self.content or ""
         kinds = {str(part.get("type"))[:40] for part in self.content} - {"text"}
         if kinds:
-            raise UsageError(f"a message has {', '.join(sorted(kinds))}; send text only")
+            raise RefusedParameterError(
+                "messages", f"a message has {', '.join(sorted(kinds))}; send text only"
+            )
         return "\n".join(str(part.get("text", "")) for part in self.content)
 
 
@@ -63,24 +73,29 @@ class ChatRequest(BaseModel):
     metadata: dict[str, Any] | None = None
 
     def check(self) -> None:
-        """Raise UsageError for what no answer can be."""
+        """Raise RefusedParameterError for what no answer can be."""
         extra = self.model_extra or {}
         for name, harmless in REFUSED:
             if name in extra and extra[name] not in harmless:
-                raise UsageError(f"{name} is not supported; leave it out")
+                raise RefusedParameterError(name, f"{name} is not supported; leave it out")
 
     def question(self) -> str:
-        """Return the last message of the user. Raises UsageError."""
+        """Return the last message of the user. Raises RefusedParameterError."""
         last = self.messages[-1]
         if last.role != "user":
-            raise UsageError("the last message has to be the user's; it is the question")
+            raise RefusedParameterError(
+                "messages", "the last message has to be the user's; it is the question"
+            )
         question = last.text().strip()
         if len(question) > MOST_CHARACTERS:
-            raise UsageError(f"a question has at most {MOST_CHARACTERS:,} characters; shorten it")
+            raise RefusedParameterError(
+                "messages", f"a question has at most {MOST_CHARACTERS:,} characters; shorten it"
+            )
         if question.startswith(TASK):
-            raise UsageError(
+            raise RefusedParameterError(
+                "messages",
                 "this is a task of the chat program and no question to a graph; choose another "
-                "model for its tasks, such as titles"
+                "model for its tasks, such as titles",
             )
         return question
 
@@ -92,7 +107,9 @@ class ChatRequest(BaseModel):
         named = (self.metadata or {}).get("session")
         if named is not None:
             if not (isinstance(named, str) and 1 <= len(named) <= MOST_SESSION):
-                raise UsageError(f"metadata.session is no text of 1 to {MOST_SESSION} characters")
+                raise RefusedParameterError(
+                    "metadata", f"metadata.session is no text of 1 to {MOST_SESSION} characters"
+                )
             return named
         first = next(message.text() for message in self.messages if message.role == "user")
         digest = sha256(f"{self.user or ''}\0{first}".encode("utf-8", "surrogatepass"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypedDict, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pgs_neo4j.config import SHAPING, Knobs, PGSConfig
 from pgs_neo4j.engine import PGS
@@ -12,35 +12,41 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model import Answer, Mode, SearchMode
 from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.web.routes.router import BODY, WHOLE
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.searched import answer_from_search
 
 LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_sweep_partitions")
 
 
+QuestionText = Annotated[str, Field(max_length=20_000, json_schema_extra={"pattern": r"\S"})]
+"""Its pattern is for clients: an empty question hears from ``check_question``."""
+
+
 class Question(BaseModel):
     """A question to a graph; what is left out is as configured."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = BODY
 
-    question: Annotated[str, Field(max_length=20_000)]
+    question: QuestionText
     graph: Annotated[str | None, Field(max_length=64)] = None
     session: Annotated[str, Field(min_length=1, max_length=120)] = "default"
     mode: Mode = "full"
     full_sweep: bool = False
     structure_only: bool = False
     top_k: Annotated[
-        int | None, Field(ge=1, le=1000, description="answer from so many nodes first")
+        Annotated[int, Field(ge=1, le=1000), WHOLE] | None,
+        Field(description="answer from so many nodes first"),
     ] = None
     search_mode: Annotated[SearchMode | None, Field(description="how these nodes are found")] = None
     answer_from: Annotated[
         Literal["sweeps", "search"],
         Field(description="search: from the nodes that a search finds; no partition is swept"),
     ] = "sweeps"
-    max_calls: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
-    max_tokens: Annotated[int | None, Field(ge=1, le=10_000_000_000)] = None
+    max_calls: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=10_000_000_000), WHOLE] | None = None
     max_cost: Annotated[float | None, Field(gt=0, le=1e9)] = None
-    max_sweep_partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
+    max_sweep_partitions: Annotated[int, Field(ge=1, le=100_000), WHOLE] | None = None
     run_timeout_s: Annotated[float | None, Field(gt=0, le=1e7)] = None
     max_unmatched_tokens: Literal["none"] | None = None
     strict: Annotated[

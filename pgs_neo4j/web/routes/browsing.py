@@ -8,7 +8,12 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import BaseModel
 
-from pgs_neo4j.errors import BudgetError, DatabaseUnavailableError, UsageError
+from pgs_neo4j.errors import (
+    BudgetError,
+    DatabaseUnavailableError,
+    UnknownPageError,
+    UnknownPartitionError,
+)
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.routes.graphs import GraphName
@@ -134,7 +139,9 @@ async def show_partition(
     parts = {part.id: part for part in await serving.pgs.partitions(name)}
     part = parts.get(partition)
     if part is None:
-        raise UsageError(f"graph {name} has no partition {partition}; it has {len(parts):,}")
+        raise UnknownPartitionError(
+            f"graph {name} has no partition {partition}; it has {len(parts):,}"
+        )
     labels = {one.id: parts[one.id].label for one in part.adjacent if one.id in parts}
     return ShownPartition(
         **_listed(part).model_dump(),
@@ -175,13 +182,15 @@ async def show_generation(graph: GraphName, serving: ServingNow, caller: CallerN
 def _page(
     parts: Sequence[Partition], after: int | None, limit: int
 ) -> tuple[Sequence[Partition], bool]:
-    """Return the partitions after one, and whether there are more. Raises UsageError."""
+    """Return the partitions after one, and whether there are more. Raises UnknownPageError."""
     start = 0
     if after is not None:
         places = (place for place, part in enumerate(parts, 1) if part.id == after)
         start = next(places, 0)
         if not start:
-            raise UsageError(f"partition {after} is not listed any more; begin without 'after'")
+            raise UnknownPageError(
+                f"partition {after} is not listed any more; begin without 'after'"
+            )
     return parts[start : start + limit], len(parts) > start + limit
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pgs_neo4j.engine import DEMO_GRAPH, DEMO_QUESTIONS
 from pgs_neo4j.errors import BusyError, GraphExistsError
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.work import load_demo
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import BODY, api_router, failing
 from pgs_neo4j.web.shared import ServingNow, UnlimitedNow
 
 router = api_router("graphs")
@@ -20,7 +20,7 @@ router = api_router("graphs")
 class NewDemo(BaseModel):
     """Nothing: the demo has no options."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = BODY
 
 
 class StartedDemo(StartedJob):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.model import FeedbackResult, Outcome
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import BODY, api_router, failing
 from pgs_neo4j.web.routes.runs import RunId, stored_run
 from pgs_neo4j.web.shared import AskerNow, ServingNow
 
@@ -16,7 +16,7 @@ router = api_router("runs")
 class Feedback(BaseModel):
     """An outcome, and whether it may replace another one."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = BODY
 
     outcome: Outcome
     replace: bool = False

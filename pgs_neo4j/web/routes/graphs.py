@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from pgs_neo4j.config.token_table import NAME
 from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping, propose
 from pgs_neo4j.errors import GraphExistsError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import BODY, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("graphs")
 
 GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
+NewGraphName = Annotated[
+    str, Path(max_length=64, description="name of the graph", json_schema_extra={"pattern": NAME})
+]
+"""The name of a graph that may be new."""
 GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
-Names = Annotated[tuple[Text, ...], Field(max_length=50)]
+Names = Annotated[tuple[Text, ...], Field(max_length=50, strict=False)]
 Name = Text | None
+NEW_NAME = Field(max_length=64, json_schema_extra={"pattern": NAME})
+"""Its pattern is for clients: a name that does not fit hears from ``check_graph_name``."""
+
+
+def _named(pattern: str, **more: object) -> object:
+    """Return what OpenAPI says of a list of names, each of a pattern, beyond its types."""
+    items = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": pattern}
+    return WithJsonSchema({"type": "array", "maxItems": 50, "items": items, **more})
+
+
+OWN_LABELS = _named(r"^(?!Pgs)", minItems=1)
+OWN_TYPES = _named(r"^(?!PGS_)", minItems=1)
+OF_LABELS = _named(r"^(?!Pgs)[^.]+\..")
+
+OPTIONAL: Any = Field(default_factory=tuple)
+"""Left out, a list stands for everything; OpenAPI gives no default that would be refused."""
 
 
 def _require_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -48,16 +69,16 @@ class NewGraph(BaseModel):
     since a program that filtered its list would show all of the database by it.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = BODY
 
-    name: Annotated[str, Field(max_length=64)]
-    labels: Annotated[Names, AfterValidator(_require_names)] = ()
-    relationship_types: Annotated[Names, AfterValidator(_require_names)] = ()
+    name: Annotated[str, NEW_NAME]
+    labels: Annotated[Names, AfterValidator(_require_names), OWN_LABELS, OPTIONAL]
+    relationship_types: Annotated[Names, AfterValidator(_require_names), OWN_TYPES, OPTIONAL]
     text: Names = ()
     title: Name = None
     key: Name = None
-    titles: Names = ()
-    keys: Names = ()
+    titles: Annotated[Names, OF_LABELS] = ()
+    keys: Annotated[Names, OF_LABELS] = ()
     weight: Name = None
     relationship_weight: Name = None
     embedding: Name = None

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pgs_neo4j.engine import check_graph_name
 from pgs_neo4j.errors import BudgetError, BusyError
@@ -16,9 +16,9 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd
 from pgs_neo4j.web.jobs.work import UNREAD, ingest, upload_sources, within
-from pgs_neo4j.web.routes.graphs import GraphName
+from pgs_neo4j.web.routes.graphs import NewGraphName
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import BODY, api_router, failing
 from pgs_neo4j.web.shared import OperatorNow, Serving, ServingNow
 from pgs_neo4j.web.uploads.store import MOST_FILES, close_all
 
@@ -58,7 +58,7 @@ class WaitingFile(BaseModel):
 class NewIngestion(BaseModel):
     """Files that wait, to be ingested together."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = BODY
 
     uploads: Annotated[list[UploadId], Field(min_length=1, max_length=MOST_FILES)]
     embed: bool = False
@@ -97,7 +97,7 @@ async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
     responses=failing(BusyError),
 )
 async def upload(
-    graph: GraphName, name: FileName, request: Request, serving: ServingNow, caller: OperatorNow
+    graph: NewGraphName, name: FileName, request: Request, serving: ServingNow, caller: OperatorNow
 ) -> WaitingFile:
     """Take in a file, the body of the request, which then waits to be ingested into a graph."""
     require_ingesting(serving, caller, graph)
@@ -118,7 +118,7 @@ async def discard(
 
 @router.post("/graphs/{graph}/ingestions/plan", responses=failing(BudgetError))
 async def plan_ingestion(
-    graph: GraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
+    graph: NewGraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
 ) -> PlannedIngestion:
     """Return what ingesting the files would do and cost. No model is called."""
     require_ingesting(serving, caller, graph)
@@ -142,7 +142,7 @@ async def plan_ingestion(
     "/graphs/{graph}/ingestions", status_code=202, responses=failing(BudgetError, BusyError)
 )
 async def start_ingestion(
-    graph: GraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
+    graph: NewGraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
 ) -> StartedJob:
     """Ingest the files in the background of this server. Other documents of the graph stay.
 

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pgs_neo4j import __version__
 from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import COOKIE_S
 from pgs_neo4j.web.failures import Failure
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import BODY, api_router
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 
 router = api_router("access")
@@ -23,7 +23,7 @@ router = api_router("access")
 class Login(BaseModel):
     """A token to trade for a cookie."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = BODY
     token: Annotated[str, Field(max_length=500)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import UnknownPartitionError
 from pgs_neo4j.model import (
     GraphDrift,
     PartitionAnalogy,
@@ -77,9 +77,11 @@ async def show_drift(graph: GraphName, serving: ServingNow, caller: AskerNow) ->
 
 
 async def partitions_within(serving: Serving, graph: str, unit: int) -> set[int]:
-    """Return the ids of the partitions beneath a unit of the map. Raises UsageError."""
+    """Return the ids of the partitions beneath a unit of the map. Raises UnknownPartitionError."""
     drawn = await serving.drawings.find(graph)
     place = next((one for one in drawn.places if drawn.level and one.id == unit), None)
     if place is None:
-        raise UsageError(f"the map shows no unit {unit}; 'GET /api/graphs/{graph}/map' lists them")
+        raise UnknownPartitionError(
+            f"the map shows no unit {unit}; 'GET /api/graphs/{graph}/map' lists them"
+        )
     return set(place.partitions)

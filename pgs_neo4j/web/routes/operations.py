@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pgs_neo4j.engine import Check, DayCost, JobOrder
 from pgs_neo4j.errors import BusyError, UsageError
@@ -17,7 +17,7 @@ from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.work import repartition
 from pgs_neo4j.web.routes.graphs import GraphFilter
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import BODY, WHOLE, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("operations")
@@ -42,12 +42,12 @@ class JobRecord(BaseModel):
 class NewJob(BaseModel):
     """A repartition; see ``pgs repartition`` for what its options mean."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = BODY
 
     graph: Annotated[str | None, Field(max_length=64)] = None
     if_changed: bool = False
     max_drift: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
-    keep: Annotated[int | None, Field(ge=1, le=10_000)] = None
+    keep: Annotated[int, Field(ge=1, le=10_000), WHOLE] | None = None
 
 
 @router.get("/jobs")
@@ -89,7 +89,12 @@ async def start_job(body: NewJob, serving: ServingNow, caller: OperatorNow) -> S
 
 @router.get("/jobs/{job}")
 async def show_job(job: JobId, serving: ServingNow, caller: CallerNow) -> Json:
-    """Return the whole record of a job."""
+    """Return the whole record of a job, by its id or by that of the job in progress."""
+    if job in serving.jobs.live:
+        live = serving.jobs.find(job, caller)
+        if not live.record:
+            return started(live).model_dump()
+        job = live.record
     try:
         record = await serving.pgs.jobs.get(job)
     except UsageError:

@@ -8,7 +8,8 @@ from fastapi import Path
 from pydantic import BaseModel
 
 from pgs_neo4j.model import Finding, Flag, Report, SweepStatus
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.access.callers import UnrecordedRunError
+from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.routes.runs import RunId, stored_run
 from pgs_neo4j.web.shared import CallerNow, ServingNow
 
@@ -43,7 +44,7 @@ class ShownReport(BaseModel):
     absences: tuple[str, ...]
 
 
-@router.get("/runs/{run}/reports/{partition}")
+@router.get("/runs/{run}/reports/{partition}", responses=failing(UnrecordedRunError))
 async def show_report(
     run: RunId, partition: SweptId, serving: ServingNow, caller: CallerNow
 ) -> ShownReport:

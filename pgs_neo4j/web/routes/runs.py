@@ -15,7 +15,7 @@ from pgs_neo4j.errors import BudgetError, BusyError, IdempotencyError, UnknownRu
 from pgs_neo4j.export import policy, to_fragment, to_html, to_json, to_markdown
 from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
 from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
 from pgs_neo4j.web.routes.router import Responses, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun, State
@@ -148,7 +148,7 @@ async def show_run(run: RunId, serving: ServingNow, caller: CallerNow) -> Json:
     try:
         stored = await stored_run(serving, caller, run)
         told = await run_snapshot(serving.pgs, stored, caller)
-    except UnknownRunError:
+    except (UnknownRunError, UnrecordedRunError):
         if live is None:
             raise
         return {"run": run, "graph": live.graph, "question": live.question, "state": live.state}
@@ -236,7 +236,11 @@ async def events(
         yield event
 
 
-@router.get("/runs/{run}/answer.{kind}", response_class=Response, responses=ANSWER_FORMS)
+@router.get(
+    "/runs/{run}/answer.{kind}",
+    response_class=Response,
+    responses=ANSWER_FORMS | failing(UnrecordedRunError),
+)
 async def answer(
     run: RunId,
     kind: Literal["html", "fragment", "md", "json"],
@@ -257,8 +261,22 @@ async def answer(
 
 
 async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:
-    """Return a recorded run. Raises UnknownRunError, also if the caller must not see it."""
-    stored = await serving.pgs.runs.get(run)
+    """Return a recorded run.
+
+    Raises UnknownRunError, also if the caller must not see it, and UnrecordedRunError.
+    """
+    try:
+        stored = await serving.pgs.runs.get(run)
+    except UnknownRunError:
+        live = serving.board.find(run, caller)
+        if live is None:
+            raise
+        what = (
+            "has not begun to read yet" if live.active else f"{live.state} before it was recorded"
+        )
+        raise UnrecordedRunError(
+            f"run {run} {what}; 'GET /api/runs/{run}/events' tells what becomes of it"
+        ) from None
     caller.check_run(run, stored.graph, stored.session)
     return stored
 

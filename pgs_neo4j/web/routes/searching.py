@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from pgs_neo4j.engine import check_question
+from pgs_neo4j.engine import LEAST_TOKENS, check_question
 from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.model import SearchMode
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.routes.asking import Question
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.asking import Question, QuestionText
+from pgs_neo4j.web.routes.router import BODY, WHOLE, api_router, failing
 from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
 
 router = api_router("search")
@@ -23,14 +23,14 @@ WRITING = (None, "global", "auto")
 class Search(BaseModel):
     """A question to search for; what is left out is as configured."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = BODY
 
-    question: Annotated[str, Field(max_length=20_000)]
+    question: QuestionText
     graph: Annotated[str | None, Field(max_length=64)] = None
     mode: SearchMode | None = None
-    top_k: Annotated[int | None, Field(ge=1, le=200)] = None
+    top_k: Annotated[int, Field(ge=1, le=200), WHOLE] | None = None
     rerank: Literal["none", "cosine", "mmr", "distance", "mentions"] | None = None
-    max_context_tokens: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+    max_context_tokens: Annotated[int, Field(ge=LEAST_TOKENS, le=1_000_000), WHOLE] | None = None
 
 
 @router.post("/search", responses=failing(BudgetError))

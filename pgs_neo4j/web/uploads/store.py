@@ -15,10 +15,10 @@ from pathlib import PurePosixPath
 from secrets import token_hex
 from typing import BinaryIO
 
-from pgs_neo4j.errors import BusyError, InputFileError, UsageError
+from pgs_neo4j.errors import BusyError, InputFileError
 from pgs_neo4j.model.documents import DocumentSource
 from pgs_neo4j.text.shown import one_line
-from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.callers import Caller, UnknownUploadError
 
 MOST_FILES = 200
 """Files that may wait at once."""
@@ -111,7 +111,7 @@ class UploadStore:
     def take(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
         """Return files of a caller that wait for a graph, which close_all then has to close.
 
-        Raises UsageError, and takes none, if one of them is not there.
+        Raises UnknownUploadError, and takes none, if one of them is not there.
         """
         taken = self.find(caller, graph, ids)
         for upload in taken:
@@ -119,11 +119,11 @@ class UploadStore:
         return taken
 
     def find(self, caller: Caller, graph: str, ids: Sequence[str]) -> list[Upload]:
-        """Return files of a caller that wait for a graph. Raises UsageError."""
+        """Return files of a caller that wait for a graph. Raises UnknownUploadError."""
         found = [self._waiting.get(id_) for id_ in dict.fromkeys(ids)]
         own = [one for one in found if one and _is_of(one, caller, graph)]
         if len(own) < len(found):
-            raise UsageError(
+            raise UnknownUploadError(
                 "a file does not wait any more; those that are not ingested within "
                 f"{self.wait_s / 60:g} minutes are removed, so send it again"
             )

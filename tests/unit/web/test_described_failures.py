@@ -26,11 +26,13 @@ from pgs_neo4j.errors import (
     DatabaseTimeoutError,
     DatabaseUnavailableError,
     PGSError,
+    UnknownRunError,
 )
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.description import ANY_READING
+from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import Serving
 from pgs_neo4j.web.uploads.store import UploadStore
 from tests.fakes.records import GRAPH, SPENT, stored_run
@@ -153,6 +155,15 @@ class Probe:
                 await self.send(OWNER, POOR)
         self.engine.fails = ""
 
+    async def while_a_run_has_no_record(self) -> None:
+        """Send it about a run that waits."""
+        run = LiveRun(PLACES["run"], OWNER, "papers", "default", "Why?")
+        self.serving.board.live[run.id] = run
+        self.engine.fails, self.engine.error = "runs.get", UnknownRunError("no run; see pgs runs")
+        await self.send(OWNER)
+        self.engine.fails = ""
+        del self.serving.board.live[run.id]
+
     async def while_limits_are_reached(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Send it when the money is spent, and when nothing begins any more."""
         self.serving.stopped.set()  # streams of runs that never end
@@ -176,6 +187,8 @@ async def test_the_failures_of_a_request_are_described(
         probe = Probe(method, path, told, client, serving, engine)
         await probe.before_guard()
         await probe.while_the_engine_fails()
+        if not path.endswith("/events"):  # they have no end
+            await probe.while_a_run_has_no_record()
         await probe.while_limits_are_reached(monkeypatch)
     await serving.stop()
     described = {int(status) for status in told["responses"] if status >= "400"}

@@ -158,9 +158,37 @@ async def test_a_body_that_grows_beyond_its_limit_is_refused(
     serving.uploads.close()
 
 
-async def test_other_methods_are_refused(client: httpx2.AsyncClient) -> None:
+async def test_other_methods_are_refused_and_those_served_are_named(
+    client: httpx2.AsyncClient,
+) -> None:
     for method in ("PUT", "PATCH", "TRACE", "OPTIONS", "CONNECT", "X" * 3000):
-        assert failure(await client.request(method, "/api/graphs")) == (405, "method"), method
+        assert failure(await client.request(method, RUNS)) == (401, "unauthenticated"), method
+        refused = await client.request(method, RUNS, headers=GOOD)
+        assert failure(refused) == (405, "method"), method
+        assert refused.headers["allow"] == "GET, POST"
+        assert refused.json()["fix"] == "use GET or POST"
+    for method, path, allowed in (
+        ("GET", "/api/plan", "POST"), ("DELETE", "/api/graphs/papers", "GET"),
+        ("POST", "/ask", "GET, HEAD"), ("PUT", "/v1/models", "GET"),
+    ):  # fmt: skip
+        refused = await client.request(method, path, headers=GOOD | {"Content-Type": JSON})
+        assert (refused.status_code, refused.headers["allow"]) == (405, allowed), path
+
+
+async def test_what_is_not_there_is_not_there_for_any_method(client: httpx2.AsyncClient) -> None:
+    for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "X"):
+        for path in ("/api/nothing", "/v1/responses", "/nothing.js"):
+            sent = {**GOOD, "Content-Type": JSON}
+            answer = await client.request(method, path, headers=sent)
+            assert answer.status_code == 404, (method, path)
+
+
+async def test_who_has_no_good_token_hears_which_kind_is_wanted(
+    client: httpx2.AsyncClient,
+) -> None:
+    for path in ("/api/graphs", "/v1/models", "/metrics", "/mcp"):
+        answer = await client.get(path)
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
 @pytest.mark.parametrize(
@@ -300,3 +328,30 @@ async def test_a_fault_says_nothing_of_its_cause(
 def test_hosts_that_are_served(host: str, more: tuple[str, ...], served: set[str]) -> None:
     assert served <= served_hosts(host, 7475, more)
     assert "evil.example" not in served_hosts(host, 7475, more)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (GOOD, 404),
+        ({"Origin": f"http://{HOST}"}, 404),
+        ({}, 415),
+        ({"Sec-Fetch-Site": "same-origin"}, 415),
+        ({"Origin": f"http://{HOST}", "Content-Type": "text/plain"}, 415),
+        (GOOD | {"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        (GOOD | {"Content-Length": "1"}, 415),
+        (GOOD | {"Transfer-Encoding": "chunked"}, 415),
+        (GOOD | {"Origin": "https://evil.example"}, 403),
+    ],
+)
+async def test_a_request_without_a_body_needs_no_type_of_it_where_no_form_can_have_sent_it(
+    serving: Serving, client: httpx2.AsyncClient, headers: dict[str, str], status: int
+) -> None:
+    serving.tokens.programs[hashed("good")] = Caller("good", tenant=True)
+    cookie, _ = serving.tokens.log_in("good") or ("", None)
+    client.cookies.set(serving.cookie, cookie)
+    path = f"/api/runs/{PLACES['run']}/resume"
+    request = client.build_request("POST", path)
+    del request.headers["Content-Length"]
+    request.headers.update(headers)
+    assert (await client.send(request)).status_code == status

@@ -92,13 +92,15 @@ async def test_a_unit_has_pages_of_its_own(web: httpx2.AsyncClient) -> None:
 
 
 async def test_a_page_that_cannot_be_is_refused(web: httpx2.AsyncClient) -> None:
-    for query, words in (
-        ({"within": 9}, "the map shows no unit 9"),
-        ({"within": 2, "after": 2}, "partition 2 is not listed any more"),
-        ({"after": 10**6}, "is not listed any more"),
-        ({"limit": 0}, "limit"),
-        ({"limit": 1001}, "limit"),
-        ({"after": -1}, "after"),
+    for query, status, words in (
+        ({"within": 9}, 404, "the map shows no unit 9"),
+        ({"within": 2, "after": 2}, 404, "partition 2 is not listed any more"),
+        ({"after": 10**6}, 404, "is not listed any more"),
+        ({"limit": 0}, 422, "limit"),
+        ({"limit": 1001}, 422, "limit"),
+        ({"after": -1}, 422, "after"),
+        ({"limits": 3}, 422, "limits: unknown; did you mean limit?"),
+        ({"offset": 3}, 422, "the parameters are: after, limit, within"),
     ):
         refused = await web.get(PATH, params=query)
-        assert (refused.status_code, words in refused.json()["error"]) == (422, True), query
+        assert (refused.status_code, words in refused.json()["error"]) == (status, True), query

@@ -32,7 +32,8 @@ class Refusing:
 
 def role_of(told: Json) -> Role | None:
     """The role that a request is described with."""
-    (scheme,) = told.get("security", [{}])
+    assert "security" in told  # also where no token is needed
+    (scheme,) = told["security"] or [{}]
     (role,) = scheme.get("token", [None])
     return cast("Role | None", role)
 

@@ -43,7 +43,7 @@ async def test_it_serves_the_page_and_monitors_may_ask_for_the_head_of_what_is_o
             assert (head.status_code, head.content) == (200, b"")
             for name in ("content-type", "content-length"):
                 assert head.headers[name] == whole.headers[name]
-        for path in ("/api/graphs", "/api/runs/r0123456789ab/events", "/api/nothing"):
+        for path in ("/api/graphs", "/api/runs/r0123456789ab/events", "/api/plan"):
             assert (await client.head(path)).status_code == 405
 
 
