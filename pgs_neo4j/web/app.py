@@ -109,6 +109,8 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
 async def _on_http(request: Request, error: Exception) -> Response:
     """Tell a path that is not there from one that serves other methods."""
     path, status = request.scope["path"], cast(HTTPException, error).status_code
+    if status == 204:
+        return Response(status_code=204)
     if status not in (404, 405):
         return failure_response(path, status, Failure(error="refused", code="http"))
     methods = _methods_of(request.app, path)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, Path
+from fastapi.exceptions import HTTPException
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
@@ -13,8 +14,8 @@ from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.jobs.board import JobState, LiveJob
 from pgs_neo4j.web.jobs.served_jobs import JobKind
 from pgs_neo4j.web.routes.router import api_router
-from pgs_neo4j.web.routes.runs import LastId
-from pgs_neo4j.web.runs.stream import stream_events
+from pgs_neo4j.web.routes.runs import HEARD_ALL, LastId
+from pgs_neo4j.web.runs.stream import has_heard_all, stream_events
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow
 
 router = api_router("operations")
@@ -50,18 +51,28 @@ async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> 
     return started(job)
 
 
-async def _followed(live: LiveId, serving: ServingNow, caller: CallerNow) -> AsyncIterator[LiveJob]:
-    """Yield a job of this process. Raises UnknownJobError."""
+async def _followed(
+    live: LiveId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
+) -> AsyncIterator[LiveJob]:
+    """Yield a job of this process.
+
+    Raises UnknownJobError, and HTTPException with 204 for a reader that has heard all.
+    """
     job = serving.jobs.find(live, caller)
+    if not job.active and has_heard_all(job.log, last_id):
+        raise HTTPException(204)
     with serving.streaming(job.graph):
         yield job
 
 
-@router.get("/jobs/live/{live}/events", response_class=EventSourceResponse)
+@router.get("/jobs/live/{live}/events", response_class=EventSourceResponse, responses=HEARD_ALL)
 async def job_events(
     job: Annotated[LiveJob, Depends(_followed)], last_id: LastId = None
 ) -> AsyncIterator[ServerSentEvent]:
-    """Stream the events of a job, from the first one or after ``Last-Event-ID``."""
+    """Stream the events of a job, from the first one or after ``Last-Event-ID``.
+
+    The answer to a reader that has had the last one is 204, after which it does not come back.
+    """
 
     async def snapshot() -> Json:
         return started(job).model_dump()

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 from fastapi import Depends, Header, Path, Query, Response
+from fastapi.exceptions import HTTPException
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
@@ -22,7 +23,7 @@ from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
 from pgs_neo4j.web.runs.log import MOST_ID
 from pgs_neo4j.web.runs.snapshots import run_snapshot
-from pgs_neo4j.web.runs.stream import stream_events
+from pgs_neo4j.web.runs.stream import has_heard_all, stream_events
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("runs")
@@ -40,6 +41,9 @@ ANSWER_FORMS: Responses = {
         "content": {kind: {} for kind in ("text/html", "text/markdown", "application/json")},
     }
 }
+
+
+HEARD_ALL: Responses = {204: {"description": "``Last-Event-ID`` is that of the last event"}}
 
 
 class AcceptedRun(BaseModel):
@@ -200,18 +204,27 @@ async def resume(run: RunId, serving: ServingNow, caller: AskerNow) -> AcceptedR
 
 
 async def _followed(
-    run: RunId, serving: ServingNow, caller: CallerNow
+    run: RunId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
 ) -> AsyncIterator[LiveRun | None]:
-    """Yield a run of this process; None for a recorded one. Raises UnknownRunError."""
+    """Yield a run of this process; None for a recorded one.
+
+    Raises UnknownRunError, and HTTPException with 204 for a reader that has heard all.
+    """
     live = serving.board.find(run, caller)
-    graph = live.graph if live else (await stored_run(serving, caller, run)).graph
+    if live is not None:
+        graph, log, ended = live.graph, live.log, not live.active
+    else:
+        stored = await stored_run(serving, caller, run)
+        graph, log, ended = stored.graph, None, stored.status != "running"
     serving.board.answering.meet_reader(run)
+    if ended and has_heard_all(log, last_id):
+        raise HTTPException(204)
     # Counted here, since the generator of a stream that was cut may be closed much later.
     with serving.streaming(graph):
         yield live
 
 
-@router.get("/runs/{run}/events", response_class=EventSourceResponse)
+@router.get("/runs/{run}/events", response_class=EventSourceResponse, responses=HEARD_ALL)
 async def events(
     run: RunId,
     serving: ServingNow,
@@ -221,6 +234,7 @@ async def events(
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the events of a run, from the first one or after ``Last-Event-ID``.
 
+    The answer to a reader that has had the last one is 204, after which it does not come back.
     A run of another process comes as a ``snapshot`` whenever its record has changed.
     """
 

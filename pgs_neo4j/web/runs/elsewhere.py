@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from fastapi.sse import ServerSentEvent
 
-from pgs_neo4j.web.runs.stream import Snapshot, snapshot_text
+from pgs_neo4j.web.runs.stream import FINAL, Snapshot, snapshot_text
 
 LOOK_S = 3.0
 """Seconds between two looks at the record of a run."""
@@ -28,9 +28,10 @@ async def stream_snapshots(
         text = await snapshot_text(snapshot)
         if text is None:
             return
+        ended = json.loads(text)["state"] != "running"
         if text != former:
-            yield ServerSentEvent(raw_data=text, event="snapshot", id="0")
-        if json.loads(text)["state"] != "running":
+            yield ServerSentEvent(raw_data=text, event="snapshot", id=str(FINAL if ended else 0))
+        if ended:
             return
         former = text
         with suppress(TimeoutError):

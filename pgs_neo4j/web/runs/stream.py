@@ -13,11 +13,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.text.json_data import Json, json_text
 from pgs_neo4j.text.shown import one_line
-from pgs_neo4j.web.runs.log import EventLog, MissedEventsError
+from pgs_neo4j.web.runs.log import MOST_ID, EventLog, MissedEventsError
+
+FINAL = MOST_ID
+"""The id of a snapshot that nothing follows; no log has one as high."""
 
 logger = logging.getLogger(__name__)
 
 Snapshot = Callable[[], Awaitable[Json]]
+
+
+def has_heard_all(log: EventLog | None, last_id: int | None) -> bool:
+    """Return whether a reader has had the last event of what has ended; ``log`` is None elsewhere.
+
+    Readers by the standard of HTML come back after every end, until they are answered with 204.
+    """
+    return last_id == (FINAL if log is None else log.last)
 
 
 async def stream_events(

@@ -115,6 +115,10 @@ export function follow(way, onEvent, onProblem) {
       /** @type {Record<string, string>} */
       const headers = last < 0 ? {} : { "Last-Event-ID": String(last) };
       const answer = await fetch(way, { headers, signal: mine.signal });
+      if (answer.status === 204) {
+        ended = true;
+        return;
+      }
       if (!answer.ok || !answer.body) {
         const told = await answer.json().catch(() => ({}));
         ended = answer.status < 500;

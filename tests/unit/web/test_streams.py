@@ -15,11 +15,12 @@ from pgs_neo4j.engine import StoredRun
 from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError, UnknownRunError
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.callers import OWNER
+from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.runs import elsewhere
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
 from pgs_neo4j.web.runs.log import EventLog
-from pgs_neo4j.web.runs.stream import CutStreams, stream_events
+from pgs_neo4j.web.runs.stream import FINAL, CutStreams, stream_events
 from tests.fakes.records import RUN, giving, stored_run
 from tests.in_process import in_process, serving_of
 
@@ -89,6 +90,37 @@ async def test_what_the_log_has_is_told_without_the_database() -> None:
         ]  # fmt: skip
         late = await web.get(f"/api/runs/{RUN}/events", headers={"Last-Event-ID": "9"})
     assert (late.status_code, late.text.count("event:")) == (200, 0)
+
+
+async def test_who_has_heard_everything_is_told_not_to_come_back() -> None:
+    """Browsers come back after every end of a stream, until they are answered with 204."""
+    engine: Any = SimpleNamespace(runs=Runs(0, AWAY))
+    serving = serving_of(engine, OWNER)
+    run = LiveRun(RUN, OWNER, "papers", "default", "Why?")
+    job = LiveJob(OWNER, "papers", "demo")
+    for log in (run.log, job.log):
+        log.add("accepted", {})
+    serving.board.live[RUN], serving.jobs.live[job.id] = run, job
+    run.end("cancelled", "cancelled", {})
+    job.end("cancelled", {})
+    async with in_process(serving, "owner") as web:
+        for path, log in (
+            (f"/api/runs/{RUN}/events", run.log),
+            (f"/api/jobs/live/{job.id}/events", job.log),
+        ):
+            earlier = await web.get(path, headers={"Last-Event-ID": str(log.last - 1)})
+            assert (earlier.status_code, earlier.text.count("event:")) == (200, 1)
+            ended = await web.get(path, headers={"Last-Event-ID": str(log.last)})
+            assert (ended.status_code, ended.content) == (204, b"")
+
+
+async def test_who_has_heard_of_a_recorded_end_is_told_not_to_come_back() -> None:
+    engine: Any = SimpleNamespace(runs=SimpleNamespace(get=giving(stored_run(status="complete"))))
+    async with in_process(serving_of(engine, OWNER), "owner") as web:
+        ended = await web.get(f"/api/runs/{RUN}/events", headers={"Last-Event-ID": str(FINAL)})
+        assert (ended.status_code, ended.content) == (204, b"")
+    told = [one async for one in stream_snapshots(giving({"state": "complete"}), asyncio.Event())]
+    assert [one.id for one in told] == [str(FINAL)]
 
 
 async def states(records: Iterator[dict[str, object]], stopped: asyncio.Event) -> list[object]:
