@@ -69,6 +69,16 @@ def without_models(endpoint: Endpoint, **settings: Any) -> AbstractAsyncContextM
     )
 
 
+def own_engine(endpoint: Endpoint) -> dict[str, Any]:
+    """What an adapter opens an engine of its own with, on the graph ``papers``."""
+    return {
+        "neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user,
+        "neo4j_password": endpoint.password, "graph": "papers",
+        "sweep_llm": ScriptedLLM(contract_reply), "synthesis_llm": ScriptedLLM(contract_reply),
+        **KNOBS,
+    }  # fmt: skip
+
+
 @asynccontextmanager
 async def engine_on_papers(
     endpoint: Endpoint,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from dataclasses import replace
+from typing import Annotated, Any, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -11,7 +12,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import StructuredTool
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from pgs_neo4j.adapters.engine_loop import EngineAccess, GivenEngine, OwnEngine
 from pgs_neo4j.adapters.findings import FindingList, FindingQuery, find_findings
@@ -30,34 +31,39 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
 
     ``PGSDocuments.of(pgs)`` uses an engine that is open in the running event loop. ``connect``
     opens one of its own, which ``close`` closes. ``query`` says what is asked of the graph.
+    ``k`` is the most documents to return, here or in ``invoke``; None for as many as ``query`` says.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     access: Any
     query: Any = FindingQuery()  # pydantic would look into the types of knobs, and refuses them
+    k: Annotated[int, Field(ge=1)] | None = None
 
     @classmethod
-    def of(cls, pgs: PGS, query: FindingQuery | None = None) -> PGSDocuments:
+    def of(
+        cls, pgs: PGS, query: FindingQuery | None = None, *, k: int | None = None
+    ) -> PGSDocuments:
         """Return a retriever on an open engine. Raises UsageError without a running loop."""
-        return cls(access=GivenEngine(pgs), query=query or FindingQuery())
+        return cls(access=GivenEngine(pgs), query=query or FindingQuery(), k=k)
 
     @classmethod
     def connect(
         cls,
         query: FindingQuery | None = None,
         *,
+        k: int | None = None,
         sweep_llm: LLM | None = None,
         synthesis_llm: LLM | None = None,
         **settings: Unpack[SettingsOverrides],
     ) -> PGSDocuments:
         """Return a retriever with an engine of its own; raises as ``PGS.connect``."""
         opening = PGS.connect(sweep_llm=sweep_llm, synthesis_llm=synthesis_llm, **settings)
-        return cls(access=OwnEngine("pgs-langchain", opening), query=query or FindingQuery())
+        return cls(access=OwnEngine("pgs-langchain", opening), query=query or FindingQuery(), k=k)
 
     def as_pgs_tool(self, name: str = "ask_graph", description: str = ABOUT) -> StructuredTool:
         """Return a tool for agents: it answers with the text, and has the findings as artifact."""
-        return answer_tool(self.access, self.query, name, description)
+        return answer_tool(self.access, self._asked(None), name, description)
 
     def close(self) -> None:
         """Close the engine that ``connect`` opened."""
@@ -68,18 +74,26 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
         query: str,
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
+        k: int | None = None,
     ) -> list[Document]:
         access: EngineAccess = self.access
-        return _documents(access.run(find_findings(access.pgs, query, self.query)))
+        return _documents(access.run(find_findings(access.pgs, query, self._asked(k))))
 
     async def _aget_relevant_documents(
         self,
         query: str,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002
+        k: int | None = None,
     ) -> list[Document]:
         access: EngineAccess = self.access
-        return _documents(await access.reach(find_findings(access.pgs, query, self.query)))
+        return _documents(await access.reach(find_findings(access.pgs, query, self._asked(k))))
+
+    def _asked(self, k: int | None) -> FindingQuery:
+        """Return what is asked, with the number of documents that is said nearest to the call."""
+        query: FindingQuery = self.query
+        most = next((one for one in (k, self.k) if one is not None), query.top_k)
+        return replace(query, top_k=most)
 
 
 def answer_tool(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, cast
 
 from pydantic import Field
@@ -33,11 +33,40 @@ MaxCost = Annotated[
     float | None, Field(gt=0, description="Most that this run may cost; only lowers the setting.")
 ]
 MaxPartitions = Annotated[int | None, Field(ge=1, description="Most partitions to read.")]
+MaxCalls = Annotated[
+    int | None, Field(ge=1, description="Most calls of models; only lowers the setting.")
+]
+MaxTokens = Annotated[
+    int | None, Field(ge=1, description="Most tokens of all calls; only lowers the setting.")
+]
+AskMode = Annotated[
+    Mode,
+    Field(
+        description=(
+            "full reads what fits the question, continue what the session has not read yet, and "
+            "targeted of that only what fits."
+        )
+    ),
+]
 Strict = Annotated[
     bool | None, Field(description="Strike sentences that what they cite does not say.")
 ]
 Run = Annotated[str, Field(description="'run' of an earlier reply.")]
 Offset = Annotated[int, Field(ge=0, description="Character of the answer to begin at.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use besides money, under the names of the settings; None limits nothing."""
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_sweep_partitions: int | None = None
+
+    def lowered(self, stored: object) -> Limits:
+        """Return the lower of these and of those that a run was begun with."""
+        own = asdict(self).items()
+        return Limits(**{name: lower_limit(stored, name, most) for name, most in own})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +82,11 @@ class AskingTools:
         question: Question,
         graph: Graph = None,
         session: Session = SESSION,
-        mode: Mode = "full",
+        mode: AskMode = "full",
         max_cost: MaxCost = None,
-        max_partitions: MaxPartitions = None,
+        max_calls: MaxCalls = None,
+        max_tokens: MaxTokens = None,
+        max_sweep_partitions: MaxPartitions = None,
         strict: Strict = None,
     ) -> PlanReply:
         """Tell what a question would read and cost. No language model is called.
@@ -65,12 +96,13 @@ class AskingTools:
         stored = await self.desk.graph(ctx, graph)
         visitor = self.desk.visitor(ctx)
         visitor.require("asker")
+        limits = Limits(max_calls, max_tokens, max_sweep_partitions)
         plan = await self.desk.pgs.plan(
             question,
             graph=stored.name,
             session_id=visitor.stored_session(session),
             mode=mode,
-            **self._knobs(self._lower_cost(max_cost), max_partitions, strict),
+            **self._knobs(self._lower_cost(max_cost), limits, strict),
         )
         return plan_reply(plan, session, self.desk.tokens(0.7))
 
@@ -81,10 +113,12 @@ class AskingTools:
         question: Question,
         graph: Graph = None,
         session: Session = SESSION,
-        mode: Mode = "full",
+        mode: AskMode = "full",
         wait_s: WaitS = 60.0,
         max_cost: MaxCost = None,
-        max_partitions: MaxPartitions = None,
+        max_calls: MaxCalls = None,
+        max_tokens: MaxTokens = None,
+        max_sweep_partitions: MaxPartitions = None,
         strict: Strict = None,
     ) -> RunReply:
         """Read all of a graph that matters to a question, and answer with citations.
@@ -102,7 +136,8 @@ class AskingTools:
             question=question,
             max_cost=self._lower_cost(max_cost),
         )
-        work = self._asked(inquiry, mode, max_partitions, strict)
+        limits = Limits(max_calls, max_tokens, max_sweep_partitions)
+        work = self._asked(inquiry, mode, limits, strict)
         return await self._start(ctx, inquiry, work, wait_s)
 
     @tool_errors
@@ -119,7 +154,9 @@ class AskingTools:
         ] = None,
         wait_s: WaitS = 60.0,
         max_cost: MaxCost = None,
-        max_partitions: MaxPartitions = None,
+        max_calls: MaxCalls = None,
+        max_tokens: MaxTokens = None,
+        max_sweep_partitions: MaxPartitions = None,
         strict: Strict = None,
     ) -> RunReply:
         """Read what a session has not read yet, and answer again; or resume a run.
@@ -128,13 +165,14 @@ class AskingTools:
         """
         visitor = self.desk.visitor(ctx)
         most = self._lower_cost(max_cost)
+        limits = Limits(max_calls, max_tokens, max_sweep_partitions)
         if run is not None:
             stored = (await read_result(self.desk, visitor, run)).stored
             asked, knobs = str(stored.properties["question"]), stored.properties["config"]
             most = lower_limit(knobs, "max_cost", most)
-            max_partitions = lower_limit(knobs, "max_sweep_partitions", max_partitions)
+            limits = limits.lowered(knobs)
             former = Inquiry(stored.id, stored.graph, stored.session, asked, most, resumed=True)
-            return await self._start(ctx, former, self._resumed(former, max_partitions), wait_s)
+            return await self._start(ctx, former, self._resumed(former, limits), wait_s)
         named = await self.desk.graph(ctx, graph)
         own = visitor.stored_session(session)
         if question is None:
@@ -143,7 +181,7 @@ class AskingTools:
                 raise UnknownRunError(f"session {session} of graph {named.name} has no question")
             question = latest[0].question
         new = Inquiry(self.desk.pgs.runs.new_id(), named.name, own, question, most)
-        work = self._asked(new, "continue", max_partitions, strict)
+        work = self._asked(new, "continue", limits, strict)
         return await self._start(ctx, new, work, wait_s)
 
     @tool_errors
@@ -173,9 +211,7 @@ class AskingTools:
             raise inquiry.failure
         return await inquiry_reply(self.desk, visitor, inquiry, 0)
 
-    def _asked(
-        self, inquiry: Inquiry, mode: Mode, max_partitions: int | None, strict: bool | None
-    ) -> Work:
+    def _asked(self, inquiry: Inquiry, mode: Mode, limits: Limits, strict: bool | None) -> Work:
         """Return the work of a new run."""
 
         async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
@@ -186,16 +222,16 @@ class AskingTools:
                 mode=mode,
                 run=inquiry.run,
                 on_event=hear,
-                **self._knobs(max_cost, max_partitions, strict),
+                **self._knobs(max_cost, limits, strict),
             )
 
         return execute
 
-    def _resumed(self, inquiry: Inquiry, max_partitions: int | None) -> Work:
+    def _resumed(self, inquiry: Inquiry, limits: Limits) -> Work:
         """Return the work of a run that ended without an answer."""
 
         async def resume(hear: OnEvent, max_cost: float | None) -> Answer:
-            knobs = self._knobs(max_cost, max_partitions)
+            knobs = self._knobs(max_cost, limits)
             return await self.desk.pgs.resume(inquiry.run, on_event=hear, **knobs)
 
         return resume
@@ -203,16 +239,11 @@ class AskingTools:
     def _lower_cost(self, max_cost: float | None) -> float | None:
         return _lower(max_cost, self.desk.pgs.config.max_cost)
 
-    def _knobs(
-        self, max_cost: float | None, max_partitions: int | None, strict: bool | None = None
-    ) -> Knobs:
+    def _knobs(self, max_cost: float | None, limits: Limits, strict: bool | None = None) -> Knobs:
         """Return what is limited further than the settings do, and how strict to be."""
         config = self.desk.pgs.config
-        wanted = {
-            "max_cost": max_cost,
-            "max_sweep_partitions": _lower(max_partitions, config.max_sweep_partitions),
-            "strict": strict,
-        }
+        lower = {name: _lower(most, getattr(config, name)) for name, most in asdict(limits).items()}
+        wanted = {"max_cost": max_cost, **lower, "strict": strict}
         return cast("Knobs", {name: value for name, value in wanted.items() if value is not None})
 
 

@@ -13,12 +13,19 @@ from pgs_neo4j.errors import (
     PGSError,
     UnknownGraphError,
     UnknownNodeError,
+    UnknownPartitionError,
     UnknownRunError,
     UnknownSessionError,
 )
 from pgs_neo4j.text.shown import one_line
 
-MISSING = (UnknownGraphError, UnknownNodeError, UnknownRunError, UnknownSessionError)
+MISSING = (
+    UnknownGraphError,
+    UnknownNodeError,
+    UnknownPartitionError,
+    UnknownRunError,
+    UnknownSessionError,
+)
 LONGEST = 1000  # characters of a sentence
 
 logger = logging.getLogger(__name__)

@@ -44,7 +44,7 @@ from pgs_neo4j.text.shown import counted, one_line, plain
 
 Graph = Annotated[str | None, Field(description="Name of the graph; may be left out for one.")]
 ElementId = Annotated[str, Field(description="Address of a node, as citations and lists have it.")]
-Limit = Annotated[int, Field(ge=1, le=200)]
+Limit = Annotated[int, Field(ge=1, le=200, description="Most entries of this page.")]
 After = Annotated[str | None, Field(description="'after' of the page before.")]
 Offset = Annotated[int, Field(ge=0, description="Character of the text to begin at.")]
 TERMS, TITLES, TYPES, LINE = 8, 3, 50, 200

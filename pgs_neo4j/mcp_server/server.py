@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, ToolAnnotations
@@ -18,6 +19,7 @@ from mcp.types import JSONRPCError, ToolAnnotations
 from pgs_neo4j import __version__
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.mcp_server.asking import AskingTools, ResultTool
+from pgs_neo4j.mcp_server.checked_tool import checked_tool
 from pgs_neo4j.mcp_server.desk import Desk, McpBounds
 from pgs_neo4j.mcp_server.frames import pass_requests
 from pgs_neo4j.mcp_server.inquiries import Inquiries
@@ -47,23 +49,25 @@ PLANS = ToolAnnotations(
 
 def create_server(desk: Desk, *, read_only: bool = False) -> MCPServer[Any]:
     """Return the server of a desk; ``read_only`` leaves out whatever asks or writes."""
+    looking, asking = LookingTools(desk), AskingTools(desk)
+    reads = (looking.graphs, looking.partitions, looking.node, looking.findings_on_node)
+    tools: list[Tool] = [checked_tool(tool, READS) for tool in (*reads, ResultTool(desk).result)]
+    if not read_only:
+        asks = (asking.ask, asking.continue_reading, asking.cancel)
+        tools += [checked_tool(asking.plan, PLANS), *(checked_tool(tool, ASKS) for tool in asks)]
     with _no_logging_setup():
         server: MCPServer[Any] = MCPServer(
             "pgs_neo4j",
+            tools=tools,
             title="Partitioned Graph Synthesis",
             instructions=INSTRUCTIONS,
             version=__version__,
             log_level="WARNING",
             subscriptions=False,
         )
-    looking, asking = LookingTools(desk), AskingTools(desk)
-    for tool in (looking.graphs, looking.partitions, looking.node, looking.findings_on_node):
-        server.add_tool(tool, annotations=READS)
-    server.add_tool(ResultTool(desk).result, annotations=READS)
-    if not read_only:
-        server.add_tool(asking.plan, annotations=PLANS)
-        for asked in (asking.ask, asking.continue_reading, asking.cancel):
-            server.add_tool(asked, annotations=ASKS)
+    # There are none, and what a server answers it also advertises.
+    for method in ("prompts/list", "prompts/get"):
+        server._lowlevel_server._request_handlers.pop(method)
     resources = Resources(desk)
     texts: dict[str, Callable[..., Awaitable[str]]] = {
         "pgs://graphs/{graph}/runs": resources.runs,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from mcp.client import Client
 
+from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import StoredGraph, StoredRun
 from pgs_neo4j.errors import PGSError, UnknownRunError, UsageError
 from pgs_neo4j.events import RunStarted
@@ -86,7 +87,7 @@ class FakeEngine:
     names: tuple[str, ...] = ("birds", "secrets")
     infos: tuple[Any, ...] = ()
 
-    config = SimpleNamespace(max_cost=2.0, max_sweep_partitions=None)
+    config = PGSConfig(max_cost=2.0)
     settings = property(lambda self: SimpleNamespace(graph=self.graph))
     browse = runs = property(lambda self: self)
 

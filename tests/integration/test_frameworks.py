@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from pgs_neo4j import adapters
 from pgs_neo4j.adapters import FindingQuery
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import UnknownRunError
-from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.errors import UnknownRunError, UsageError
 from tests.conftest import Endpoint
-from tests.engines import KNOBS
+from tests.engines import own_engine
 
 QUERY = FindingQuery(graph="papers", full_sweep=True)
-
-
-def own_engine(endpoint: Endpoint) -> dict[str, Any]:
-    return {
-        "neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user,
-        "neo4j_password": endpoint.password, "graph": "papers",
-        "sweep_llm": ScriptedLLM(contract_reply), "synthesis_llm": ScriptedLLM(contract_reply),
-        **KNOBS,
-    }  # fmt: skip
 
 
 @pytest.mark.thorough
@@ -45,6 +34,10 @@ async def test_langchain_retrieves_findings_and_asks_by_a_tool(
     stored = adapters.PGSDocuments.connect(FindingQuery(run=run, top_k=2), **own_engine(endpoint))
     try:
         assert [one.metadata["run"] for one in await stored.ainvoke("")] == [run, run]
+        assert len(await stored.ainvoke("", k=5)) == 5
+        assert len(await adapters.PGSDocuments.of(pgs, FindingQuery(run=run), k=3).ainvoke("")) == 3
+        with pytest.raises(UsageError, match="ask for 1 or more"):
+            await stored.ainvoke("", k=0)
         tool = stored.as_pgs_tool()
         call = {"name": "ask_graph", "args": {"question": "Why?"}, "id": "1", "type": "tool_call"}
         message = await tool.ainvoke(call)

@@ -77,7 +77,7 @@ async def test_an_agent_plans_asks_looks_and_reads_on(pgs: PGS) -> None:
         plan = await call(agent, "plan", question=QUESTION)
         assert (plan["partition_count"], plan["graph"]) == (len(plan["partitions"]), "papers")
 
-        asked = {"question": QUESTION, "max_partitions": 2}
+        asked = {"question": QUESTION, "max_sweep_partitions": 2}
         reply = (await agent.call_tool("ask", asked, progress_callback=hear)).structured_content
         assert reply is not None
         assert (reply["state"], reply["session"]) == ("complete", "mcp")

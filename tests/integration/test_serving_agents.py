@@ -70,7 +70,7 @@ async def test_every_tool_answers_over_http(pgs: PGS, server: Served, era: str) 
         assert {tool.name for tool in (await ann.list_tools()).tools} == READS | WRITES
         assert [one["name"] for one in (await call(ann, "graphs"))["graphs"]] == ["papers"]
         assert (await call(ann, "plan", question=QUESTION))["graph"] == "papers"
-        asked = {"question": QUESTION, "max_partitions": 2}
+        asked = {"question": QUESTION, "max_sweep_partitions": 2}
         reply = (await ann.call_tool("ask", asked, progress_callback=hear)).structured_content
         assert reply["state"] == "complete"
         assert heard[0] == "accepted"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
+from mcp.shared.exceptions import MCPError
 
 from pgs_neo4j.errors import ModelAuthError, PGSError, UnknownNodeError
 from pgs_neo4j.mcp_server.inquiries import MOST_ENDED, Inquiries, Inquiry
@@ -91,7 +92,7 @@ async def test_a_question_that_fails_says_why_and_how_to_resume_it() -> None:
 
 async def test_a_wait_and_a_budget_can_only_be_lowered() -> None:
     opened = desk(FakeEngine(), Tenant(), most_wait_s=0.05)
-    given = {"question": "Why?", "wait_s": 3000, "max_cost": 5.0, "max_partitions": 3}
+    given = {"question": "Why?", "wait_s": 3000, "max_cost": 5.0, "max_sweep_partitions": 3}
     reply = (await call(opened, "ask", **given)).structured_content
     assert (reply["state"], reply["run"], reply["session"]) == ("running", "r1", "mcp")
     ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
@@ -154,3 +155,51 @@ def test_the_library_leaves_the_logs_of_the_process_alone() -> None:
     before = (list(root.handlers), root.level)
     create_server(desk(FakeEngine()))
     assert (list(root.handlers), root.level) == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("ask", {"question": "Why?", "max_call": 1}, "'max_call'; did you mean max_calls?"),
+        ("ask", {"question": "Why?", "max_partitions": 1}, "did you mean max_sweep_partitions?"),
+        ("plan", {"question": "Why?", "wait_s": 1}, "'wait_s'; it takes question, graph"),
+        ("graphs", {"all": True}, "graphs has no argument 'all'; it takes none"),
+        ("ask", {"question": "Why?", "max_cost": -5}, "max_cost: Input should be greater than 0"),
+        ("ask", {}, "question: Field required"),
+        ("partitions", {"limit": "secret"}, "limit: Input should be a valid integer"),
+    ],
+)  # fmt: skip
+async def test_an_argument_that_a_tool_does_not_take_is_refused_in_one_sentence(
+    tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    """An agent that sends a limit under a wrong name would believe in it."""
+    opened = desk(FakeEngine(), Tenant())
+    refused = said(await call(opened, tool, **arguments))
+    assert words in refused
+    assert "\n" not in refused
+    assert "secret" not in refused
+    assert opened.pgs.asked == []  # type: ignore[attr-defined]
+
+
+async def test_every_limit_reaches_the_engine_under_the_name_of_its_setting() -> None:
+    opened = desk(FakeEngine(), Tenant(), most_wait_s=0.05)
+    limits = {"max_calls": 3, "max_tokens": 9000, "max_sweep_partitions": 2}
+    await call(opened, "ask", question="Why?", wait_s=0, **limits)
+    ((_, asked),) = opened.pgs.asked  # type: ignore[attr-defined]
+    assert limits.items() <= asked.items()
+    await opened.inquiries.close()
+
+
+async def test_every_argument_is_described_and_only_what_is_there_is_advertised() -> None:
+    async with Client(create_server(desk(FakeEngine()))) as agent:
+        tools = (await agent.list_tools()).tools
+        assert len(tools) == 9
+        for tool in tools:
+            assert tool.input_schema["additionalProperties"] is False
+            assert tool.description
+            for name, schema in tool.input_schema["properties"].items():
+                assert schema.get("description"), (tool.name, name)
+        assert agent.server_capabilities.prompts is None
+        assert agent.server_capabilities.tools is not None
+        with pytest.raises(MCPError, match="Method not found"):
+            await agent.list_prompts()

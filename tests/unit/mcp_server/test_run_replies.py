@@ -109,10 +109,10 @@ async def test_a_run_of_another_process_is_awaited_while_it_lives(silent: bool, 
         ({}, {"max_cost": 1}, {"max_cost": 1.0}),
         ({"max_cost": 0.5}, {"max_cost": 9}, {"max_cost": 0.5}),
         ({"max_cost": 0.5}, {"max_cost": 0.25}, {"max_cost": 0.25}),
-        ({"max_sweep_partitions": 2}, {"max_partitions": 9}, {"max_sweep_partitions": 2}),
-        ({"max_sweep_partitions": 2}, {"max_partitions": 1}, {"max_sweep_partitions": 1}),
+        ({"max_sweep_partitions": 2}, {"max_sweep_partitions": 9}, {"max_sweep_partitions": 2}),
+        ({"max_sweep_partitions": 2}, {"max_sweep_partitions": 1}, {"max_sweep_partitions": 1}),
         ({"max_sweep_partitions": 2}, {}, {"max_sweep_partitions": 2}),
-        ({}, {"max_partitions": 9}, {"max_sweep_partitions": 9}),
+        ({}, {"max_sweep_partitions": 9}, {"max_sweep_partitions": 9}),
     ],
 )
 async def test_a_run_is_resumed_in_its_graph_and_session_and_no_limit_is_raised(
