@@ -31,7 +31,7 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
 
     ``PGSDocuments.of(pgs)`` uses an engine that is open in the running event loop. ``connect``
     opens one of its own, which ``close`` closes. ``query`` says what is asked of the graph.
-    ``k`` is the most documents to return, here or in ``invoke``; None for as many as ``query`` says.
+    ``k`` is the most documents to return, also in ``invoke``; None for as many as ``query`` says.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

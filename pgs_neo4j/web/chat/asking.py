@@ -15,6 +15,7 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.models import ChatModel, chosen_model
+from pgs_neo4j.web.chat.prompts import AskedText
 from pgs_neo4j.web.runs.awaited import AwaitedRun, start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.runs.log import EventLog, LoggedEvent, MissedEventsError
@@ -28,6 +29,8 @@ class ChatRun:
 
     serving: Serving
     awaited: AwaitedRun
+    beside: bool = False
+    """Whether the question came with texts of the chat program, which are not read."""
 
     @property
     def id(self) -> str:
@@ -76,16 +79,17 @@ class Chats:
         caller.require("asker")
         self.serving.require_writing()
         asked.check()
-        question = asked.question()
+        found = asked.question()
+        question = found.question
         check_question(question)
         model = await chosen_model(self.serving, caller, asked.model)
         session = caller.stored_session(asked.session())
         key = "\0".join((asked.model, session, question))
         # What it costs holds the money of its caller, so a repeated request is found before.
-        if (same := self._repeated(key)) is not None:
+        if (same := self._repeated(key, found)) is not None:
             return same
         limit = await self.serving.remaining_cost(caller)
-        if (same := self._repeated(key)) is not None:
+        if (same := self._repeated(key, found)) is not None:
             return same
         run = LiveRun(
             id=self.serving.pgs.runs.new_id(),
@@ -99,12 +103,14 @@ class Chats:
             self.serving.board, run, lambda hear: self._carry_out(model, run, limit, hear)
         )
         self._active[key] = awaited
-        return ChatRun(self.serving, awaited)
+        return ChatRun(self.serving, awaited, found.beside)
 
-    def _repeated(self, key: str) -> ChatRun | None:
+    def _repeated(self, key: str, found: AskedText) -> ChatRun | None:
         awaited = self._active.get(key)
         active = awaited is not None and awaited.run.active
-        return ChatRun(self.serving, awaited) if awaited is not None and active else None
+        if awaited is None or not active:
+            return None
+        return ChatRun(self.serving, awaited, found.beside)
 
     async def _carry_out(
         self, model: ChatModel, run: LiveRun, limit: float | None, hear: OnEvent

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.web.chat.prompts import AskedText, find_question
 
 MOST_CHARACTERS = 20_000
 MOST_SESSION = 120
-TASK = "### Task:"
-"""How prompts begin that Open WebUI writes itself, such as those for titles."""
 REFUSED: tuple[tuple[str, tuple[object, ...]], ...] = (
     ("n", (None, 1)),
     ("tools", (None, [])),
@@ -20,6 +19,7 @@ REFUSED: tuple[tuple[str, tuple[object, ...]], ...] = (
     ("logprobs", (None, False)),
     ("response_format", (None, {"type": "text"})),
     ("modalities", (None, ["text"])),
+    ("stop", (None, [], "")),
 )
 """Parameters that ask for something else than one text, with the values that do not."""
 
@@ -79,25 +79,25 @@ class ChatRequest(BaseModel):
             if name in extra and extra[name] not in harmless:
                 raise RefusedParameterError(name, f"{name} is not supported; leave it out")
 
-    def question(self) -> str:
-        """Return the last message of the user. Raises RefusedParameterError."""
+    def question(self) -> AskedText:
+        """Return the question in the last message. Raises RefusedParameterError."""
         last = self.messages[-1]
         if last.role != "user":
             raise RefusedParameterError(
                 "messages", "the last message has to be the user's; it is the question"
             )
-        question = last.text().strip()
-        if len(question) > MOST_CHARACTERS:
-            raise RefusedParameterError(
-                "messages", f"a question has at most {MOST_CHARACTERS:,} characters; shorten it"
-            )
-        if question.startswith(TASK):
+        asked = find_question(last.text().strip())
+        if asked is None:
             raise RefusedParameterError(
                 "messages",
                 "this is a task of the chat program and no question to a graph; choose another "
                 "model for its tasks, such as titles",
             )
-        return question
+        if len(asked.question) > MOST_CHARACTERS:
+            raise RefusedParameterError(
+                "messages", f"a question has at most {MOST_CHARACTERS:,} characters; shorten it"
+            )
+        return asked
 
     def session(self) -> str:
         """Return the name of the session: that in ``metadata``, else one of the conversation.
@@ -112,5 +112,7 @@ class ChatRequest(BaseModel):
                 )
             return named
         first = next(message.text() for message in self.messages if message.role == "user")
-        digest = sha256(f"{self.user or ''}\0{first}".encode("utf-8", "surrogatepass"))
+        asked = find_question(first)  # programs put files before the latest message only
+        begun = first if asked is None else asked.question
+        digest = sha256(f"{self.user or ''}\0{begun}".encode("utf-8", "surrogatepass"))
         return f"chat-{digest.hexdigest()[:12]}"

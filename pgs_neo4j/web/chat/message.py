@@ -14,13 +14,18 @@ from pgs_neo4j.export.written import inert_blocks
 from pgs_neo4j.model import Answer
 from pgs_neo4j.text.mentions import Cited, name_of
 
+BESIDE = "The files and texts that the chat program sent with the question were not read."
 REWRITTEN = "The text above was revised when it was complete. This is the answer:"
 
 
-def to_message(document: Document) -> str:
-    """Return an answer with the list of its sources, and what it has read."""
+def to_message(document: Document, *, beside: bool = False) -> str:
+    """Return an answer with the list of its sources, and what it has read.
+
+    ``beside``: the question came with texts of the chat program, which were not read.
+    """
     text = _text(document.answer) or wording.NO_SYNTHESIS
-    return f"{text}\n\n{_end(document)}"
+    note = f" {BESIDE}" if beside else ""
+    return f"{text}\n\n{_end(document)}{note}"
 
 
 @dataclass(slots=True)
@@ -31,6 +36,7 @@ class MessageStream:
     """
 
     quoted: bool = False
+    beside: bool = False
     arrived: str = ""
     written: str = ""
 
@@ -51,7 +57,7 @@ class MessageStream:
 
         A text that became another one after it had been shown follows as a whole.
         """
-        whole = to_message(document)
+        whole = to_message(document, beside=self.beside)
         if whole.startswith(self.written):
             return whole[len(self.written) :]
         return f"\n\n---\n\n{REWRITTEN}\n\n{whole}"

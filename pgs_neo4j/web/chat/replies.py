@@ -44,7 +44,7 @@ class ChatReplies:
     async def whole(self) -> Json:
         """Return the answer as one reply. Raises what ended the run."""
         document = await self.run.document()
-        message = {"role": "assistant", "content": to_message(document)}
+        message = {"role": "assistant", "content": to_message(document, beside=self.run.beside)}
         choice = {"index": 0, "message": message, "finish_reason": _reason(document.answer)}
         return self._reply(
             "chat.completion", [choice], usage=_usage(document.answer), pgs=_facts(document)
@@ -53,7 +53,7 @@ class ChatReplies:
     async def stream(self) -> AsyncIterator[str]:
         """Yield the answer as it is written; what is done before it, as reasoning."""
         yield self._delta({"role": "assistant", "content": ""})
-        message = MessageStream(self.quoted)
+        message = MessageStream(self.quoted, self.run.beside)
         try:
             async for entry in self.run.events(self.silence_s):
                 if entry is None:

@@ -26,6 +26,7 @@ from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.chat.asking import ChatRun, Chats
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.models import ChatModel, chosen_model, listed_models
+from pgs_neo4j.web.chat.prompts import AskedText
 from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line
 from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.runs.awaited import start_awaited
@@ -74,24 +75,27 @@ def request(*texts: str, **more: Any) -> ChatRequest:
 
 def test_the_last_message_is_the_question_and_the_first_names_the_session() -> None:
     one, two = request("Why?"), request("Why?", "So.", "And how?")
-    assert (one.question(), two.question()) == ("Why?", "And how?")
+    assert (one.question().question, two.question().question) == ("Why?", "And how?")
     assert one.session() == two.session() != request("How?").session()
     assert one.session() != request("Why?", user="bob").session()
     assert request("Why?", metadata={"session": "mine"}).session() == "mine"
     parts = [{"type": "text", "text": "Why"}, {"type": "text", "text": "so?"}]
     split = request(messages=[{"role": "user", "content": parts}])
-    assert split.question() == "Why\nso?"
+    assert split.question() == AskedText("Why\nso?")
+    with_files = request("<context>An owl.</context>\n\nWhy?")
+    assert with_files.session() == one.session()
 
 
 def test_what_is_no_question_or_has_no_answer_is_refused_and_the_harmless_is_not() -> None:
     for harmless in (
-        {"temperature": 2, "seed": 1, "stop": ["x"], "max_completion_tokens": 5, "n": 1},
+        {"temperature": 2, "seed": 1, "stop": [], "max_completion_tokens": 5, "n": 1},
         {"tools": [], "functions": None, "logprobs": False, "anything": {"else": 1}},
         {"response_format": {"type": "text"}, "modalities": ["text"]},
     ):
         request(**harmless).check()
     for more in (
-        {"n": 2}, {"tools": [{}]}, {"functions": [{}]}, {"logprobs": True},
+        {"n": 2}, {"stop": ["x"]}, {"stop": "x"},
+        {"tools": [{}]}, {"functions": [{}]}, {"logprobs": True},
         {"modalities": ["audio"]}, {"response_format": {"type": "json_schema"}},
     ):  # fmt: skip
         with pytest.raises(UsageError, match=f"{next(iter(more))} is not supported"):
@@ -99,12 +103,18 @@ def test_what_is_no_question_or_has_no_answer_is_refused_and_the_harmless_is_not
     for asked, why in (
         (request("Why?", "So."), "last message"),
         (request("x" * 20_001), "at most 20,000"),
-        (request("### Task:\nGenerate a title"), "task of the chat program"),
+        (
+            request("### Task:\nGenerate a title\n### Guidelines:\n- short"),
+            "task of the chat program",
+        ),
         (request(messages=[{"role": "user", "content": [{"type": "image_url"}]}]), "image_url"),
     ):
         with pytest.raises(UsageError, match=why):
             asked.question()
     assert request("x" * 20_000).question()
+    assert request(f"<context>{'x' * 90_000}</context>\n\nWhy?").question() == AskedText(
+        "Why?", True
+    )
     for session in ("", "x" * 121, 7):
         with pytest.raises(UsageError, match=r"metadata\.session"):
             request(metadata={"session": session}).session()

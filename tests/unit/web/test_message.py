@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Citation, Synthesis
-from pgs_neo4j.web.chat.message import REWRITTEN, MessageStream, to_message
+from pgs_neo4j.web.chat.message import BESIDE, REWRITTEN, MessageStream, to_message
 from tests.fakes.records import answered
 from tests.thorough import tries
 from tests.unit.text.prose.test_headings import FAKES, ranks
@@ -105,3 +105,11 @@ def test_a_model_can_show_no_picture_and_no_link() -> None:
         assert "](" not in text
         assert "<" not in text
         assert "]: " not in text
+
+
+def test_a_message_says_that_what_came_beside_the_question_was_not_read() -> None:
+    assert BESIDE not in to_message(document())
+    whole = to_message(document(), beside=True)
+    assert whole.endswith(BESIDE)
+    stream = MessageStream(beside=True)
+    assert "".join([stream.add(TEXT), stream.end(document())]) == whole
