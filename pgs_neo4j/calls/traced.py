@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.served_at import provider_attributes
 from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, Value, is_tracing, start_span
@@ -50,6 +51,7 @@ async def _traced(llm: LLM, prompt: Prompt, room: int, pieces: Pieces, *, text: 
 def _chat_span(llm: LLM, prompt: Prompt, room: int, *, text: bool) -> SpanNotes:
     attributes: dict[str, Value | None] = {
         names.OPERATION: names.CHAT,
+        **provider_attributes(llm),
         names.REQUEST_MODEL: llm.name,
         names.MAX_TOKENS: room,
         names.TASK: prompt.task,

@@ -12,6 +12,7 @@ from pgs_neo4j.llm.openai.recognizing import AskedServer
 from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import Preparing
+from pgs_neo4j.llm.served_at import ServedAt
 from pgs_neo4j.model import Completion, Effort, Prompt
 
 
@@ -35,6 +36,11 @@ class WireLLM(Protocol):
     @property
     def signature(self) -> str:
         """Everything except the prompt that determines a reply."""
+        ...
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
         ...
 
     @property
@@ -104,6 +110,11 @@ class AskedLLM:
     def pace(self) -> Pace:
         """The endpoint's pace, shared by all its users in this process."""
         return self._server.endpoint.pace
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        return self._wire.served_at
 
     @property
     def signature(self) -> str:

@@ -56,6 +56,7 @@ from pgs_neo4j.llm.openai.replies import (
     stalled_answer,
 )
 from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.served_at import ServedAt
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 
@@ -115,6 +116,11 @@ class AnthropicLLM:
     def pace(self) -> Pace:
         """The endpoint's pace, shared by all its users in this process."""
         return self._endpoint.pace
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        return self._endpoint.served_at("anthropic")
 
     @property
     def signature(self) -> str:

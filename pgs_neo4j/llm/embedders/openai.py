@@ -26,6 +26,7 @@ from pgs_neo4j.llm.openai.usage import count_read
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
+from pgs_neo4j.llm.served_at import ServedAt
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
 from pgs_neo4j.text.tokens import estimate
@@ -121,6 +122,11 @@ class OpenAIEmbedder:
     def pace(self) -> Pace:
         """The pace that all models of one endpoint and key share."""
         return self._endpoint.pace
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        return self._endpoint.served_at("openai")
 
     @property
     def may_cut(self) -> bool:

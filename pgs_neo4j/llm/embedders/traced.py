@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered
+from pgs_neo4j.llm.served_at import provider_attributes
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, Value, start_span
 
 
 async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors ``(n, d)`` of some texts."""
-    with _embeddings_span(embedder.name, texts) as span:
+    with _embeddings_span(embedder, embedder.name, texts) as span:
         vectors = await embedder.embed(texts)
         span.note({names.DIMENSIONS: vectors.shape[1]})
         return vectors
@@ -22,7 +23,7 @@ async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.f
 
 async def embed_once_traced(embedder: Metered, texts: Sequence[str]) -> EmbeddedTexts:
     """Return the vectors of some texts in one call, and what its endpoint counted."""
-    with _embeddings_span(embedder.model, texts) as span:
+    with _embeddings_span(embedder, embedder.model, texts) as span:
         embedded = await embedder.embed_once(texts)
         span.note(
             {
@@ -33,9 +34,10 @@ async def embed_once_traced(embedder: Metered, texts: Sequence[str]) -> Embedded
         return embedded
 
 
-def _embeddings_span(model: str, texts: Sequence[str]) -> SpanNotes:
+def _embeddings_span(embedder: object, model: str, texts: Sequence[str]) -> SpanNotes:
     about: dict[str, Value | None] = {
         names.OPERATION: names.EMBEDDINGS,
+        **provider_attributes(embedder),
         names.REQUEST_MODEL: model,
         names.TEXTS: len(texts),
     }

@@ -45,6 +45,7 @@ from pgs_neo4j.llm.openai.replies import (
 )
 from pgs_neo4j.llm.openai.served import get_json, read_loaded_context, root_of
 from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.served_at import ServedAt
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 from pgs_neo4j.text.tokens import estimate
@@ -94,6 +95,11 @@ class OllamaLLM:
     def pace(self) -> Pace:
         """The endpoint's pace, shared by all its users in this process."""
         return self._endpoint.pace
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        return self._endpoint.served_at("ollama")
 
     @property
     def signature(self) -> str:

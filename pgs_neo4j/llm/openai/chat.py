@@ -51,6 +51,7 @@ from pgs_neo4j.llm.openai.wire import (
     may_be_a_parameter,
 )
 from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.served_at import ServedAt
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 
@@ -109,6 +110,11 @@ class OpenAILLM:
     def pace(self) -> Pace:
         """The endpoint's pace, shared by all its users in this process."""
         return self._endpoint.pace
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        return self._endpoint.served_at("openai")
 
     @property
     def signature(self) -> str:

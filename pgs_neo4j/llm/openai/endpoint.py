@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -38,6 +39,7 @@ from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, Refusal, refusal_error
 from pgs_neo4j.llm.openai.wording import MODEL_WORDS, EndpointWords
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
+from pgs_neo4j.llm.served_at import ServedAt
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
 
@@ -144,6 +146,13 @@ class Endpoint:
         """What is known of the provider, by its address or as configured."""
         name = self.recognized or self.provider
         return PRESETS[name] if name is not None else None
+
+    def served_at(self, interface: str) -> ServedAt:
+        """Return the provider and the host; the interface stands for a vendor that is not known."""
+        name = self.recognized or self.provider or interface
+        place = urlsplit(self.url)
+        port = place.port or (443 if place.scheme == "https" else 80)
+        return ServedAt(name, place.hostname, port)
 
     @property
     def refuses(self) -> bool:

@@ -123,7 +123,7 @@ class Guard:
         """Return why a body is refused; None if it may be read.
 
         A request without a body needs no type of it, if no form can have sent it: it has a token,
-        or its page is one of ours.
+        or an allowed page sent it.
         """
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         wanted = FILE if _takes_files(scope["path"]) else JSON

@@ -20,6 +20,7 @@ PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="{title}: the manual of pgs">
 <meta name="color-scheme" content="light dark">
 <title>{title} &ndash; pgs</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">

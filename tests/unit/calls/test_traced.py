@@ -43,6 +43,7 @@ async def test_a_call_tells_its_model_and_its_usage(traced: Traced) -> None:
     assert span.name == "chat scripted"
     assert attributes(span) == {
         names.OPERATION: "chat",
+        names.PROVIDER: "_OTHER",
         names.REQUEST_MODEL: "scripted",
         names.MAX_TOKENS: 99,
         names.TASK: "sweep",

@@ -1,11 +1,13 @@
 """The schema and the change token on a database that only answers."""
 
+import re
 from typing import Any
 
 import pytest
 
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.bookmarks import Position
+from pgs_neo4j.database.names import LABELS, TYPES
 from pgs_neo4j.database.schema import (
     SCHEMA_VERSION,
     TOKEN_ATTEMPTS,
@@ -13,6 +15,7 @@ from pgs_neo4j.database.schema import (
     read_change_token,
 )
 from pgs_neo4j.errors import DatabaseVersionError
+from pgs_neo4j.manual import read_page
 from tests.fakes.database import FakeDatabase
 
 
@@ -81,3 +84,8 @@ async def test_a_database_that_never_rests_has_no_token():
     restless = answers(positions=tuple(Position("s", number) for number in range(99)))
     assert await read_change_token(restless) is None
     assert len(restless.params("read_commits")) == TOKEN_ATTEMPTS
+
+
+def test_the_page_of_the_data_model_names_all_labels_and_types() -> None:
+    page = read_page("data-model")
+    assert [name for name in (*LABELS, *TYPES) if not re.search(rf"\b{name}\b", page)] == []

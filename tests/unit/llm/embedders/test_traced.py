@@ -23,6 +23,7 @@ async def test_a_call_tells_its_model_and_its_sizes(traced: Traced) -> None:
     assert span.name == "embeddings scripted"
     assert attributes(span) == {
         names.OPERATION: "embeddings",
+        names.PROVIDER: "_OTHER",
         names.REQUEST_MODEL: "scripted",
         names.TEXTS: 2,
         names.DIMENSIONS: vectors.shape[1],
