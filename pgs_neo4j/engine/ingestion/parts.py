@@ -9,20 +9,13 @@ from typing import TypeVar, cast
 
 from pgs_neo4j.config import named_code
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.given_parts import PARTS, check_called
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.order import Chunker, Describer, Extractor
 from pgs_neo4j.model.documents import DocumentLoader
 
 Part = TypeVar("Part")
-
-_METHODS = {
-    "loader": ("takes", "load"),
-    "chunker": ("divide",),
-    "extractor": ("extract", "forecast"),
-    "resolver": ("blocks", "variant_kind"),
-    "describer": ("describe",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +51,14 @@ class Parts:
     def _part(self, kind: str, given: Part | None) -> Part | None:
         """Return the part of the call, else the one that the settings name; it is made once."""
         if given is not None:
+            check_called(kind, given, PARTS[kind])
             return given
         setting = f"ingest_{kind}"
         code = named_code(self.core.settings, setting)
         if code is None:
             return None
         if code not in self.core.parts:
-            self.core.parts[code] = make_part(setting, code, ("signature", *_METHODS[kind]))
+            self.core.parts[code] = make_part(setting, code, PARTS[kind].needed)
         return cast(Part, self.core.parts[code])
 
 
