@@ -24,6 +24,9 @@ from pgs_neo4j.errors import (
 HALTED = ("has encountered a critical error", "No space left on device")
 """Stands in what a database says after it could not write a transaction."""
 
+_CLOSED = "Driver closed"
+"""What the driver says after its end; it has no error of its own for it."""
+
 
 @contextmanager
 def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
@@ -55,6 +58,11 @@ def translate_errors(uri: str, timeout_s: float) -> Iterator[None]:
             None if quotes else error
         )
     except driver_errors.DriverError as error:
+        if str(error) == _CLOSED:
+            raise DatabaseUnavailableError(
+                "the connection is closed; connect again, and work within its block or before its "
+                "close()"
+            ) from None
         raise DatabaseError(f"the Neo4j driver failed at {uri}: {type(error).__name__}") from error
 
 

@@ -10,7 +10,7 @@ Without an address it uses the managed local server. Every method may raise the 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from pgs_neo4j.answering.layered import LayeredAnswer
@@ -87,7 +87,7 @@ class PGS:
     ``doctor``. Most can be called: ``await pgs.graphs()`` lists the graphs.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_opened")
 
     db = _Shared[Database]()
     settings = _Shared[Settings]()
@@ -99,6 +99,7 @@ class PGS:
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self._opened: AsyncExitStack | None = None
 
     @staticmethod
     @asynccontextmanager
@@ -118,6 +119,33 @@ class PGS:
         """
         async with open_core(sweep_llm, synthesis_llm, embedder, on_event, settings) as core:
             yield PGS(core)
+
+    @staticmethod
+    async def open(
+        *,
+        sweep_llm: LLM | None = None,
+        synthesis_llm: LLM | None = None,
+        embedder: Embedder | EmbedderName | None = None,
+        on_event: OnEvent = ignore,
+        **settings: Unpack[SettingsOverrides],
+    ) -> PGS:
+        """Connect until ``close``, as in the cells of a notebook; else see ``connect``."""
+        async with AsyncExitStack() as stack:
+            connecting = PGS.connect(
+                sweep_llm=sweep_llm,
+                synthesis_llm=synthesis_llm,
+                embedder=embedder,
+                on_event=on_event,
+                **settings,
+            )
+            pgs = await stack.enter_async_context(connecting)
+            pgs._opened = stack.pop_all()
+        return pgs
+
+    async def close(self) -> None:
+        """Close what ``open`` opened; what ``connect`` opened stays open. Harmless to repeat."""
+        if self._opened is not None:
+            await self._opened.aclose()
 
     @staticmethod
     @asynccontextmanager
