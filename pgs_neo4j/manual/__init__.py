@@ -15,6 +15,7 @@ TOPICS = {
     "partitions": "how partitions are made, and when they are made again",
     "operations": "costs, limits, resuming, the reply cache, jobs, the local server",
     "python": "the Python API",
+    "results": "every value that the Python API returns, with its fields",
     "extending": "models, embedders, and chunkers of your own",
     "mcp": "graphs as tools of an agent",
     "server": "the server: its tokens, its API, and the events of a run",

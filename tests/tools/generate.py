@@ -12,6 +12,7 @@ from pgs_neo4j.web.app import described
 from tests.tools.api_table import api_page
 from tests.tools.event_table import events_page
 from tests.tools.knob_types import knob_types
+from tests.tools.results_page import results_page
 from tests.tools.settings_page import settings_page
 
 PACKAGE = Path(pgs_neo4j.__file__).parent
@@ -25,6 +26,7 @@ def generated() -> dict[Path, str]:
         manual / "settings.md": settings_page(),
         manual / "events.md": events_page(),
         manual / "api.md": api_page(described()),
+        manual / "results.md": results_page(),
     }
 
 
