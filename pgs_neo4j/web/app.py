@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
-from pgs_neo4j.errors import PGSError
+from pgs_neo4j.errors import PGSError, QuestionError
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.paying import PaidByCaller
 from pgs_neo4j.web.agents.mount import agents_of
@@ -93,6 +93,8 @@ def _api_routes() -> list[BaseRoute]:
 async def _on_error(request: Request, error: Exception) -> Response:
     known = cast(PGSError, error)
     param = known.param if isinstance(known, RefusedParameterError) else None
+    if isinstance(known, QuestionError):
+        param = "messages"
     path = request.scope["path"]
     return failure_response(path, status_of(known), failure_of(known), param=param)
 

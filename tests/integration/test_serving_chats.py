@@ -115,9 +115,14 @@ async def test_errors_have_the_form_of_openai(server: Served) -> None:
                 await ann.chat.completions.create(model=model, messages=said())
             assert missing.value.code == "model_not_found"
             assert "papers" not in str(missing.value)
-        with pytest.raises(openai.UnprocessableEntityError) as invalid:
-            await ann.chat.completions.create(model="papers", messages=said("  "))
-        assert invalid.value.type == "invalid_request_error"
+        for asked, param in (
+            ({"messages": said("  ")}, "messages"), ({"messages": said("Why?"), "n": 2}, "n"),
+            ({"messages": said("Why?"), "stop": ["x"]}, "stop"),
+            ({"messages": []}, "messages"), ({"messages": said("Why?"), "user": 5}, "user"),
+        ):  # fmt: skip
+            with pytest.raises(openai.BadRequestError) as invalid:
+                await ann.chat.completions.create(model="papers", **asked)
+            assert (invalid.value.type, invalid.value.param) == ("invalid_request_error", param)
         with pytest.raises(openai.NotFoundError, match="GET /v1/models"):
             await ann.models.retrieve("papers:sideways")
     async with client(server, "eve") as eve:
