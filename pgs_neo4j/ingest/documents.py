@@ -262,12 +262,13 @@ def narrows(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]
 
 def hash_of(text: DocumentText) -> str:
     """Return a hash of a document's text, with its pages, titles, entities, and what is unread."""
-    if not (text.page_starts or text.outline or text.given or text.unread):
+    if not (text.page_starts or text.outline or text.given or text.unread or text.labels):
         return digest(text.text)
     outline = [[one.start, one.level, one.title] for one in text.outline]
     given = [[one.name, one.type, one.start, one.end] for one in text.given]
     unread = [[*text.unread]] if text.unread else []
-    return digest([text.text, text.page_starts, outline, given, *unread])
+    labels = [{"labels": [*text.labels]}] if text.labels else []
+    return digest([text.text, text.page_starts, outline, given, *unread, *labels])
 
 
 def rules_of(rules: ChunkRules, loader: DocumentLoader, chunker: Chunker | None = None) -> str:
@@ -294,6 +295,7 @@ def _wanted_chunks(
         count = repeated[chunk.hash]
         said: list[object] = [chunk.text, chunk.context, list(chunk.path)]
         said += [[one.name, one.type, one.start, one.end] for one in chunk.given]
+        said += [{"labels": [*chunk.labels]}] if chunk.labels else []
         yield WantedChunk(
             id=f"{document}#{chunk.hash[:16]}" + (f"-{count}" if count > 1 else ""),
             chunk=chunk,

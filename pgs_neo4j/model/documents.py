@@ -66,6 +66,7 @@ class DocumentText:
 
     ``page_starts`` are the places at which pages begin, ascending. Without an ``outline``, headings
     are looked for in the text. ``given`` are entities that no model has to find, by place.
+    ``labels`` are names of columns that begin its lines, as in ``city: Oslo``, and are no content.
     ``unread`` says what its file holds beside this text, each with its page if it has one:
     ``page 3 is a picture``.
     """
@@ -75,6 +76,7 @@ class DocumentText:
     outline: tuple[OutlineEntry, ...] = ()
     given: tuple[GivenEntity, ...] = ()
     unread: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +150,7 @@ class Chunk:
     ``sentences`` tile ``text``: their places count from its beginning. ``context`` is the end of
     the text before it, which prompts show and no sentence of the chunk owns. ``hash`` is of
     ``text`` only. ``path`` are the headings above its first word. ``page`` counts from 1. ``given``
-    are entities that begin in ``text``, with places in it.
+    are entities that begin in ``text``, with places in it. ``labels`` are those of its document.
     """
 
     index: int
@@ -161,6 +163,7 @@ class Chunk:
     path: tuple[str, ...] = ()
     page: int | None = None
     given: tuple[GivenEntity, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 Spans = tuple[tuple[int, int], ...]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pgs_neo4j.survey.names import (
+from pgs_neo4j.survey.values import LabelSample, NodeProperty, RelationshipProperty, Survey
+from pgs_neo4j.text.property_names import (
     KEY_WORDS,
     TITLE_WORDS,
     is_part,
@@ -20,7 +21,6 @@ from pgs_neo4j.survey.names import (
     rank_title,
     split_words,
 )
-from pgs_neo4j.survey.values import LabelSample, NodeProperty, RelationshipProperty, Survey
 
 WEIGHT_WORDS = (
     "weight",

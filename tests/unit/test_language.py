@@ -39,7 +39,7 @@ DATA = {
     "pgs_neo4j/text/stopwords.py": "words that users' texts hold, in any spelling",
     "pgs_neo4j/text/extraction/names.py": "words that users' texts hold, in any spelling",
     "pgs_neo4j/text/local_extraction/small_words.py": "words that users' texts hold",
-    "pgs_neo4j/survey/names.py": "words that users' property names hold, in any spelling",
+    "pgs_neo4j/text/property_names.py": "words that users' property names hold, in any spelling",
     "pgs_neo4j/text/gist.py": "words that users' texts hold, in any spelling",
     "tests/unit/tools/test_relock.py": "a license as its owner spells it",
 }

@@ -11,7 +11,7 @@ from pgs_neo4j.model.documents import Chunk, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.local_extraction import extract_terms
 
-FORM = "2"
+FORM = "3"
 """Of the rules; another one makes documents stale."""
 
 

@@ -131,7 +131,8 @@ def _record(record: LoadedDocument | RefusedDocument) -> list[Any]:
     if isinstance(record, RefusedDocument):
         return [record.id, record.reason]
     given = [[one.name, one.type, one.start, one.end] for one in record.text.given]
-    return [record.id, record.text.text, given, record.size, record.name, record.note]
+    content = [record.text.text, given, record.text.labels]
+    return [record.id, *content, record.size, record.name, record.note]
 
 
 @dataclass(slots=True)

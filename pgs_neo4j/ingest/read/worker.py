@@ -234,9 +234,9 @@ def _size_of(file: BinaryIO) -> int:
 def _record_of(record: list[Any], media_type: str) -> LoadedDocument | RefusedDocument:
     if len(record) == REFUSED:
         return RefusedDocument(id=record[0], reason=record[1])
-    id_, text, given, size, name, note = record
+    id_, text, given, labels, size, name, note = record
     entities = tuple(GivenEntity(*one) for one in given)
-    content = DocumentText(text=text, given=entities)
+    content = DocumentText(text=text, given=entities, labels=tuple(labels))
     return LoadedDocument(
         id=id_, text=content, size=size, name=name, note=note, media_type=media_type
     )

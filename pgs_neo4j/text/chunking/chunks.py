@@ -86,6 +86,7 @@ def _chunks(
             path=past.path_at(sentences[0]),
             page=_page(document.page_starts, start, stretch),
             given=past.given_in(start, end),
+            labels=document.labels,
         )
         past.add(group)
 

@@ -157,7 +157,7 @@ def _read(text: str, flags: int, places: _Places) -> None:
     """Count the stretches of words of a sentence that nothing divides."""
     pieces = TOKEN.split(text)
     stretch: list[Word] = []
-    initial = True
+    initial = pieces[0].strip() != ":"  # it is a value behind a label
     noun = False
     for place in range(1, len(pieces), 2):
         word = word_of(pieces[place])

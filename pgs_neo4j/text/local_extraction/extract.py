@@ -15,6 +15,7 @@ from itertools import combinations, islice
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, ExtractedRelation, Extraction
 from pgs_neo4j.text.extraction.names import name_fault, normalize_name
 from pgs_neo4j.text.local_extraction.candidates import Candidate, count_candidates
+from pgs_neo4j.text.local_extraction.labels import blank_labels
 from pgs_neo4j.text.local_extraction.links import (
     StatedRelation,
     find_definitions,
@@ -72,6 +73,7 @@ def extract_terms(chunk: Chunk, most: int = MOST_TERMS) -> Extraction:
     A relation is stated by a sentence, a heading, or a link, or two terms share ``SHARED``
     sentences.
     """
+    chunk = blank_labels(chunk)
     candidates = count_candidates(chunk)
     terms = best_terms({key: one for key, one in candidates.items() if _is_name(one.name)}, most)
     stated = [*find_headings(chunk), *islice(find_links(chunk), MOST_STATED)]

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.survey import RelationshipProperty, candidates
-from pgs_neo4j.survey.names import rank_name, split_words
 from pgs_neo4j.survey.wording import quote_name
+from pgs_neo4j.text.property_names import rank_name, split_words
 from tests.unit.survey.samples import label, name, number, of, text, vector
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.survey import candidates
-from pgs_neo4j.survey.names import names_fact, rank_title
 from pgs_neo4j.survey.shapes import Shape
+from pgs_neo4j.text.property_names import names_fact, rank_title
 from tests.unit.survey.samples import label, name, number, text
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO, TextIO, cast
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.graph.hashes import encoded, hash64
+from pgs_neo4j.graph.hashes import digest, encoded, hash64
 from pgs_neo4j.ingest.read.limits import MOST_RATIO, MOST_REFUSED
+from pgs_neo4j.ingest.read.records.choosing import ChosenColumns, Fields, choose_columns
 from pgs_neo4j.ingest.read.records.lines import Item, open_text
 from pgs_neo4j.ingest.read.records.objects import read_json, read_json_lines
-from pgs_neo4j.ingest.read.records.record import RecordText, make_document
+from pgs_neo4j.ingest.read.records.record import RecordText, fields_of, make_document
 from pgs_neo4j.ingest.read.records.tables import read_table
 from pgs_neo4j.model.documents import LoadedDocument, RecordColumns, RefusedDocument
 
 RECORDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 """Endings of files of records."""
+SAMPLE_RECORDS, SAMPLE_LETTERS = 1_000, 1_000_000
+"""Records from which columns are chosen, and characters in them that are enough."""
 
 
 def read_records(
@@ -31,9 +35,11 @@ def read_records(
     seen: set[int] = set()
     written = refused = 0
     try:
-        for item in _items(stream, ending, columns, most):
+        records = _Sampled(_items(stream, ending, columns, most))
+        chosen = records.choose(id_)
+        for item in records:
             try:
-                made = _document(item, columns, seen)
+                made = _document(item, columns, chosen, seen)
             except InputFileError as error:
                 refused += 1
                 if refused <= MOST_REFUSED:
@@ -76,13 +82,54 @@ def _items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> It
     return read_json(stream, most) if ending == ".json" else read_json_lines(stream, most)
 
 
-def _document(item: Item, columns: RecordColumns, seen: set[int]) -> RecordText:
+def _document(
+    item: Item, columns: RecordColumns, chosen: ChosenColumns, seen: set[int]
+) -> RecordText:
     """Return the document of a record. Raises InputFileError, also for a key that is taken."""
     if item.fields is None:
         raise InputFileError(item.reason)
-    made = make_document(item.fields, columns)
+    made = make_document(fields_of(item.fields), columns, chosen)
+    if made.guessed and hash64(encoded(made.key)) in seen:
+        # The column looked like a key as far as the sample went, so its text tells it apart.
+        made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")
     key = hash64(encoded(made.key))
     if key in seen:
         raise InputFileError(f"an earlier record has the key {made.key!r} as well")
     seen.add(key)
     return made
+
+
+@dataclass(slots=True)
+class _Sampled:
+    """Records of which the first ones are read ahead; a fault is raised in its place."""
+
+    items: Iterator[Item]
+    _ahead: list[Item] = field(default_factory=list)
+    _fault: InputFileError | None = None
+
+    def choose(self, file: str) -> ChosenColumns:
+        """Return the columns that the first records speak for."""
+        sample: list[Fields] = []
+        letters = 0
+        try:
+            for item in self.items:
+                self._ahead.append(item)
+                with suppress(InputFileError):  # it is refused in its place
+                    sample += [fields_of(item.fields)] if item.fields is not None else []
+                letters += _letters(sample[-1].values()) if item.fields and sample else 0
+                if len(self._ahead) == SAMPLE_RECORDS or letters > SAMPLE_LETTERS:
+                    break
+        except InputFileError as error:
+            self._fault = error
+        return choose_columns(sample, file)
+
+    def __iter__(self) -> Iterator[Item]:
+        ahead, self._ahead = self._ahead, []
+        yield from ahead
+        if self._fault is not None:
+            raise self._fault
+        yield from self.items
+
+
+def _letters(values: Iterable[tuple[str, ...]]) -> int:
+    return sum(len(one) for column in values for one in column)

@@ -8,67 +8,114 @@ from dataclasses import dataclass, field
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.read.limits import MOST_DEPTH
+from pgs_neo4j.ingest.read.records.choosing import (
+    KEYS,
+    LONGEST_KEY,
+    TITLES,
+    ChosenColumns,
+    Fields,
+)
 from pgs_neo4j.ingest.read.text import normalize
 from pgs_neo4j.model.documents import DocumentText, GivenEntity, RecordColumns
 from pgs_neo4j.text.extraction.names import normalize_name
 
 TEXTS = ("text", "body", "content", "article", "abstract", "description", "message", "comment")
-TITLES = ("title", "headline", "subject", "name")
-KEYS = ("id", "_id", "key", "uuid")
 """Columns that are taken if none is named, the first that a record has."""
-LONGEST_KEY = 200
+MISSING = frozenset(("NULL", "null", "\\N", "NaN", "nan", "#N/A", "N/A", "n/a"))
+"""How databases and spreadsheets write that a cell has no value. ``None`` may be an answer."""
 LONGEST_NAME = 200
 LONGEST_TITLE = 200
 """Characters of a title by which a document is called; the name of each chunk repeats it."""
+LONGEST_BEGINNING = 80
+"""Characters of its first values, by which a record with neither title nor key is called."""
 
-Fields = Mapping[str, tuple[str, ...]]
-"""Values by column, in the order of the record."""
+_NONE_CHOSEN = ChosenColumns()
 
 
 @dataclass(frozen=True, slots=True)
 class RecordText:
-    """The document of a record; ``key`` tells it from others of its file."""
+    """The document of a record; ``key`` tells it from others of its file.
+
+    It is ``guessed`` if no column that is always a key has it, so that records may share it.
+    """
 
     key: str
     title: str
     text: DocumentText
+    guessed: bool = False
 
 
-def make_document(record: Mapping[str, object], columns: RecordColumns) -> RecordText:
-    """Return the document of a record. Raises InputFileError, also for a column it lacks."""
-    fields = dict(_flat(record, "", 0))
+def fields_of(record: Mapping[str, object]) -> Fields:
+    """Return the values of a record by column. Raises InputFileError if it is nested too deeply."""
+    return dict(_flat(record, "", 0))
+
+
+def make_document(
+    fields: Fields, columns: RecordColumns, chosen: ChosenColumns = _NONE_CHOSEN
+) -> RecordText:
+    """Return the document of a record. Raises InputFileError, also for a column it lacks.
+
+    ``chosen`` are the columns that its file speaks for, if it has none of the usual names.
+    """
     for named in (columns.text, columns.key):
         if named and not fields.get(named):
             raise InputFileError(f"it has nothing in the column {named!r}")
-    title = columns.title or _first(fields, TITLES)
+    title = columns.title or _first(fields, TITLES) or _if_given(fields, chosen.title)
     key = columns.key or _first(fields, KEYS)
-    text, given = _composed(fields, columns, title, key)
-    name = _line(" ".join(fields.get(key, ()))) if key else ""
+    guess = None if key else _if_given(fields, chosen.key)
+    text = _composed(fields, columns, title, key)
+    name = _line(" ".join(fields.get(key or guess or "", ())))
     if len(name) > LONGEST_KEY:
-        raise InputFileError(f"its key has more than {LONGEST_KEY} characters; name another column")
-    heading = _line(" ".join(fields.get(title, ()))) if title else ""
-    called = heading[:LONGEST_TITLE].rstrip()
-    return RecordText(name or digest(text)[:16], called, DocumentText(text=text, given=given))
+        if key:
+            raise InputFileError(
+                f"its key has more than {LONGEST_KEY} characters; name another column"
+            )
+        name = ""
+    called = _line(" ".join(fields.get(title, ()))) if title else ""
+    if not (called or name):
+        called = _beginning(fields)
+    return RecordText(
+        name or digest(text.text)[:16],
+        called[:LONGEST_TITLE].rstrip(),
+        text,
+        guessed=bool(guess),
+    )
 
 
 def _composed(
     fields: Fields, columns: RecordColumns, title: str | None, key: str | None
-) -> tuple[str, tuple[GivenEntity, ...]]:
-    """Return the text of a record, and the entities that its columns name."""
+) -> DocumentText:
+    """Return the text of a record, with the entities that its columns name."""
     body = columns.text or _first(fields, TEXTS)
     types = dict(columns.entities)
     writer = _RecordWriter(types)
     if title:
         writer.add("# ", fields.get(title, ())[:1], title, "\n\n")
+    labels: list[str] = []
     for name in fields:
         if name not in (title, body) and (name in types or not (body or name == key)):
-            writer.add(f"{_line(name)}: ", fields[name], name, "\n")
+            label = _line(name)
+            if fields[name]:
+                labels.append(label)
+            writer.add(f"{label}: ", fields[name], name, "\n")
     if body:
         writer.end(fields.get(body, ()))
     text = writer.text
     if not text.strip():
         raise InputFileError("it has no text")
-    return text, tuple(writer.given)
+    return DocumentText(text=text, given=tuple(writer.given), labels=tuple(labels))
+
+
+def _beginning(fields: Fields) -> str:
+    """Return the first values of a record, by which it can be told from others in a list."""
+    said: list[str] = []
+    for name, values in fields.items():
+        # A number alone says nothing in a list.
+        said += [v if any(map(str.isalpha, v)) else f"{_line(name)} {v}" for v in values[:1]]
+        if sum(map(len, said)) >= LONGEST_BEGINNING:
+            break
+    said = [_line(one) for one in said]
+    return ", ".join(said)[:LONGEST_BEGINNING].rstrip(", ")
 
 
 @dataclass(slots=True)
@@ -114,6 +161,10 @@ class _RecordWriter:
         self.length += len(piece)
 
 
+def _if_given(fields: Fields, column: str | None) -> str | None:
+    return column if column and fields.get(column) else None
+
+
 def _first(fields: Fields, names: Iterable[str]) -> str | None:
     """Return the first column of these names that has a value, whatever its case."""
     known = {name.lower(): name for name, values in reversed([*fields.items()]) if values}
@@ -141,7 +192,8 @@ def _plain(value: object) -> str:
     """Return a value as text; nothing for what is missing, blank, or nested."""
     if value is None or isinstance(value, Mapping | list):
         return ""
-    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+    text = str(value).lower() if isinstance(value, bool) else str(value).strip()
+    return "" if text in MISSING else text
 
 
 def _is_name(value: str) -> bool:

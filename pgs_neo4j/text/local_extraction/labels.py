@@ -1,0 +1,40 @@
+"""Blanks the names of columns before the values of a record, which are its only content."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from pgs_neo4j.model.documents import Chunk
+
+AFTER = ": "
+MOST_TRIED = 8
+"""Colons of a line behind which its value may begin; the name of a column has hardly any."""
+
+
+def blank_labels(chunk: Chunk) -> Chunk:
+    """Return a chunk with blanks for the labels of its lines; all places stay as they are.
+
+    The colon stays, so that a name behind it is not taken for the beginning of a sentence.
+    """
+    if not chunk.labels:
+        return chunk
+    labels = _set_of(chunk.labels)
+    lines = (_blank(line, labels) for line in chunk.text.split("\n"))
+    return replace(chunk, text="\n".join(lines))
+
+
+def _blank(line: str, labels: frozenset[str]) -> str:
+    end = -1
+    for _ in range(MOST_TRIED):
+        end = line.find(AFTER, end + 1)
+        if end < 0:
+            break
+        if line[:end] in labels:
+            return " " * end + line[end:]
+    return line
+
+
+@lru_cache(maxsize=8)
+def _set_of(labels: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(labels)
