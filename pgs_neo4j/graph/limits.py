@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pgs_neo4j.graph.bounds import Limits, sizes_of
+from pgs_neo4j.graph.connected import connect
 from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, counted, dense
 from pgs_neo4j.graph.merge import join_siblings, merge
 from pgs_neo4j.graph.pool import pool
@@ -59,11 +60,12 @@ def apply_limits(
     may exceed ``max_tokens``. A light community of the graph itself may exceed ``max_nodes`` a
     little (:meth:`Limits.stands`). Every partition reaches the minimum of nodes or half of the
     tokens. Exceptions are pools, and a graph that is smaller than the minimum and becomes one
-    partition. Edges whose weights are all zero count one each. ``pool_order`` ``(n,)`` ranks the
-    nodes for dividing a pool that is too large. Without ``refined``, no single node moves, and
-    communities that fit stay as they are. The result depends neither on the order of edges nor on
-    the numbers of labels. Raises ValueError when the arrays do not have one entry per node,
-    or tokens are negative.
+    partition. A partition other than a pool is connected, unless a piece of it would be too small,
+    and no neighbor has room for it (:func:`pgs_neo4j.graph.connected.connect`). Edges whose weights
+    are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for dividing a pool that is
+    too large. Without ``refined``, no single node moves, and communities that fit stay as they are,
+    also in pieces. The result depends neither on the order of edges nor on the numbers of labels.
+    Raises ValueError when the arrays do not have one entry per node, or tokens are negative.
     """
     _check(edges.node_count, labels, tokens)
     communities = dense(labels)
@@ -123,7 +125,9 @@ def _divided(
     """Return communities ``(n,)`` within limits, without pools."""
     divided = split(edges, communities, tokens, limits)
     joined = join_siblings(edges, merge(edges, divided, tokens, limits), tokens, limits)
-    parts = refine(edges, joined, communities, tokens, limits) if refined else joined
+    parts = joined
+    if refined:
+        parts = connect(edges, refine(edges, joined, communities, tokens, limits), tokens, limits)
     pieces = np.bincount(communities[np.unique(divided, return_index=True)[1]])
     return Limited(
         labels=parts,

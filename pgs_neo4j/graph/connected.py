@@ -1,0 +1,68 @@
+"""Takes partitions apart where nothing connects their pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgs_neo4j.graph.bounds import Limits, sizes_of
+from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, dense
+from pgs_neo4j.graph.merge import merge
+
+ROUNDS = 8
+"""Times that partitions are taken apart and some of them put together again; two are usual."""
+
+
+def connect(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+    """Return labels ``0 .. k-1`` whose parts are connected, as far as the limits allow.
+
+    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. Each piece of a part becomes a
+    part of its own if it is large enough. A small one joins the neighbor that it belongs to most,
+    as in :func:`merge`. A part stays in pieces if otherwise one of them would be too small for a
+    partition, and no neighbor has room for it, as for thousands of leaves around a full hub. What
+    is in a component of the graph that is too small itself stays small, for a pool.
+    """
+    parts = dense(labels)
+    pieces = components(edges, parts)
+    if int(pieces.max(initial=-1)) == int(parts.max(initial=-1)):
+        return parts
+    # What is small by itself, or within a component of the graph that is, was never placed.
+    former = _small(parts, tokens, limits)
+    former |= _small(components(edges, np.zeros_like(parts)), tokens, limits)
+    held = np.zeros(int(parts.max()) + 1, dtype=np.bool_)
+    for _ in range(ROUNDS):
+        apart = dense(np.where(held[parts], parts, held.size + pieces))
+        placed = merge(edges, apart, tokens, limits)
+        lost = parts[_small(placed, tokens, limits) & ~former]
+        if not lost.size:
+            return placed
+        held[lost] = True
+    return parts
+
+
+def components(edges: Edges, labels: IntArray) -> IntArray:
+    """Return labels ``0 .. c-1`` ``(n,)`` of the connected pieces of parts ``(n,)``.
+
+    A relationship of any weight connects. Each round halves the way to the lowest node of a piece,
+    so there are about log n of them.
+    """
+    inside = labels[edges.source] == labels[edges.target]
+    source, target = edges.source[inside], edges.target[inside]
+    root = np.arange(labels.size)
+    while source.size:
+        low = np.minimum(root[source], root[target])
+        before = root.copy()
+        # Hooking the roots, not the nodes, joins whole trees at once.
+        np.minimum.at(root, before[source], low)
+        np.minimum.at(root, before[target], low)
+        while not np.array_equal(root, up := root[root]):
+            root = up
+        if np.array_equal(root, before):
+            break
+    return dense(root)
+
+
+def _small(parts: IntArray, tokens: IntArray, limits: Limits) -> BoolArray:
+    """Return whether each node ``(n,)`` is in a part that is too small."""
+    sizes = sizes_of(parts, tokens)
+    small: BoolArray = limits.small(sizes.nodes, sizes.tokens)[parts]
+    return small
