@@ -289,6 +289,9 @@ def main() -> None:
 def _report_fault(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    from pgs_neo4j.cli.run import report_fault
+    from pgs_neo4j.cli.run import report_fault, report_interruption
 
+    if issubclass(kind, KeyboardInterrupt):
+        report_interruption()
+        return
     report_fault(kind, error, trace)

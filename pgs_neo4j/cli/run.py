@@ -55,6 +55,10 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
         json_logs.apply_settings()
     catch_library_logs(write=debugging())
     gc.set_threshold(*COLLECTED_AFTER)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        # From here on there is something to clean up. On Windows, the runner's own handling does
+        # it, and the runner replaces this handler only.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with asyncio.Runner() as runner:
             code = runner.run(_watched(work, stop)) or DONE
@@ -68,6 +72,8 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
         _trace()
         for note in _notes(error):
             output.note(note)
+        code = INTERRUPTED
+    except KeyboardInterrupt:  # before the first await, or after the last
         code = INTERRUPTED
     except BrokenPipeError:
         output.silence(sys.stdout)
