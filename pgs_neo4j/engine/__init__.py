@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.runs.listing import RunInfo
     from pgs_neo4j.runs.runs import StoredRun
     from pgs_neo4j.runs.session import SessionInfo
-    from pgs_neo4j.survey import LabelSample, NodeProperty, Proposal, Survey, propose
+    from pgs_neo4j.survey import Domain, LabelSample, NodeProperty, Proposal, Survey, propose
 
 __all__ = [
     "DEMO_GRAPH",
@@ -51,6 +51,7 @@ __all__ = [
     "Check",
     "CreatedIndexes",
     "DayCost",
+    "Domain",
     "EndedJob",
     "FailedJob",
     "GraphChange",
@@ -96,6 +97,7 @@ _HOMES = {
     "CreatedIndexes": "engine.indexes",
     "DEMO_GRAPH": "engine.loading",
     "DEMO_QUESTIONS": "demo.graph",
+    "Domain": "survey",
     "EndedJob": "engine.repartition",
     "FailedJob": "engine.repartition",
     "GraphChange": "catalog",

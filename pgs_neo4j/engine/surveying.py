@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j import survey as surveys
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.survey import Proposal, Survey
+from pgs_neo4j.survey import Domain, Proposal, Survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,18 @@ class Surveyor:
     async def check_labels(self, labels: Sequence[str]) -> None:
         """Raise MappingError for a label that no node has, with the one that may be meant."""
         await surveys.check_labels(self._core.db, labels)
+
+    async def domains(self, survey: Survey) -> tuple[tuple[Domain, Proposal], ...]:
+        """Return the domains of a survey of all labels with a proposal for each, largest first.
+
+        A domain has the labels that relationships or common nodes connect. A database of one
+        domain has one. Raises DatabaseError.
+        """
+        found = await surveys.read_domains(self._core.db, survey)
+        return tuple(
+            (one, surveys.propose(surveys.restrict_survey(survey, one), one.labels))
+            for one in found
+        )
 
     def propose(self, survey: Survey, labels: Collection[str] = ()) -> Proposal:
         """Return the graph mapping that suits a survey, with the reasons.

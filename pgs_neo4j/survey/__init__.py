@@ -1,5 +1,6 @@
 """Surveys an existing database and proposes a graph mapping for it."""
 
+from pgs_neo4j.survey.domains import Domain, read_domains, restrict_survey
 from pgs_neo4j.survey.proposal import Proposal, propose
 from pgs_neo4j.survey.sample import survey
 from pgs_neo4j.survey.validation import check_labels, validate
@@ -12,6 +13,7 @@ from pgs_neo4j.survey.values import (
 )
 
 __all__ = [
+    "Domain",
     "LabelSample",
     "NodeProperty",
     "Proposal",
@@ -20,6 +22,8 @@ __all__ = [
     "TypeSample",
     "check_labels",
     "propose",
+    "read_domains",
+    "restrict_survey",
     "survey",
     "validate",
 ]

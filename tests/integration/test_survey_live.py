@@ -8,7 +8,14 @@ from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import DatabaseAuthError, MappingError, QueryError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.survey import LabelSample, propose, survey, validate
+from pgs_neo4j.survey import (
+    LabelSample,
+    propose,
+    read_domains,
+    restrict_survey,
+    survey,
+    validate,
+)
 from pgs_neo4j.survey import sample as sampling
 from tests.database import alter
 from tests.graphs import checksum, papers
@@ -239,3 +246,25 @@ async def test_keys_that_nodes_share_are_refused_unless_they_are_few(db: Databas
     assert note.startswith("2 of 162 nodes share their value of doi (such as 'doi/7')")
     with pytest.raises(MappingError, match="topic is not a key, because 160 of 160 nodes share"):
         await validate(db, GraphMapping(text=("abstract",), key="topic"))
+
+
+async def test_domains_that_nothing_connects_are_proposed_apart(db: Database) -> None:
+    await alter(
+        db,
+        "CREATE (:Person:Actor {name: 'Ann'})-[:ACTED_IN]->(:Movie {title: 'Rivers'}), "
+        "(:Person {name: 'Bob'}), (:Actor:Star {name: 'Cid'}), "
+        "(:Product {productName: 'Chai', about: 'A tea that is drunk with milk and spices.'})"
+        "-[:ACTED_IN]->(:Supplier {companyName: 'Exotic'}), (:Alone {title: 'x'}), "
+        "(:PgsMeta)-[:PGS_OF]->(:Alone {title: 'y'})",
+    )
+    found = await survey(db)
+    domains = await read_domains(db, found)
+    assert [one.labels for one in domains] == [
+        ("Actor", "Person", "Movie", "Star"), ("Alone",), ("Product", "Supplier"),
+    ]  # fmt: skip
+    assert [one.relationship_types for one in domains] == [("ACTED_IN",), (), ("ACTED_IN",)]
+    shop = propose(restrict_survey(found, domains[2]), domains[2].labels).mapping
+    assert shop.labels == ("Product", "Supplier")
+    assert shop.titles == ("Product.productName",)
+    assert shop.title == "companyName"
+    assert await validate(db, shop) == []

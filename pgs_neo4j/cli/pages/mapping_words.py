@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli.pages.shell_words import command_line
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
 
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import Domain, Proposal
+
+LONGEST = 40
+"""Characters of a name that is made of a label."""
 FIRST_QUESTION = "What is this graph about, and what is missing?"
 
 
@@ -38,6 +45,18 @@ def add_command(name: str, mapping: GraphMapping) -> str:
                 # Only this form accepts a name that begins with a dash.
                 words += [f"{option}={value}"] if value.startswith("-") else [option, value]
     return command_line(words)
+
+
+def domain_commands(domains: Sequence[tuple[Domain, Proposal]]) -> list[str]:
+    """Return the ``pgs graph add`` command of each domain, with names that differ."""
+    commands: list[str] = []
+    taken: set[str] = set()
+    for number, (domain, proposal) in enumerate(domains, start=1):
+        plain = re.sub(r"[^a-z0-9]+", "-", domain.labels[0].lower()).strip("-")[:LONGEST]
+        name = plain if plain and plain not in taken else f"domain-{number}"
+        taken.add(name)
+        commands.append(add_command(name, proposal.mapping))
+    return commands
 
 
 @dataclass(frozen=True, slots=True)

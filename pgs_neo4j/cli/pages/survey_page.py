@@ -12,10 +12,11 @@ from pgs_neo4j.cli.pages import tables as plain_tables
 from pgs_neo4j.text.shown import counted, one_line, percent, plain
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import LabelSample, NodeProperty, Proposal, Survey
+    from pgs_neo4j.engine import Domain, LabelSample, NodeProperty, Proposal, Survey
 
 MOST_LABELS = 15
 MOST_PROPERTIES = 8
+MOST_DOMAINS = 10
 
 
 def heading(survey: Survey) -> list[str]:
@@ -67,6 +68,21 @@ def proposed(
         lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
     # Not wrapped: a command is copied as a whole.
     return [*lines, "", plain(command)] if command else lines
+
+
+def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
+    """Return the domains of a database with the command for each; the proposal for all follows."""
+    counts = {sample.label: sample.count for sample in survey.labels}
+    lines = ["", f"{counted(len(domains), 'domain')} that no relationship connects"]
+    for domain, command in list(zip(domains, commands, strict=True))[:MOST_DOMAINS]:
+        nodes = counted(sum(counts[label] for label in domain.labels), "node")
+        named = ", ".join(one_line(label) for label in domain.labels[:MOST_LABELS])
+        more = len(domain.labels) - MOST_LABELS
+        named += f", and {more} more labels" if more > 0 else ""
+        lines += ["", f"  {named} ({nodes})", plain(command)]
+    if len(domains) > MOST_DOMAINS:
+        lines += ["", f"  and {len(domains) - MOST_DOMAINS} more; --json lists all"]
+    return [*lines, "", "All of them together:"]
 
 
 def _rows(sample: LabelSample) -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,7 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
-from pgs_neo4j.cli.pages.mapping_words import add_command
+from pgs_neo4j.cli.pages.mapping_words import add_command, domain_commands
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
 
@@ -25,7 +25,8 @@ def inspect(
 
     Reads counts and a sample only. The last line is a command ready to run. Graphs that
     neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized. Where
-    several domains share a database, --label proposes a graph of one of them.
+    several domains share a database that no relationship connects, each has a command of its own;
+    --label proposes a graph of chosen labels.
 
     \b
       pgs inspect
@@ -42,6 +43,7 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
         await pgs.survey.check_labels(chosen)
         survey = await pgs.survey(chosen)
         proposal = propose(survey, chosen)
+        domains = [] if chosen else await pgs.survey.domains(survey)
         labels = set(proposal.mapping.labels or (sample.label for sample in survey.labels))
         stored = [
             graph.name
@@ -49,6 +51,7 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
             if not graph.mapping.labels or labels <= set(graph.mapping.labels)
         ]
     command = add_command(name, proposal.mapping) if survey.nodes else None
+    apart = domain_commands(domains)
     if as_json:
         output.write_json(
             {
@@ -57,6 +60,10 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
                 "notes": list(proposal.notes),
                 "recognized": proposal.recognized,
                 "command": command,
+                "domains": [
+                    {**plain_data(domain), "mapping": plain_data(own.mapping), "command": line}
+                    for (domain, own), line in zip(domains, apart, strict=True)
+                ],
                 "stored": stored,
             }
         )
@@ -66,4 +73,6 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
     output.write_lines(survey_page.heading(survey))
     for table in survey_page.tables(survey):
         output.write_table(table)
+    if len(domains) > 1:
+        output.write_lines(survey_page.apart([domain for domain, _ in domains], survey, apart))
     output.write_lines(survey_page.proposed(proposal, command, output.width(), stored))

@@ -1,0 +1,8 @@
+// Labels that nodes of a label have, each combination once, in the first `scan` nodes.
+// params: label: str, scan: int
+// returns: labels: list[str]
+// mode: read
+// language: 5, 25
+MATCH (n:$($label))
+WITH n LIMIT $scan
+RETURN DISTINCT labels(n) AS labels
