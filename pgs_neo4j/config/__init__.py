@@ -16,7 +16,7 @@ from pgs_neo4j.config.loading import (
     with_overrides,
 )
 from pgs_neo4j.config.notices import notices, unknown_variables
-from pgs_neo4j.config.provenance import Provenance, Source
+from pgs_neo4j.config.provenance import Provenance, Source, user_config_folder
 from pgs_neo4j.config.search_table import CONTEXT_TOKENS, SEARCH_KEYS, SearchDefaults
 from pgs_neo4j.config.settings import ADDRESSES, EmbedderName, Provider, Settings
 from pgs_neo4j.config.sources import config_file
@@ -76,5 +76,6 @@ __all__ = [
     "stored",
     "trusted_tokens",
     "unknown_variables",
+    "user_config_folder",
     "with_overrides",
 ]

@@ -111,6 +111,11 @@ def one_reading() -> Iterator[Inputs]:
         _INPUTS.reset(token)
 
 
+def user_config_folder() -> Path:
+    """Return the folder of a user's ``pgs.toml``: ``~/.config/pgs-neo4j`` on Linux."""
+    return user_config_path("pgs-neo4j")
+
+
 def find_file() -> tuple[Path | None, Source]:
     """Find the ``pgs.toml`` in force and its place.
 
@@ -122,7 +127,7 @@ def find_file() -> tuple[Path | None, Source]:
         if not path.is_file():
             raise ConfigError(f"PGS_CONFIG names {path}, which is not a file; correct or unset it")
         return path, "named"
-    here, users = Path.cwd() / FILE_NAME, user_config_path("pgs-neo4j") / FILE_NAME
+    here, users = Path.cwd() / FILE_NAME, user_config_folder() / FILE_NAME
     if here.is_file():
         return here, "user" if users.is_file() and here.samefile(users) else "directory"
     return (users, "user") if users.is_file() else (None, "default")

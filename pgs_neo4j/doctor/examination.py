@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
-from pgs_neo4j.config import PGSConfig, ServerAccess, Settings, notices
+from pgs_neo4j.config import (
+    PGSConfig,
+    ServerAccess,
+    Settings,
+    config_file,
+    notices,
+    user_config_folder,
+)
 from pgs_neo4j.doctor import connection, graphs, server
 from pgs_neo4j.doctor.check import Check, skip_checks
 from pgs_neo4j.doctor.connection import connect_in_stages
@@ -20,6 +27,14 @@ from pgs_neo4j.doctor.server import examine_server
 TIMEOUT_S = 60.0
 
 
+def _where() -> str:
+    """Return which file the settings are from, or where one would be read."""
+    found = config_file()
+    if found is not None:
+        return f"they are from {found}"
+    return f"there is no pgs.toml here or in {user_config_folder()}"
+
+
 async def examine(
     settings: Settings,
     config: PGSConfig,
@@ -33,7 +48,7 @@ async def examine(
     ``local`` is a check of the managed local server. Checks that depend on a failed one are
     skipped. The database does not change.
     """
-    checks = [Check("configuration", "ok", "all settings are within their ranges")]
+    checks = [Check("configuration", "ok", f"all settings are within their ranges; {_where()}")]
     checks += [Check("configuration", "warning", notice) for notice in notices(settings)]
     if local is not None:
         checks.append(local)

@@ -6,7 +6,15 @@ Needs the extra ``local``. Without it, importing this package raises LocalServer
 from pgs_neo4j.local.bulk_import import ImportResult, bulk_import
 from pgs_neo4j.local.logs import log_paths, log_tail
 from pgs_neo4j.local.options import LocalOptions, options_from_environment
-from pgs_neo4j.local.server import LocalServer, LocalStatus, ensure_running, reset, status, stop
+from pgs_neo4j.local.server import (
+    LocalServer,
+    LocalStatus,
+    ensure_running,
+    password_file,
+    reset,
+    status,
+    stop,
+)
 
 __all__ = [
     "ImportResult",
@@ -18,6 +26,7 @@ __all__ = [
     "log_paths",
     "log_tail",
     "options_from_environment",
+    "password_file",
     "reset",
     "status",
     "stop",

@@ -48,6 +48,11 @@ class LocalServer:
     gds: str
 
 
+def password_file(options: LocalOptions | None = None) -> Path:
+    """Return the private file that has the password of a data directory's server."""
+    return paths_of(options or LocalOptions()).password
+
+
 @dataclass(frozen=True, slots=True)
 class LocalStatus:
     """State of the server of a data directory; unknown values are None.

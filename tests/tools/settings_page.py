@@ -39,7 +39,9 @@ Each setting has a default. `pgs.toml` overrides the default, the environment ov
 `pgs.toml`, and a command line option or Python argument overrides them all.
 
 - `pgs.toml` is the file that `PGS_CONFIG` names. Without `PGS_CONFIG`, it is the one in the working
-  directory, or else the one in your configuration directory. Its keys are the names below.
+  directory, or else the one in your configuration directory: `~/.config/pgs-neo4j` on Linux,
+  `~/Library/Application Support/pgs-neo4j` on macOS. `pgs doctor` names the file in force. Its keys
+  are the names below.
 - Environment variables are the same names in capitals after `PGS_`, as in `PGS_NEO4J_URI`.
 - In Python, `PGS.connect(...)` takes every setting by its name. `pgs.execute(...)` takes every
   knob: `query_timeout_s`, and the settings from Partitions on except `[[schedule]]`.

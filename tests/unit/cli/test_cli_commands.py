@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,9 +62,9 @@ COMMANDS = (
     "export", "feedback", "graph",
     "graph add", "graph list", "graph remove", "graph show", "help", "index", "index create",
     "index drop", "index list", "ingest", "inspect", "jobs", "jobs list", "jobs show", "load",
-    "local", "local import", "local log", "local reset", "local start", "local status",
-    "local stop", "mcp", "partition", "partitions", "plan", "purge", "repartition", "resume",
-    "route", "runs", "schedule", "search", "serve", "sessions", "sessions delete",
+    "local", "local import", "local log", "local reset", "local shell", "local start",
+    "local status", "local stop", "mcp", "partition", "partitions", "plan", "purge",
+    "repartition", "resume", "route", "runs", "schedule", "search", "serve", "sessions", "sessions delete",
     "sessions list", "sessions show", "show", "token",
 )  # fmt: skip
 
@@ -371,6 +371,35 @@ def test_the_demo_loads_again_without_its_marker(tmp_path: Path) -> None:
     assert demo._read(marker) is None
     demo._write(marker, demo._edition())
     assert demo._read(marker) == demo._edition()
+
+
+def test_a_shell_is_opened_with_the_password_or_the_way_to_connect_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("hunter2\n")
+    found = local.LocalStatus(
+        running=True, data_dir=tmp_path, size_bytes=1, version="5.26", gds_version="2.13",
+        release="5.26", uri="bolt://127.0.0.1:7700",
+    )  # fmt: skip
+    monkeypatch.setattr(local, "status", lambda _: found)
+    monkeypatch.setattr(local, "password_file", lambda _: secret)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = pgs("local", "shell")
+    assert done.exit_code == 0
+    assert all(said in done.stdout for said in ("bolt://127.0.0.1:7700", "neo4j", str(secret)))
+    assert "hunter2" not in done.stdout + done.stderr
+    program = tmp_path / "cypher-shell"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    opened: list[Any] = []
+    monkeypatch.setattr(os, "execve", lambda *given: opened.append(given))
+    assert pgs("local", "shell").exit_code == 0
+    ((name, words, environment),) = opened
+    assert (name, words) == (str(program), [str(program), "-a", "bolt://127.0.0.1:7700"])
+    assert environment["NEO4J_PASSWORD"] == "hunter2"
+    monkeypatch.setattr(local, "status", lambda _: replace(found, running=False))
+    assert "'pgs local start' starts it" in pgs("local", "shell").stderr
 
 
 def test_without_a_local_server_status_and_stop_say_so_and_name_the_release(

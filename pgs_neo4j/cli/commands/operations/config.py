@@ -26,7 +26,8 @@ def config() -> None:
 def show(as_json: JsonOption = False) -> None:
     """Show every setting with its value, origin, and meaning.
 
-    Set each in pgs.toml by its name, or in the environment as PGS_ and its name in capitals.
+    Set each in pgs.toml by its name, or in the environment as PGS_ and its name in capitals. The
+    file is here, or in your configuration directory, ~/.config/pgs-neo4j on Linux.
     Secrets are masked.
     """
     run(_show(as_json=as_json))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +30,8 @@ ReleaseOption = Annotated[
         help="Release of Neo4j; default: 5.26.",
     ),
 ]
+
+USER = "neo4j"
 
 local_app = typer.Typer(
     no_args_is_help=True,
@@ -132,6 +136,42 @@ def _release_flag(state: LocalStatus) -> str:
     from pgs_neo4j.local.lockfile import DEFAULT
 
     return "" if state.release == DEFAULT else f" --release {state.release}"
+
+
+@local_app.command("shell")
+def shell(release: ReleaseOption = None) -> None:
+    """Open cypher-shell on the running local server, or say how to connect to it otherwise.
+
+    cypher-shell is a program of Neo4j's; where it is on PATH, it gets address and password. Neo4j
+    Browser and drivers take the same.
+    """
+    run(_shell(release))
+
+
+async def _shell(release: str | None) -> None:
+    from pgs_neo4j import local
+
+    options = local.options_from_environment(release=release)
+    state = local.status(options)
+    if not state.running or state.uri is None:
+        raise UsageError(
+            f"the local server is not running; 'pgs local start{_release_flag(state)}' starts it"
+        )
+    password = local.password_file(options)
+    program = shutil.which("cypher-shell")
+    if program is None:
+        output.write_lines(
+            [
+                "cypher-shell is not on PATH; connect Neo4j Browser or a driver:",
+                f"  address   {state.uri}",
+                f"  user      {USER}",
+                f"  password  in the file {password}",
+            ]
+        )
+        return
+    # In the environment and not among the words, which other users of the machine can see.
+    secret = {"NEO4J_USERNAME": USER, "NEO4J_PASSWORD": password.read_text().strip()}
+    os.execve(program, [program, "-a", state.uri], {**os.environ, **secret})
 
 
 @local_app.command("log")
