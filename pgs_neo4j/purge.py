@@ -15,13 +15,29 @@ PURGES = 3  # a run under way may record something between two steps of the firs
 
 
 @dataclass(frozen=True, slots=True)
+class KeptGraph:
+    """Nodes of a graph that was ingested or loaded; a loaded one has no documents."""
+
+    graph: str
+    nodes: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class Purged:
-    """The counts of what a purge removed."""
+    """The counts of what a purge removed, and what stays since it is the user's.
+
+    ``kept`` are graphs that were ingested or loaded. ``kept_indexes`` are names of their indexes,
+    and ``kept_constraints`` of their constraints.
+    """
 
     nodes: int
     relationships: int
     constraints: int
     indexes: int
+    kept: tuple[KeptGraph, ...] = ()
+    kept_indexes: tuple[str, ...] = ()
+    kept_constraints: tuple[str, ...] = ()
 
 
 async def purge(db: Database) -> Purged:
@@ -46,7 +62,17 @@ async def purge(db: Database) -> Purged:
     for row in indexes:
         await db.write(queries.get("purge/drop_index"), name=row["name"])
     dropped = len(indexes) + len(await drop_indexes(db))
-    return Purged(before["nodes"], before["relationships"], len(constraints), dropped)
+    kept = await db.read(queries.get("purge/count_kept"))
+    names = await db.read(queries.get("purge/read_kept_indexes"))
+    return Purged(
+        before["nodes"],
+        before["relationships"],
+        len(constraints),
+        dropped,
+        tuple(KeptGraph(**row) for row in kept),
+        tuple(row["name"] for row in names if not row["constraint"]),
+        tuple(row["name"] for row in names if row["constraint"]),
+    )
 
 
 async def _count_ours(db: Database) -> Row:

@@ -78,6 +78,31 @@ async def holding(db: Database, text: str) -> set[tuple[str, str]]:
     return {(":".join(sorted(one[:-1])), one[-1]) for one in own}
 
 
+async def test_all_documents_are_deleted_with_their_graph_and_a_purge_tells_what_stays(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    await pgs.ingest(folder, "docs")
+    await pgs.ingest(folder / "river.md", "other")
+    done = await pgs.ingest.delete("docs", [one.id for one in await pgs.ingest.documents("docs")])
+    assert done.documents == 3
+    with pytest.raises(UsageError, match="graph other has documents"):
+        await pgs.ingest.remove_views("other")
+    await pgs.ingest.remove_views("docs")
+    await pgs.ingest.remove_views("docs")
+    assert {graph.name for graph in await pgs.graphs()} == {"other", "other.entities"}
+    assert not await fetch(db, "MATCH (n:LoadedNode {graph: 'docs'}) RETURN n.id AS id")
+    purged = await pgs.purge()
+    (kept,) = purged.kept
+    assert (kept.graph, kept.documents) == ("other", 1)
+    (counted,) = await fetch(db, "MATCH (n:LoadedNode) RETURN count(n) AS nodes")
+    assert kept.nodes == counted["nodes"] > 1
+    assert purged.kept_constraints == ("loaded_node_key",)
+    indexes = {row["name"] for row in await fetch(db, "SHOW INDEXES YIELD name RETURN name")}
+    assert {*purged.kept_indexes} == {name for name in indexes if name.startswith("ingested_")}
+    assert purged.kept_indexes
+    assert not {name for name in indexes if name.startswith("pgs_")}
+
+
 async def test_nothing_holds_the_text_of_a_deleted_document(
     pgs: PGS, db: Database, folder: Path
 ) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack, cast
 
+from pgs_neo4j import catalog
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.embedding import fit_of, fitted_call, priced_model
 from pgs_neo4j.calls.spending import Account, record_spending
@@ -16,11 +17,11 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
-from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
 from pgs_neo4j.engine.ingestion.writing import hold_graph
-from pgs_neo4j.errors import ModelError, UnknownDocumentError, UsageError
+from pgs_neo4j.errors import ModelError, UnknownDocumentError, UnknownGraphError, UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.ingest.arbiter.asking import ModelArbiter
 from pgs_neo4j.ingest.deletion.delete import delete_documents
@@ -53,6 +54,7 @@ from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from pgs_neo4j.text.natural_order import natural_key
 
 
 class IngestArguments(IngestOptions, Knobs, total=False):
@@ -178,7 +180,7 @@ class Ingester:
             await to_the_end(files.close())
 
     async def documents(self, graph: str) -> list[IngestedDocument]:
-        """Return the documents of a graph by id. Raises DatabaseError."""
+        """Return the documents of a graph in the natural order of ids. Raises DatabaseError."""
         found = await read_documents(self._core.db, graph)
         return [
             IngestedDocument(
@@ -189,7 +191,7 @@ class Ingester:
                 unread=one.unread,
                 unproven=one.chunks_unproven,
             )
-            for one in found.values()
+            for one in sorted(found.values(), key=lambda one: natural_key(one.id))
         ]
 
     async def document(
@@ -259,6 +261,18 @@ class Ingester:
             return await delete_documents(
                 core.db, writer, gone, forget_answers=forget, on_event=tell
             )
+
+    async def remove_views(self, graph: str) -> None:
+        """Remove a graph without documents, and that of its entities, from the stored graphs.
+
+        Their partitions and sessions go as well. Nothing happens to a graph that is not stored.
+        Raises UsageError for a graph that still has documents, and DatabaseError.
+        """
+        if await read_documents(self._core.db, graph):
+            raise UsageError(f"graph {graph} has documents; delete them first")
+        for name in (graph, f"{graph}{ENTITIES}"):
+            with suppress(UnknownGraphError):
+                await catalog.remove(self._core.db, name)
 
     def _tools(
         self,

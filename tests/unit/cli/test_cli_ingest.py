@@ -69,6 +69,7 @@ def engine(engine: StandIn) -> StandIn:
         "ingest": ingested(*outcomes("added", 2, chunks=2, extracted=1)),
         "ingest.plan": planned(*outcomes("added", 2, chunks=2, extracted=1)),
         "ingest.documents": STORED, "ingest.document": SHOWN, "ingest.delete": deleted(),
+        "ingest.remove_views": None,
     }  # fmt: skip
     llm = ScriptedLLM(lambda prompt: "")
     engine.have({"sweep_llm": llm, "synthesis_llm": llm, "settings": Settings()})
@@ -276,7 +277,8 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("ingest", "docs"), "--graph"),
     (("ingest", "--graph", "notes"), "Missing argument"),
     (("documents", "list"), "--graph"),
-    (("documents", "delete", "--graph", "notes"), "Missing argument"),
+    (("documents", "delete", "--graph", "notes"), "or --all for all of the graph"),
+    (("documents", "delete", "--graph", "notes", "a.md", "--all"), "or --all"),
     (("documents", "delete", "a.md"), "--graph"),
 ]
 
@@ -310,7 +312,7 @@ def test_documents_are_listed_without_a_model_and_as_json_even_if_there_are_none
         "unproven": 0,
     }  # fmt: skip
     engine.replies["ingest.documents"] = [replace(STORED[0], id=f"a\n{hostile}.md", size=0)]
-    assert listed() == "a [bold]red[/bold] 2Jtail.md  1 chunk, 0 kB\n"
+    assert listed() == "a [bold]red[/bold] 2Jtail.md  “curie.md”, 1 chunk, 0 kB\n"
     engine.replies["ingest.documents"] = []
     assert json.loads(listed("--json")) == {"documents": []}
     done = pgs("documents", "list", "--graph", "notes")
@@ -369,6 +371,27 @@ def test_confirmed_documents_are_deleted_and_the_proof_is_told(engine: StandIn) 
     done = delete("a.md", "a.md", "--yes")
     assert "1 document, 0 chunks, 0 entities, 0 relations" in on_one_line(done.stdout)
     assert "Searched" not in done.stdout
+
+
+def test_all_documents_are_deleted_with_their_graph(engine: StandIn) -> None:
+    engine.replies["ingest.delete"] = deleted(**PROOF)
+    refused = delete("--all")
+    assert refused.exit_code == 2
+    assert "all of graph notes, and its partitions" in on_one_line(refused.stderr)
+    assert [call[0] for call in engine.asked] == ["ingest.documents"]
+    engine.asked.clear()
+    assert delete("--all", "--yes").exit_code == 0
+    listed, gone, removed = engine.asked
+    assert listed[:2] == ("ingest.documents", "notes")
+    assert gone[:3] == ("ingest.delete", "notes", [one.id for one in STORED])
+    assert removed[:2] == ("ingest.remove_views", "notes")
+
+
+def test_a_graph_without_documents_keeps_its_mapping(engine: StandIn) -> None:
+    engine.replies["ingest.documents"] = []
+    refused = delete("--all", "--yes")
+    assert (refused.exit_code, [call[0] for call in engine.asked]) == (2, ["ingest.documents"])
+    assert "has no documents" in on_one_line(refused.stderr)
 
 
 @pytest.mark.parametrize("sentences", [0, 3])

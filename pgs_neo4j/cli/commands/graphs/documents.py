@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Annotated
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +14,12 @@ from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption, YesOpt
 from pgs_neo4j.cli.pages.text import size
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
+
+if TYPE_CHECKING:
+    from pgs_neo4j.model.ingest import IngestedDocument
 
 GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
 
@@ -38,7 +43,7 @@ async def _list(graph: str, *, as_json: bool) -> None:
         output.write_json({"documents": [plain_data(one) for one in documents]})
     elif documents:
         lines = [
-            f"{one_line(one.id)}  {counted(one.chunks, 'chunk')}, {size(one.size)}"
+            f"{one_line(one.id)}  {_title(one)}{counted(one.chunks, 'chunk')}, {size(one.size)}"
             + (", read in part" if one.unread else "")
             + (f", {one.unproven:,} unproven" if one.unproven else "")
             for one in documents
@@ -47,6 +52,12 @@ async def _list(graph: str, *, as_json: bool) -> None:
     else:
         told = f"graph {graph} has no documents; 'pgs ingest FOLDER --graph {graph}' adds them"
         output.note(told)
+
+
+def _title(document: IngestedDocument) -> str:
+    """Return the title of a document and a comma; nothing if it is called by the end of its id."""
+    called = document.name not in ("", PurePosixPath(document.id).name)
+    return f"“{one_line(document.name)}”, " if called else ""
 
 
 @documents_app.command("show")
@@ -78,11 +89,14 @@ async def _show(name: str, graph: str, *, as_json: bool) -> None:
 
 @documents_app.command("delete")
 def delete(
-    ids: Annotated[
-        list[str],
-        typer.Argument(metavar="DOCUMENT...", help="Ids, as 'pgs documents list' shows them."),
-    ],
     graph: GraphName,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DOCUMENT...", help="Ids, as 'pgs documents list' shows them."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Delete all documents, and then the graph itself.")
+    ] = False,
     forget: ForgetOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -94,12 +108,13 @@ def delete(
     Deletes their chunks, and the entities and relations that no other document states; those that
     stay are described by the other documents. Then searches the whole database for sentences that
     stood only in the deleted documents. Stored replies with such text are also deleted.
+    --all deletes the graph whole: then its partitions, sessions, and mapping as well.
 
     Exit codes: 0 nothing holds the text any more, 2 usage, 3 something still does (it is listed),
     4 another process writes these documents, 5 database.
     """
     listening = progress(quiet=quiet, verbose=verbose)
-    run(_delete(ids, graph, listening, forget=forget, yes=yes, as_json=as_json))
+    run(_delete(ids or [], graph, listening, every=every, forget=forget, yes=yes, as_json=as_json))
 
 
 async def _delete(
@@ -107,6 +122,7 @@ async def _delete(
     graph: str,
     listening: AbstractContextManager[Listener],
     *,
+    every: bool,
     forget: bool,
     yes: bool,
     as_json: bool,
@@ -118,10 +134,23 @@ async def _delete(
         deletion_notes,
     )
 
-    confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
+    if every == bool(ids):
+        raise UsageError("name the documents to delete, or --all for all of the graph")
+    if not every:
+        confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
     with listening as listener:
         async with engine(listener) as pgs:
+            if every:
+                ids = [one.id for one in await pgs.ingest.documents(graph)]
+                if not ids:
+                    raise UsageError(
+                        f"graph {graph} has no documents; 'pgs graph remove' removes its mapping"
+                    )
+                what = f"this deletes {counted(len(ids), 'document')}, all of graph {graph}"
+                confirm(f"{what}, and its partitions, sessions, and mapping", yes=yes)
             done = await pgs.ingest.delete(graph, ids, forget=forget)
+            if every:
+                await pgs.ingest.remove_views(graph)
     if as_json:
         output.write_json(deletion_json(done))
     else:

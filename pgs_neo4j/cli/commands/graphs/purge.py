@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption, YesOption
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.shown import counted, one_line
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import Purged
 
 
 def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
@@ -14,7 +20,7 @@ def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
 
     Your own graph stays as it is, and so do graphs made with 'pgs ingest' and 'pgs load'. Deletes
     stored graphs, partitions, and sessions: nodes labeled Pgs*, relationships PGS_*, their
-    constraints, and the indexes of 'pgs index create'.
+    constraints, and the indexes of 'pgs index create'. Says what stays, and what removes that.
     Asks for confirmation; without a terminal, pass --yes.
     """
     run(_purge(yes=yes, as_json=as_json))
@@ -38,3 +44,29 @@ async def _purge(*, yes: bool, as_json: bool) -> None:
     )
     indexes = counted(done.indexes, "index", "indexes")
     output.write_lines([f"{', '.join(deleted)}, and {indexes} of pgs deleted"])
+    for line in kept_lines(done):
+        output.note(line)
+
+
+def kept_lines(done: Purged) -> list[str]:
+    """Return what a purge leaves in the database, each with what removes it."""
+    lines: list[str] = []
+    for one in done.kept:
+        name, nodes = one_line(one.graph), counted(one.nodes, "node")
+        if one.documents:
+            documents = counted(one.documents, "document")
+            removes = f"'pgs documents delete --all --graph {name}' deletes them"
+            lines.append(f"graph {name} stays: {nodes} of {documents}; {removes}")
+        else:
+            match = f"MATCH (n:LoadedNode {{graph: {json.dumps(one.graph)}}})"
+            removes = f"'{match} DETACH DELETE n' deletes them in Cypher"
+            lines.append(f"graph {name} stays: {nodes} of a loaded file; {one_line(removes)}")
+    drops = [f"DROP INDEX {name}" for name in done.kept_indexes]
+    drops += [f"DROP CONSTRAINT {name}" for name in done.kept_constraints]
+    if drops:
+        indexes = counted(len(done.kept_indexes), "index", "indexes")
+        constraints = counted(len(done.kept_constraints), "constraint")
+        lines.append(
+            f"{indexes} and {constraints} of such graphs stay; in Cypher: {'; '.join(drops)}"
+        )
+    return lines
