@@ -10,6 +10,7 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import LeaseHolder
 from pgs_neo4j.engine import repartition
 from pgs_neo4j.engine.repartition import EndedJob, JobOrder, OnBegin
+from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.runs import jobs as records
 from pgs_neo4j.runs.jobs import Job
@@ -33,10 +34,19 @@ class Jobs:
     ) -> list[Job]:
         """Return the newest records of one or all graphs, the latest first.
 
+        A graph may be gone, or never have been made. Raises UnknownGraphError without any record.
+
         Without a graph, ``graphs`` are those to list, None for all.
         """
-        name = (await self._pgs.graph(graph)).name if graph else None
-        return await records.list_jobs(self._pgs.db, name, limit, graphs=graphs)
+        if graph is None:
+            return await records.list_jobs(self._pgs.db, None, limit, graphs=graphs)
+        try:
+            return await records.list_jobs(self._pgs.db, (await self._pgs.graph(graph)).name, limit)
+        except UnknownGraphError:
+            # An ingestion of which every document failed makes no graph, but leaves its record.
+            if found := await records.list_jobs(self._pgs.db, graph, limit):
+                return found
+            raise
 
     async def get(self, job: str) -> Job:
         """Return one record. Raises UsageError when no record has that id."""

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from pgs_neo4j.errors import InputFileError, ModelError, StoppedError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.order import Chunker, Extractor, IngestOrder
+from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.sources.find import Sources
 from pgs_neo4j.ingest.sources.roots import folder_of, root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
@@ -28,6 +29,7 @@ from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
 from pgs_neo4j.text.chunking import ChunkRules, chunk_document, chunks_ending
 from pgs_neo4j.text.extraction import definitions
 from pgs_neo4j.text.extraction.schema import EntitySchema
+from pgs_neo4j.text.natural_order import natural_key
 
 DEFAULT = EntitySchema()
 TURN_LETTERS = 100_000
@@ -80,7 +82,7 @@ class Compared:
     def all_outcomes(
         self, order: IngestOrder, written: Sequence[DocumentOutcome], *, stopped: bool = False
     ) -> tuple[DocumentOutcome, ...]:
-        """Return what became of every source and document, by id.
+        """Return what became of every source and document, in the natural order of ids.
 
         After a stop, sources wait, and a document without one may have moved to one of them.
         """
@@ -95,7 +97,7 @@ class Compared:
             for source in order.sources.listed
             if source.id not in known
         ]
-        return tuple(sorted(outcomes, key=lambda one: one.id))
+        return tuple(sorted(outcomes, key=lambda one: natural_key(one.id)))
 
 
 def compare(
@@ -164,20 +166,27 @@ class _Comparing:
         After a fault that is not known, so nothing of it is.
         """
         unseen = self.comparison.unseen.pop(source.id, {})
+        # A document that its file has no more is missing, which says more than that it is empty.
+        empty = source.id not in unseen
         failed = 0
         try:
             async for loaded in self.loader.load(source):
+                empty = False
                 unseen.pop(loaded.id, None)
                 if isinstance(loaded, LoadedDocument):
                     yield loaded
                 else:
                     failed += 1
                     self.comparison.fail(loaded.id, loaded.reason)
+        except EmptyDocumentError:
+            pass  # it was read to its end
         except InputFileError as error:
             failed += 1
             self.comparison.fail(source.id, str(error))
         if not failed:
             self.comparison.missing.update(unseen)
+            if empty:
+                self.comparison.outcomes.append(DocumentOutcome(id=source.id, state="empty"))
 
     async def _compared(
         self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]], roots: tuple[str, ...]

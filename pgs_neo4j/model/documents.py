@@ -68,7 +68,8 @@ class DocumentText:
     are looked for in the text. ``given`` are entities that no model has to find, by place.
     ``labels`` are names of columns that begin its lines, as in ``city: Oslo``, and are no content.
     ``unread`` says what its file holds beside this text, each with its page if it has one:
-    ``page 3 is a picture``.
+    ``page 3 is a picture``. ``title`` is what the properties of its file call it, if its first page
+    does so as well.
     """
 
     text: str
@@ -77,6 +78,7 @@ class DocumentText:
     given: tuple[GivenEntity, ...] = ()
     unread: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ DocumentState = Literal[
     "deleted",
     "missing",
     "elsewhere",
+    "empty",
     "failed",
     "waiting",
 ]
@@ -35,8 +36,8 @@ class DocumentOutcome:
     ``unread`` says what of its file is not in the graph, as in ``page 3 is a picture``.
     ``stale``: another model, prompt, or schema extracted it. ``moved``: it had the id ``former``,
     whose file is gone. ``missing``: its file is gone from a folder that was read in full.
-    ``elsewhere``: it is not of such a folder, and stays as it is. ``waiting``: a limit ended the
-    ingestion before it.
+    ``elsewhere``: it is not of such a folder, and stays as it is. ``empty``: its file was read and
+    has nothing in it. ``waiting``: a limit ended the ingestion before it.
     ``extracted`` counts the chunks that were not known, and ``unproven`` those for which nothing
     shows that the model was given all of the text.
     """
@@ -131,9 +132,16 @@ class Ingested:
         return not (self.stopped or waiting or held or self.count("failed"))
 
     @property
+    def failed(self) -> bool:
+        """Whether nothing came of it: documents failed, and the graph has none."""
+        return bool(self.count("failed")) and not (
+            self.has_documents or self.stopped or self.deletion
+        )
+
+    @property
     def has_documents(self) -> bool:
         """Whether the graph is known to have documents, so that it can be asked."""
-        return len(self.outcomes) > self.count("failed", "deleted")
+        return len(self.outcomes) > self.count("failed", "deleted", "empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,8 @@ class Job:
     the allowed limit, and ``killed`` if the process ended without a report. ``silent`` is set while
     a running job has given no sign of life. ``drift`` is a share of 0 to 1, None where it was not
     measured. ``holder`` names the process. An ingestion is ``partial`` if a document failed or a
-    limit ended it, and ``options`` tell how to continue it; they are empty if it cannot be.
+    limit ended it, ``failed`` if every document did, and ``options`` tell how to continue it; they
+    are empty if it cannot be.
     """
 
     id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import JobOrder, repartition, repartition_all
-from pgs_neo4j.errors import BusyError, EmptyGraphError
+from pgs_neo4j.errors import BusyError, EmptyGraphError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.runs.jobs import begin, close, get, list_jobs
@@ -136,3 +137,20 @@ async def test_the_newest_records_are_kept(pgs: PGS, monkeypatch: pytest.MonkeyP
     found = await list_jobs(db, "papers")
     assert [job.id for job in found] == [job.id for job in (*reversed(kept[-3:]), running)]
     assert [job.id for job in await list_jobs(db, limit=2)] == [other.id, kept[-1].id]
+
+
+async def test_an_ingestion_without_any_document_fails_and_its_record_is_found_by_name(
+    pgs: PGS, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 cut off")
+    done = await pgs.ingest(tmp_path, "fresh")
+    assert (done.failed, done.has_documents) == (True, False)
+    (record,) = await pgs.jobs("fresh")
+    assert (record.id, record.outcome) == (done.job, "failed")
+    assert record.figures["unfinished"][0]["id"] == "broken.pdf"
+    with pytest.raises(UnknownGraphError):
+        await pgs.jobs("never")
+    (tmp_path / "broken.pdf").write_bytes(b"")
+    empty = await pgs.ingest(tmp_path, "fresh")
+    assert [(one.id, one.state) for one in empty.outcomes] == [("broken.pdf", "empty")]
+    assert (empty.complete, (await pgs.jobs.get(empty.job)).outcome) == (True, "unchanged")

@@ -113,10 +113,12 @@ def _place(path: str | Path | DocumentSource) -> str | None:
 
 
 def _outcome(done: Ingested) -> Outcome:
+    if done.failed:
+        return "failed"
     if not done.complete:
         return "partial"
     changed = done.described or done.embedded or done.embedded_unproven
-    same = done.count("unchanged", "stale", "missing", "elsewhere") == len(done.outcomes)
+    same = done.count("unchanged", "stale", "missing", "elsewhere", "empty") == len(done.outcomes)
     return "unchanged" if same and not changed else "ingested"
 
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, cast
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.docx import read_docx
+from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.read.html import read_html
 from pgs_neo4j.ingest.read.limits import RESERVED_MB
 from pgs_neo4j.ingest.read.pdf import read_pdf
@@ -80,7 +81,7 @@ def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[byt
             spent = False
             yield _read(head, data, base)
     except InputFileError as error:
-        yield _refusal(str(error), spent=spent)
+        yield _refusal(str(error), spent=spent, empty=isinstance(error, EmptyDocumentError))
     except MemoryError:
         _raise_memory()  # what was read is still there
         reason = f"reading it takes more than {head['memory']:,} MB of memory"
@@ -100,8 +101,9 @@ def _read(head: dict[str, Any], data: bytes, base: int) -> bytes:
 
 def _written(text: DocumentText, note: str, *, spent: bool = False) -> bytes:
     outline = [[entry.start, entry.level, entry.title] for entry in text.outline]
-    parts = {"text": text.text, "pages": text.page_starts, "outline": outline, "note": note}
-    return _packed({**parts, "unread": text.unread, "spent": spent})
+    parts = {"text": text.text, "pages": text.page_starts, "outline": outline}
+    more = {"note": note, "unread": text.unread, "title": text.title, "spent": spent}
+    return _packed({**parts, **more})
 
 
 def _records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
@@ -149,9 +151,9 @@ class _Part:
         return piece
 
 
-def _refusal(reason: str, *, spent: bool = False) -> bytes:
+def _refusal(reason: str, *, spent: bool = False, empty: bool = False) -> bytes:
     """Return a reply without a text; after it, a ``spent`` process is not used again."""
-    return _packed({"error": reason, "spent": spent})
+    return _packed({"error": reason, "spent": spent, "empty": empty})
 
 
 def _packed(reply: dict[str, Any]) -> bytes:

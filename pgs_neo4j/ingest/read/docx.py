@@ -13,7 +13,7 @@ from pgs_neo4j.ingest.read.docx_parts import gather_text
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.html import plain_text
 from pgs_neo4j.ingest.read.limits import MOST_RATIO, SMALL_BYTES
-from pgs_neo4j.ingest.read.text import normalize_text
+from pgs_neo4j.ingest.read.text import check_text, normalize_text
 from pgs_neo4j.model.documents import DocumentText
 
 MOST_UNPACKED = 512 * 2**20
@@ -42,7 +42,9 @@ def read_docx(data: bytes) -> tuple[DocumentText, str]:
         if isinstance(error, InputFileError):
             raise
         raise InputFileError("it is broken, or not docx; save it again") from None
-    return DocumentText(text=normalize_text(plain_text(html)), unread=unread), ""
+    text = plain_text(html)
+    check_text(text, unread)
+    return DocumentText(text=normalize_text(text), unread=unread), ""
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from pgs_neo4j.ingest.read.encoding import Decoded, decode, encodings_named
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.limits import MOST_INDENTED
-from pgs_neo4j.ingest.read.text import normalize_text
+from pgs_neo4j.ingest.read.text import check_text, normalize_text
 from pgs_neo4j.model.documents import DocumentText
 from pgs_neo4j.text.shown import counted
 
@@ -59,6 +59,7 @@ def read_html(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
     page = _read_page(decoded.text)
     pictures = counted(page.pictures, "picture without", "pictures without")
     unread = (f"{pictures} a description",) if page.pictures else ()
+    check_text(page.text, unread)
     return DocumentText(text=normalize_text(page.text), unread=unread), decoded.note
 
 

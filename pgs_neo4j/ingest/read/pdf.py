@@ -72,6 +72,7 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
             pages = [_read_page(pdf, number) for number in range(len(pdf))]
             bookmarks = [*_bookmarks(pdf)]
             unread = [*_unread_pages(pages), *_unread_parts(pdf)]
+            title = _title(pdf, pages[0].text if pages else "")
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _WRONG_PASSWORD:
             raise InputFileError("it is encrypted; save it without a password") from None
@@ -83,7 +84,11 @@ def read_pdf(data: bytes) -> tuple[DocumentText, str]:
     text = BETWEEN.join(texts)
     outline = tuple(_outline(bookmarks, text, starts))
     found = DocumentText(
-        text=text, page_starts=tuple(starts), outline=outline, unread=tuple(unread)
+        text=text,
+        page_starts=tuple(starts),
+        outline=outline,
+        unread=tuple(unread),
+        title=title,
     )
     return found, ""
 
@@ -268,6 +273,15 @@ def _unread_parts(pdf: Any) -> Iterator[str]:
         yield f"the attached file {name}" if name else "an attached file"
     if count > MOST_FILES:
         yield f"{count - MOST_FILES:,} more attached files"
+
+
+def _title(pdf: Any, page: str) -> str:
+    """Return the title in the properties of a PDF if its first page has it, else nothing.
+
+    Programs also write names of files and templates there, which no page has.
+    """
+    title = " ".join(normalize(pdf.get_metadata_value("Title")).split())[:LONGEST_TITLE]
+    return title if title.casefold() in " ".join(page.split()).casefold() else ""
 
 
 def _starts(pages: Iterable[str]) -> Iterator[int]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.read.encoding import decode
 from pgs_neo4j.ingest.read.limits import MOST_MARKS
 from pgs_neo4j.model.documents import DocumentText
@@ -23,11 +25,17 @@ def read_text(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
 
 
 def normalize_text(text: str) -> str:
-    """Return a normalized text. Raises InputFileError if there is nothing to read in it."""
+    """Return a normalized text. Raises EmptyDocumentError if nothing is in it."""
     plain = normalize(text)
     if not plain.strip():
-        raise InputFileError("it has no text")
+        raise EmptyDocumentError("it has no text")
     return plain
+
+
+def check_text(text: str, unread: Sequence[str]) -> None:
+    """Raise InputFileError if all that a file has is something that is not read."""
+    if unread and not text.strip():
+        raise InputFileError(f"it has no text, and what it has is not read: {'; '.join(unread)}")
 
 
 def normalize(text: str) -> str:

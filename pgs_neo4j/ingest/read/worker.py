@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.read.limits import MOST_MB, cpu_seconds, memory_mb
 from pgs_neo4j.model.documents import (
     DocumentText,
@@ -68,8 +69,7 @@ class ParseWorker:
                 reply = await _receive(process, most_bytes)
             if reply.get("spent"):
                 await self.close()
-        if "error" in reply:
-            raise InputFileError(reply["error"])
+        _raise_fault(reply)
         return _text_of(reply), reply["note"]
 
     async def parse_records(
@@ -112,8 +112,7 @@ class ParseWorker:
                     sending.exception()  # it was told, or the reply says more
             if reply["spent"]:
                 await self.close()
-        if "error" in reply:
-            raise InputFileError(reply["error"])
+        _raise_fault(reply)
 
     def _head(
         self, kind: str, size: int, most_bytes: int, given: Sequence[Any], most_seconds: int | None
@@ -165,6 +164,9 @@ class ParseWorker:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
+                # Ctrl-C is for the program that reads. Were it to end the parser as well, the
+                # document would be told as one that crashed it.
+                start_new_session=True,
                 env={name: os.environ[name] for name in PASSED if name in os.environ},
             )
         return self._process
@@ -184,6 +186,13 @@ class ParseWorker:
             return "its parser gave up, as it does for want of memory; split it, or save it again"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"its parser crashed ({how}); save it again, or in another format"
+
+
+def _raise_fault(reply: dict[str, Any]) -> None:
+    """Raise what a reply says is wrong, if anything."""
+    if "error" in reply:
+        kind = EmptyDocumentError if reply.get("empty") else InputFileError
+        raise kind(reply["error"])
 
 
 async def _send(process: Process, head: bytes, data: bytes) -> None:
@@ -248,4 +257,5 @@ def _text_of(reply: dict[str, Any]) -> DocumentText:
         page_starts=tuple(reply["pages"]),
         outline=tuple(OutlineEntry(*entry) for entry in reply["outline"]),
         unread=tuple(reply["unread"]),
+        title=reply["title"],
     )

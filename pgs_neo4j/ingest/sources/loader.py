@@ -12,9 +12,11 @@ from typing import BinaryIO
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.read.limits import INLINE_BYTES
 from pgs_neo4j.ingest.read.records import RECORDS
 from pgs_neo4j.ingest.read.text import read_text
+from pgs_neo4j.ingest.read.titles import find_title
 from pgs_neo4j.ingest.read.worker import ParseWorker
 from pgs_neo4j.ingest.sources.fetch import fetch
 from pgs_neo4j.ingest.sources.opening import (
@@ -32,12 +34,15 @@ from pgs_neo4j.model.documents import (
     RefusedDocument,
 )
 
-FORM = "2"
+FORM = "3"
 """Of the readers; another one writes documents again."""
 LONGEST_ID = 500
 NODE_IDS = ("entity:", "ruling:")
 """How the ids of other nodes of a graph of documents begin."""
-TEXTS = (".txt", ".text", ".md", ".markdown", ".rst")
+TEXTS = (
+    *(".txt", ".text", ".log", ".md", ".markdown", ".mdx", ".rst", ".rest"),
+    *(".adoc", ".asciidoc", ".asc", ".org", ".tex"),
+)
 """Endings of files that are read as they are."""
 PARSED: Mapping[str, str] = {
     ".html": "html",
@@ -48,9 +53,12 @@ PARSED: Mapping[str, str] = {
 }
 """Parsers by the endings of the files that are parsed in a process of its own."""
 MEDIA_TYPES: Mapping[str, str] = {
-    **dict.fromkeys((".txt", ".text"), "text/plain"),
-    **dict.fromkeys((".md", ".markdown"), "text/markdown"),
-    ".rst": "text/x-rst",
+    **dict.fromkeys((".txt", ".text", ".log"), "text/plain"),
+    **dict.fromkeys((".md", ".markdown", ".mdx"), "text/markdown"),
+    **dict.fromkeys((".rst", ".rest"), "text/x-rst"),
+    **dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"),
+    ".org": "text/org",
+    ".tex": "text/x-tex",
     **dict.fromkeys((".html", ".htm"), "text/html"),
     ".xhtml": "application/xhtml+xml",
     ".pdf": "application/pdf",
@@ -106,11 +114,16 @@ class FileLoader:
             return
         data = await asyncio.to_thread(_data_of, source, self.most_bytes)
         if not data:
-            raise InputFileError("it is empty")
+            raise EmptyDocumentError("it is empty")
         text, note = await self._read(ending, data, charset)
         media_type = MEDIA_TYPES[ending]
         yield LoadedDocument(
-            id=source.id, text=text, size=len(data), note=note, media_type=media_type
+            id=source.id,
+            text=text,
+            size=len(data),
+            name=text.title or find_title(text.text, ending),
+            note=note,
+            media_type=media_type,
         )
 
     async def _read(self, ending: str, data: bytes, charset: str) -> tuple[DocumentText, str]:

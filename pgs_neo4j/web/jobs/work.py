@@ -74,7 +74,7 @@ def ingested_data(done: Ingested) -> ServedJobEnd:
     vectors = f"nothing proves that the embedding model read all of {texts}"
     unread = vectors if done.embedded_unproven else ""
     reasons = (done.stopped, *whys, part, unproven, unread, *done.embedding_notes)
-    end = _end(done.job, "ingested" if done.complete else "partial")
+    end = _end(done.job, "ingested" if done.complete else "failed" if done.failed else "partial")
     end["states"] = dict(Counter(one.state for one in own))
     end["documents"] = [
         _document(one)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
+from pgs_neo4j.text.natural_order import natural_key
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.router import api_router, failing
@@ -41,7 +42,9 @@ async def list_documents(
 ) -> DocumentPage:
     """Return a page of the documents of a graph; none of a graph that was not ingested."""
     listed = await serving.pgs.ingest.documents(await visible_graph(serving, caller, graph))
-    rest = sorted((one for one in listed if one.id > after), key=lambda one: one.id)
+    first = natural_key(after)
+    rest = [one for one in listed if natural_key(one.id) > first]
+    rest.sort(key=lambda one: natural_key(one.id))
     page = rest[:limit]
     more = page[-1].id if len(rest) > limit else None
     return DocumentPage(total=len(listed), documents=page, after=more)

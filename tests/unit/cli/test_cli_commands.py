@@ -64,8 +64,8 @@ COMMANDS = (
     "index drop", "index list", "ingest", "inspect", "jobs", "jobs list", "jobs show", "load",
     "local", "local import", "local log", "local reset", "local shell", "local start",
     "local status", "local stop", "mcp", "partition", "partitions", "plan", "purge",
-    "repartition", "resume", "route", "runs", "schedule", "search", "serve", "sessions", "sessions delete",
-    "sessions list", "sessions show", "show", "token",
+    "repartition", "resume", "route", "runs", "schedule", "search", "serve", "sessions",
+    "sessions delete", "sessions list", "sessions show", "show", "token",
 )  # fmt: skip
 
 

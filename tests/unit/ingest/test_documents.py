@@ -20,6 +20,7 @@ from pgs_neo4j.ingest.sources.roots import root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import WantedDocument
 from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, DocumentText, OutlineEntry
+from pgs_neo4j.model.ingest import Ingested
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
 from tests.fakes.chunkers import SignChunker
@@ -297,14 +298,77 @@ async def test_an_extraction_rests_on_model_and_text_but_not_on_the_file(tmp_pat
 
 
 async def test_a_file_that_cannot_be_read_is_told_and_its_document_stays(tmp_path: Path) -> None:
-    write(tmp_path, empty=" \n", large=RIVER * 9, river=RIVER)
-    held = stored_of(RIVER, "empty")
+    write(tmp_path, binary="\0\1\2", large=RIVER * 9, river=RIVER)
+    held = stored_of(RIVER, "binary")
     comparison, (one,) = await compared(order_of(tmp_path), held, loader=FileLoader(50))
     assert (one.id, comparison.missing) == ("river.md", {})
-    empty, large = sorted(comparison.outcomes, key=lambda outcome: outcome.id)
-    assert (empty.id, empty.state, large.id) == ("empty.md", "failed", "large.md")
-    assert "no text" in empty.reason
+    binary, large = sorted(comparison.outcomes, key=lambda outcome: outcome.id)
+    assert (binary.id, binary.state, large.id) == ("binary.md", "failed", "large.md")
+    assert "not text" in binary.reason
     assert "larger than" in large.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("zero.md", b""),
+        ("blanks.txt", b" \n\t\n"),
+        ("zero.pdf", b""),
+        ("page.html", b"<html><body></body></html>"),
+        ("zero.csv", b""),
+        ("head.csv", b"id,text\n"),
+        ("list.json", b"[]"),
+        ("object.json", b'{"rows": []}'),
+        ("lines.jsonl", b"\n"),
+    ],
+)
+async def test_a_file_with_nothing_in_it_is_read_and_empty(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    loader = FileLoader()
+    try:
+        comparison, wanted = await compared(order_of(tmp_path), {}, loader=loader)
+    finally:
+        await loader.close()
+    assert (states(comparison), wanted) == ({name: "empty"}, [])
+    order = order_of(tmp_path)
+    (told,) = comparison.all_outcomes(order, [])
+    done = Ingested(graph="docs", label="Docs", outcomes=(told,))
+    assert (done.complete, done.failed, done.has_documents) == (True, False, False)
+
+
+async def test_a_document_whose_file_became_empty_is_missing(tmp_path: Path) -> None:
+    write(tmp_path, river="")
+    comparison, _ = await compared(order_of(tmp_path), stored_of(RIVER, "river"))
+    assert ([*comparison.missing], comparison.outcomes) == (["river.md"], [])
+
+
+async def test_a_page_of_pictures_alone_is_not_empty(tmp_path: Path) -> None:
+    picture = f'<img src="data:image/png;base64,{"A" * 3_000}">'
+    (tmp_path / "scan.html").write_text(picture)
+    loader = FileLoader()
+    try:
+        comparison, _ = await compared(order_of(tmp_path), {}, loader=loader)
+    finally:
+        await loader.close()
+    (told,) = comparison.outcomes
+    assert told.state == "failed"
+    assert "1 picture without a description" in told.reason
+
+
+async def test_places_in_a_file_are_listed_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    lines = [f'{{"id": {n}, "text": "t"}}' if n % 7 else "{" for n in range(1, 22)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    loader = FileLoader()
+    try:
+        comparison, wanted = await compared(order_of(tmp_path), {}, loader=loader)
+    finally:
+        await loader.close()
+    outcomes = comparison.all_outcomes(order_of(tmp_path), [one.outcome(()) for one in wanted])
+    ids = [one.id.removeprefix("a.jsonl#") for one in outcomes]
+    numbers = [n for n in range(1, 22) if n % 7]
+    assert ids == [*map(str, numbers), "line 7", "line 14", "line 21"]
 
 
 async def test_files_are_read_one_at_a_time(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def test_no_document_takes_much_memory_or_keeps_the_next_from_being_read(
     assert [one["name"] for one in found] == [*GROUPS[group]]
     for one in found:
         assert one["next"] == 1, one
-        assert one["documents"] or one["said"], one
+        # A million objects without any value are read, and have no document.
+        assert one["documents"] or one["said"] or one["name"] == "objects.json", one
         assert one["own"] - idle["own"] <= MOST_GROWN_MB, one
         assert one["parser"] - idle["parser"] <= MOST_GROWN_MB, one
         if one["name"] in READ:

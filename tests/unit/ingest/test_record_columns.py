@@ -57,7 +57,7 @@ def listed(file: str, data: str) -> list[tuple[str, str]]:
             [("1", "Tea"), ("2", "Coffee")],
         ),
         ("people.jsonl", '{"person_id": 4, "display_name": "Ann"}\n', [("4", "Ann")]),
-        # The name of the one that it is shipped to is none of the order's.
+        # An order is not called by the name of its recipient.
         ("orders.csv", "orderID,shipName\n1,Vins\n2,Toms\n", [("1", ""), ("2", "")]),
         # The usual names still come first.
         ("products.csv", "productID,id,productName,title\n1,a,P,T\n", [("a", "T")]),

@@ -29,7 +29,8 @@ def list_(
 
     A job is 'killed' if its process ended without recording it, and 'left' if the graph changed no
     more than --max-drift allows. An ingestion is 'partial' if a document failed, a limit ended it,
-    or entities still wait for a description. The newest 200 of each graph are stored.
+    or entities still wait for a description, and 'failed' if every document did. The newest 200 of
+    each graph are stored.
     """
     run(_list(graph, limit, as_json=as_json))
 

@@ -32,12 +32,14 @@ STATES: tuple[tuple[DocumentState, str], ...] = (
     ("stale", "stale"),
     ("missing", "without a file"),
     ("elsewhere", "elsewhere"),
+    ("empty", "empty"),
     ("failed", "failed"),
     ("waiting", "waiting"),
 )
 FIXES: dict[DocumentState, str] = {
     "stale": "another model or prompt extracted these; --refresh extracts them again",
     "missing": "these are gone from the folders that were read; --sync deletes them from the graph",
+    "empty": "these were read, and have nothing in them",
     "failed": "these are not in the graph as they are now",
     "waiting": "a limit came before these; run the command again to continue",
 }
@@ -147,6 +149,9 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
             yield f"  {one_line(outcome.id)}{reason}"
         if len(concerned) > MOST_NAMED:
             yield f"  and {len(concerned) - MOST_NAMED:,} more"
+    if isinstance(done, Ingested) and done.failed:
+        job = f"; 'pgs jobs show {done.job}' lists them again" if done.job else ""
+        yield f"graph {one_line(done.graph)} has no document, so it cannot be asked{job}"
     if isinstance(done, Ingested) and done.deletion:
         yield from deletion_notes(done.deletion)
     yield from _named("these moved with their files:", done, _moved)

@@ -40,6 +40,8 @@ def read_records(
         for item in records:
             try:
                 made = _document(item, columns, chosen, seen)
+                if made is None:
+                    continue
             except InputFileError as error:
                 refused += 1
                 if refused <= MOST_REFUSED:
@@ -84,11 +86,17 @@ def _items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> It
 
 def _document(
     item: Item, columns: RecordColumns, chosen: ChosenColumns, seen: set[int]
-) -> RecordText:
-    """Return the document of a record. Raises InputFileError, also for a key that is taken."""
+) -> RecordText | None:
+    """Return the document of a record, None for one without any value.
+
+    Raises InputFileError, also for a key that is taken.
+    """
     if item.fields is None:
         raise InputFileError(item.reason)
-    made = make_document(fields_of(item.fields), columns, chosen)
+    fields = fields_of(item.fields)
+    if not any(fields.values()):
+        return None
+    made = make_document(fields, columns, chosen)
     if made.guessed and hash64(encoded(made.key)) in seen:
         # The column looked like a key as far as the sample went, so its text tells it apart.
         made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
     if len(sample) == SAMPLE_BYTES:
         sample = sample[: sample.rfind(b"\n") + 1] or sample[:-4]
     if not sample.strip():
-        raise InputFileError("it is empty")
+        raise EmptyDocumentError("it is empty")
     encoding, guessed = encoding_of(sample)
     whole = io.BufferedReader(_Whole(begin, file), SAMPLE_BYTES)
     return io.TextIOWrapper(whole, encoding, newline=""), Decoded("", encoding, guessed).note
