@@ -9,13 +9,17 @@ from pgs_neo4j.text.sentences import split_sentences
 
 LONGEST_TITLE = 200
 """Characters of a title by which a document is called."""
+LONGEST_RAW = 1_000
+"""Characters of it with its marks, the first ones."""
 SEARCHED = 20_000
 """Characters of a text in which its title is looked for, so that no file is read whole for it."""
 HEADED = frozenset((".md", ".markdown", ".mdx", ".html", ".htm", ".xhtml", ".docx"))
 """Endings of files whose text has headings as in Markdown once it is read."""
 
 _FRONT = re.compile(r"---\n(.*?)^(?:---|\.\.\.)$", re.DOTALL | re.MULTILINE)
-_FRONT_TITLE = re.compile(r"""^title:[ \t]*(['"]?)(.+?)\1[ \t]*$""", re.MULTILINE)
+_FRONT_TITLE = re.compile(
+    r"""^title:[ \t]{0,20}(['"]?)([^\n]{1,300}?)\1[ \t]{0,20}$""", re.MULTILINE
+)
 _LINES: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(
         (".adoc", ".asciidoc", ".asc"), re.compile(r"\A(?:(?://[^\n]*|:[^\n]*|)\n)*[=#] ([^\n]+)")
@@ -24,7 +28,7 @@ _LINES: Mapping[str, re.Pattern[str]] = {
         (".rst", ".rest"),
         # Comments and labels may come before; a line of marks may stand above the title as well.
         re.compile(
-            r"\A(?:(?:\.\.[^\n]*|[ \t]+[^\n]*|)\n)*(?:([!-/:-@[-`{-~])\1*\n)?[ \t]*(\S[^\n]*)\n"
+            r"\A(?:(?:\.\.[^\n]*|[ \t][^\n]*|)\n)*(?:([!-/:-@[-`{-~])\1*\n)?[ \t]*(\S[^\n]*)\n"
             r"([!-/:-@[-`{-~])\3+[ \t]*(?:\n|\Z)"
         ),
     ),
@@ -64,5 +68,7 @@ def _first_heading(text: str) -> str:
 
 
 def _in_one_line(title: str) -> str:
-    plain = _MARKS.sub("", _LINK.sub(r"\1", _EDGES.sub("", title)))
+    # Expressions that look for blanks before an end take time with the square of a line's length.
+    begin = title[:LONGEST_RAW]
+    plain = _MARKS.sub("", _LINK.sub(r"\1", _EDGES.sub("", begin)))
     return " ".join(plain.split())[:LONGEST_TITLE].rstrip()

@@ -41,6 +41,22 @@ def test_a_long_title_is_cut_and_a_far_one_is_not_looked_for() -> None:
     assert find_title("words\n\n" * 10_000 + "# Late\n", ".md") == ""
 
 
+@pytest.mark.parametrize("ending", [".md", ".adoc", ".rst", ".org", ".tex"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("    \n", "..\n", "title: ", " ", "[", "*_`", "#", "= ", "= \n", "---\n"),
+        *("---\ntitle: '" + " " * 30_000, "---\ntitle: x" + " " * 9_000 + "y\n---\n", "\\title{"),
+        "# " + " " * 9_000 + "x\n",
+    ],
+)
+def test_no_text_makes_the_search_take_long(piece: str, ending: str) -> None:
+    # Without bounds, one of these would take longer than the limit of the whole test run.
+    title = find_title(piece * (25_000 // len(piece) + 1), ending)
+    assert len(title) <= LONGEST_TITLE
+    assert "\n" not in title
+
+
 @pytest.mark.parametrize(
     ("name", "data", "called"),
     [

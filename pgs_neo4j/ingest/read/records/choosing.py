@@ -45,33 +45,39 @@ def choose_columns(records: Sequence[Fields], file: str) -> ChosenColumns:
     is not, although it may come before. ``productName`` is the title.
     """
     columns = [*dict.fromkeys(name for fields in records for name in fields if "." not in name)]
-    values = {name: [" ".join(fields.get(name, ())) for fields in records] for name in columns}
+    values = _Values(records)
     forms = _singular_forms(PurePosixPath(file).stem)
     return ChosenColumns(_title(columns, values, forms), _key(columns, values, forms))
 
 
-def _key(
-    columns: Sequence[str], values: Mapping[str, Sequence[str]], forms: Sequence[str]
-) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of a column as texts, made only for columns whose names are of interest."""
+
+    records: Sequence[Fields]
+
+    def __getitem__(self, name: str) -> list[str]:
+        return [" ".join(fields.get(name, ())) for fields in self.records]
+
+
+def _key(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str | None:
     unique = [name for name in columns if rank_name(name, KEY_WORDS) is not None]
     unique = [name for name in unique if _are_different(values[name])]
     for name in unique:
         if any(is_part(split_words(name)[:-1], form) for form in forms):
             return name
     for name in unique:
-        if name == columns[0] or len(values[name]) >= SURE_RECORDS:
+        if name == columns[0] or len(values.records) >= SURE_RECORDS:
             return name
     return None
 
 
-def _title(
-    columns: Sequence[str], values: Mapping[str, Sequence[str]], forms: Sequence[str]
-) -> str | None:
+def _title(columns: Sequence[str], values: _Values, forms: Sequence[str]) -> str | None:
     ranked: list[tuple[int, int]] = []
     for place, name in enumerate(columns):
         ranks = [rank for form in forms if (rank := rank_title(form, name)) is not None]
-        given = [value for value in values[name] if value]
-        if not ranks or 2 * len(given) < len(values[name]):
+        given = [value for value in values[name] if value] if ranks else []
+        if not ranks or 2 * len(given) < len(values.records):
             continue
         # The name of a category repeats from record to record, and that of the record does not.
         if min(ranks) == UNKNOWN and 2 * len(set(given)) <= len(given):

@@ -21,6 +21,8 @@ RECORDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 """Endings of files of records."""
 SAMPLE_RECORDS, SAMPLE_LETTERS = 1_000, 1_000_000
 """Records from which columns are chosen, and characters in them that are enough."""
+CELL_LETTERS = 8
+"""Characters for which a cell counts even if it is empty: a wide table has thousands of these."""
 
 
 def read_records(
@@ -124,7 +126,7 @@ class _Sampled:
                 self._ahead.append(item)
                 with suppress(InputFileError):  # it is refused in its place
                     sample += [fields_of(item.fields)] if item.fields is not None else []
-                letters += _letters(sample[-1].values()) if item.fields and sample else 0
+                letters += _letters(sample[-1].values()) if item.fields and sample else CELL_LETTERS
                 if len(self._ahead) == SAMPLE_RECORDS or letters > SAMPLE_LETTERS:
                     break
         except InputFileError as error:
@@ -140,4 +142,4 @@ class _Sampled:
 
 
 def _letters(values: Iterable[tuple[str, ...]]) -> int:
-    return sum(len(one) for column in values for one in column)
+    return sum(CELL_LETTERS + sum(map(len, column)) for column in values)
