@@ -1,7 +1,7 @@
 """The client of an endpoint with Anthropic's Messages API, and its errors.
 
-Messages name the host and the model, never the key, the credentials of a URL, or anything an
-endpoint may have echoed from the prompt.
+Messages name the host and the model, and what the server says in one safe line; never the key, the
+credentials of a URL, or anything echoed from the prompt.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from pgs_neo4j.llm.openai.endpoint import (
     TRIES_CONNECTION,
     Endpoint,
     load_certificates,
+    sent_body,
     timeout_error,
 )
 from pgs_neo4j.llm.openai.refusals import Refusal, refusal_error
+from pgs_neo4j.llm.openai.said import said_line
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
@@ -215,5 +217,6 @@ def _status_error(error: anthropic.APIStatusError, endpoint: Endpoint, where: st
         no_credit=status == 402 or (status in (400, 429) and bool(_NO_CREDIT.search(said))),
         # What a broken stream has cost is unknown.
         charged=error.status_code == 200,
+        said=said_line(refusal_text(error), sent_body(error.request), (endpoint.sent_key,)),
     )
     return refusal_error(refusal, where, endpoint.words, longest_wait_s(endpoint.timeout_s))

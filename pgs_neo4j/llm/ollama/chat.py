@@ -29,9 +29,10 @@ from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
     error_text,
     malformed,
+    server_line,
     translate,
 )
-from pgs_neo4j.llm.openai.refusals import TRIES_SERVER
+from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, quote_server
 from pgs_neo4j.llm.openai.replies import (
     ProbeResult,
     broken_reply,
@@ -43,6 +44,7 @@ from pgs_neo4j.llm.openai.replies import (
     probe_result,
     stalled_answer,
 )
+from pgs_neo4j.llm.openai.said import said_line
 from pgs_neo4j.llm.openai.served import get_json, read_loaded_context, root_of
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.served_at import ServedAt
@@ -199,7 +201,7 @@ class OllamaLLM:
                 self._learn_refusal(error, body)
                 continue
             if reply.error or not reply.done:
-                raise self._stopped([])
+                raise self._stopped([], reply.error, prompt)
             return self._completion(prompt, reply.text, reply)
 
     async def stream(
@@ -214,7 +216,7 @@ class OllamaLLM:
         try:
             while reply is not None:
                 if reply.error:
-                    raise self._stopped(parts)
+                    raise self._stopped(parts, reply.error, prompt)
                 if reply.text:
                     left -= len(reply.text)
                     if left < 0:
@@ -385,8 +387,10 @@ class OllamaLLM:
                     context=known.memory,
                     refuses=False,
                 ) from None
+            line = server_line(error, self._endpoint)
             raise ModelUnavailableError(
-                f"{self._where} has too little memory for this model; use a smaller one",
+                f"{self._where} has too little memory for this model{quote_server(line)}; use a "
+                "smaller one",
                 usage=Usage(),
             ) from None
         if isinstance(found, PromptTooLongError):
@@ -402,12 +406,16 @@ class OllamaLLM:
             ) from None
         raise found from None
 
-    def _stopped(self, parts: list[str]) -> ModelError:
-        """Return the error for a reply that broke off."""
+    def _stopped(
+        self, parts: list[str], said: str | None = None, prompt: Prompt | None = None
+    ) -> ModelError:
+        """Return the error for a reply that broke off, with what the server ``said``."""
         if not parts:
+            sent = prompt.user.encode() if prompt else b""
+            line = said_line(said or "", sent, (self._endpoint.sent_key,))
             return ModelUnavailableError(
-                f"the model endpoint {self._where} reported an error while answering; ask again "
-                "later",
+                f"the model endpoint {self._where} reported an error while answering"
+                f"{quote_server(line)}; ask again later",
                 retry=Retry(tries=TRIES_SERVER),
             )
         return lost_answer(self._endpoint, self.name, sum(map(len, parts)))

@@ -1,7 +1,7 @@
 """The client of an OpenAI-compatible endpoint, and its errors.
 
-Chat and embeddings share it. Messages name the host and the model, never the key, the
-credentials of a URL, or anything an endpoint may have echoed from the prompt.
+Chat and embeddings share it. Messages name the host and the model, and what the server says in one
+safe line; never the key, the credentials of a URL, or anything echoed from the prompt.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from pgs_neo4j.llm.openai.address import (
     is_url,
 )
 from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, Refusal, refusal_error
+from pgs_neo4j.llm.openai.said import said_line
 from pgs_neo4j.llm.openai.wording import MODEL_WORDS, EndpointWords
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
@@ -46,6 +47,7 @@ from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
 if TYPE_CHECKING:
     import ssl
 
+    import httpx2
     import openai
 
 PLACEHOLDER_KEY = "no-key"
@@ -270,8 +272,28 @@ def _status_error(error: openai.APIStatusError, endpoint: Endpoint, where: str) 
         unknown_model=code == "model_not_found",
         no_credit=status == 429 and code == "insufficient_quota",
         loading=status == 503 and bool(_LOADING.search(error_text(error))),
+        said=server_line(error, endpoint),
     )
     return refusal_error(refusal, where, endpoint.words, longest_wait_s(endpoint.timeout_s))
+
+
+def server_line(error: Exception, endpoint: Endpoint) -> str:
+    """Return what a server says of an error, in one line that is safe to show; else ""."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError):
+        return ""
+    return said_line(error.body, sent_body(error.request), (endpoint.sent_key,))
+
+
+def sent_body(request: httpx2.Request) -> bytes:
+    """Return what a request has sent; empty if that was streamed."""
+    import httpx2
+
+    try:
+        return request.content
+    except httpx2.RequestNotRead:
+        return b""
 
 
 def length_refusal(error: openai.APIStatusError) -> LengthRefusal | None:

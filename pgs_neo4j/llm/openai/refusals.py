@@ -1,6 +1,7 @@
 """Says in the package's errors why an endpoint refused a call, whatever interface it has.
 
-Messages name the host and the model, never anything that an endpoint may have echoed.
+Messages name the host and the model, and what the server says in a line that is safe to show
+(``said``); never anything that an endpoint may have echoed.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ _CODE = re.compile(r"[a-z][a-z0-9_.-]{1,60}")
 class Refusal:
     """What an error of an endpoint says, as a wire has read it.
 
-    ``code`` is the machine-readable reason; whatever else stands there is not shown. ``wait_s`` is
-    how long to wait, if it says so. ``charged``: the call may have cost something.
+    ``code`` is the machine-readable reason. ``said`` is its first line, already made safe to show,
+    or empty. ``wait_s`` is how long to wait, if it says so. ``charged``: the call may have cost
+    something.
     """
 
     status: int
@@ -45,6 +47,12 @@ class Refusal:
     no_credit: bool = False
     loading: bool = False
     charged: bool = False
+    said: str = ""
+
+
+def quote_server(said: str) -> str:
+    """Return a safe line of a server as a part of a message; empty without one."""
+    return '; the server says "{}"'.format(said.replace('"', "'")) if said else ""
 
 
 def refusal_error(
@@ -55,8 +63,8 @@ def refusal_error(
     ``where`` names the endpoint and the model. No wait is longer than ``longest_s`` seconds.
     """
     status = refusal.status
-    # Free text is left out, since it may echo the prompt.
     code = f", {refusal.code}" if _CODE.fullmatch(refusal.code) else ""
+    said = quote_server(refusal.said)
     if 300 <= status < 400:
         host = redirect_target(refusal.headers.get("location", ""))
         return ModelUnavailableError(
@@ -77,14 +85,14 @@ def refusal_error(
         )
     if status == 404 or refusal.unknown_model:
         return UnknownModelError(
-            f"the model endpoint {where} knows no such model or path (HTTP {status}); check "
+            f"the model endpoint {where} knows no such model or path (HTTP {status}){said}; check "
             f"{words.models} and {words.url}",
             usage=Usage(),
         )
     if refusal.no_credit:
         return ModelRateLimitError(
-            f"the account at {where} has no quota left (HTTP {status}); add credit or use another "
-            "key"
+            f"the account at {where} has no quota left (HTTP {status}){said}; add credit or use "
+            "another key"
         )
     if status == 429 and refusal.length is None:
         return _rate_limit_error(refusal, where, longest_s)
@@ -111,12 +119,13 @@ def refusal_error(
         # A gateway that gave up waiting does not know whether the model has answered.
         charged = refusal.charged or status in (408, 502, 504)
         return ModelUnavailableError(
-            f"the model endpoint {where} {how} (HTTP {status}{code}){again}",
+            f"the model endpoint {where} {how} (HTTP {status}{code}){said}{again}",
             retry=Retry(refusal.wait_s, TRIES_SERVER),
             usage=None if charged else Usage(),
         )
     return ModelUnavailableError(
-        f"the model endpoint {where} refused the request (HTTP {status}{code}); {words.refused}",
+        f"the model endpoint {where} refused the request (HTTP {status}{code}){said}; "
+        f"{words.refused}",
         usage=Usage(),
     )
 
