@@ -13,6 +13,7 @@ from pgs_neo4j.config import (
     user_config_folder,
 )
 from pgs_neo4j.doctor import connection, graphs, server
+from pgs_neo4j.doctor.calling import call_models
 from pgs_neo4j.doctor.check import Check, skip_checks
 from pgs_neo4j.doctor.connection import connect_in_stages
 from pgs_neo4j.doctor.graphs import examine_graphs
@@ -41,12 +42,14 @@ async def examine(
     access: ServerAccess | None,
     *,
     local: Check | None = None,
+    call: bool = False,
 ) -> tuple[Check, ...]:
     """Examine everything in order of need; problems never raise.
 
     ``access`` leads to the configured server or to the running local one; None if there is neither.
     ``local`` is a check of the managed local server. Checks that depend on a failed one are
-    skipped. The database does not change.
+    skipped. With ``call``, each model is called once at its usual price. The database does not
+    change.
     """
     checks = [Check("configuration", "ok", f"all settings are within their ranges; {_where()}")]
     checks += [Check("configuration", "warning", notice) for notice in notices(settings)]
@@ -71,4 +74,6 @@ async def examine(
                 size = sweep_pass_size(settings, config)
                 checks += await examine_graphs(opened, settings.graph, dimensions, size)
     reranker = await examine_reranker(settings, config)
-    return (*checks, embedder, *reranker, *await examine_models(settings, config))
+    models = await examine_models(settings, config)
+    called = await call_models(settings, config) if call else ()
+    return (*checks, embedder, *reranker, *models, *called)

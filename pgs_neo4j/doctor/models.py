@@ -18,6 +18,7 @@ from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.sweeping.fit import pass_size
 
 TIMEOUT_S = 30.0
+NAMED = 8  # models of an endpoint that a fix names, those with a similar name first
 ENDPOINT_FIX = (
     "check PGS_LLM_BASE_URL and PGS_LLM_API_KEY, or use no model: PGS_LLM_PROVIDER=extractive"
 )
@@ -131,7 +132,10 @@ async def _probe_model(name: str, llm: Probed, models: Mapping[str, ModelEntry])
     result = await llm.probe()
     if result.listed is False:
         variable = f"PGS_{name.replace(' ', '_').upper()}" if " " in name else "PGS_SWEEP_MODEL"
-        return Check(name, "warning", result.text, f"set {variable} to a model that it lists")
+        more = f", and {len(result.models) - NAMED:,} more" if len(result.models) > NAMED else ""
+        named = f": {', '.join(result.models[:NAMED])}{more}" if result.models else ""
+        fix = f"set {variable} to a model that it lists{named}"
+        return Check(name, "warning", result.text, fix)
     contexts = Contexts(models)
     await contexts.ask(llm)
     known = "".join(f"; its context: {text}" for _, text in contexts.describe((llm,)))

@@ -20,15 +20,23 @@ class Doctor:
 
     _core: Core
 
-    async def __call__(self) -> tuple[Check, ...]:
-        """Run every check in order. Problems are reported, not raised."""
+    async def __call__(self, *, call: bool = False) -> tuple[Check, ...]:
+        """Run every check in order. Problems are reported, not raised.
+
+        With ``call``, each model is also called once, at its usual price and within the limits.
+        """
         settings = self._core.settings
         access, local = _find_server(settings)
-        return await doctor.examine(settings, self._core.config, access, local=local)
+        return await doctor.examine(settings, self._core.config, access, local=local, call=call)
 
 
-async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
-    """Examine the configured setup, even if it does not work."""
+async def diagnose(
+    *, call: bool = False, **settings: Unpack[SettingsOverrides]
+) -> tuple[Check, ...]:
+    """Examine the configured setup, even if it does not work.
+
+    With ``call``, each model is also called once, at its usual price and within the limits.
+    """
     try:
         loaded = config.load(settings)
     except ConfigError as error:
@@ -37,7 +45,7 @@ async def diagnose(**settings: Unpack[SettingsOverrides]) -> tuple[Check, ...]:
         access, local = _find_server(loaded.settings)
     except ConfigError as error:
         return doctor.report_unreadable(error)
-    return await doctor.examine(loaded.settings, loaded.config, access, local=local)
+    return await doctor.examine(loaded.settings, loaded.config, access, local=local, call=call)
 
 
 def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:

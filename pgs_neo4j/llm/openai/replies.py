@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.ends import End
@@ -14,8 +15,13 @@ from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_er
 from pgs_neo4j.llm.openai.usage import count_usage
 from pgs_neo4j.llm.openai.wire import ReplyUsage
 from pgs_neo4j.model import Completion, Prompt
+from pgs_neo4j.text.shown import one_line
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
+
+
+MOST_MODELS = 2_000  # of a list that are compared; routers list some hundreds
+LONGEST_NAME = 80  # characters
 
 
 @asynccontextmanager
@@ -118,11 +124,13 @@ def check_reply(
 class ProbeResult:
     """Whether an endpoint lists a model, and a line to display.
 
-    ``listed`` is None if the endpoint lists no models at all.
+    ``listed`` is None if the endpoint lists no models at all. ``models`` are those that it lists
+    instead, those with a similar name first, safe to show.
     """
 
     listed: bool | None
     text: str
+    models: tuple[str, ...] = ()
 
 
 def probe_result(endpoint: Endpoint, model: str, models: tuple[str, ...]) -> ProbeResult:
@@ -131,4 +139,17 @@ def probe_result(endpoint: Endpoint, model: str, models: tuple[str, ...]) -> Pro
         return ProbeResult(None, f"{endpoint.host} answers, but lists no models")
     listed = model in models
     verb = "lists" if listed else "does not list"
-    return ProbeResult(listed, f"{endpoint.host} answers and {verb} {model}")
+    names = () if listed else sort_by_likeness(model, models)
+    return ProbeResult(listed, f"{endpoint.host} answers and {verb} {model}", names)
+
+
+def sort_by_likeness(model: str, models: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of models that are safe to show, the one most like ``model`` first."""
+    likeness = SequenceMatcher(b=model.casefold())
+
+    def ratio(name: str) -> float:
+        likeness.set_seq1(name.casefold())
+        return likeness.ratio()
+
+    shown = {one_line(name, LONGEST_NAME) for name in models[:MOST_MODELS]}
+    return tuple(sorted(shown, key=lambda name: (-ratio(name), name)))

@@ -13,7 +13,8 @@ from pgs_neo4j.errors import ConfigError, ModelAuthError
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.openai.chat import OpenAILLM
-from pgs_neo4j.llm.openai.replies import ProbeResult
+from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.llm.openai.replies import ProbeResult, probe_result
 
 LISTED = ProbeResult(True, "db.example.org answers and lists m")
 
@@ -129,3 +130,19 @@ async def test_an_embedder_that_fails_names_its_settings_or_its_extra(monkeypatc
     check, _ = await examine_embedder(settings(embedder="sentence-transformers"), PGSConfig())
     assert (check.status, check.detail) == ("failed", "the package is not installed")
     assert "pgs-neo4j[sentence-transformers]" in check.fix
+
+
+async def test_a_model_that_is_not_listed_is_told_which_are(configs):
+    names = tuple(f"m{number}" for number in range(11))
+    check = await examined(ProbeResult(False, "x answers and does not list m", names))
+    assert check.fix == (
+        "set PGS_SWEEP_MODEL to a model that it lists: m0, m1, m2, m3, m4, m5, m6, m7, and 3 more"
+    )
+
+
+def test_models_with_a_similar_name_come_first_and_are_safe_to_show():
+    listed = ("zeta", "llama3.1:8b", "qwen2.5:7b\x1b[31m", "llama3.2:1b")
+    found = probe_result(Endpoint("http://h:1/v1"), "llama3.1", listed).models
+    assert found[0] == "llama3.1:8b"
+    assert found[1] == "llama3.2:1b"
+    assert all(name.isprintable() for name in found)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
@@ -15,23 +17,32 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine import Check
 
 MARKS = {"ok": "ok", "warning": "warn", "failed": "FAIL", "skipped": "skip"}
-MODEL_CHECKS = frozenset({"model", "sweep model", "synthesis model", "embedder"})
+MODEL_CHECKS = ("model", "model call", "embedder")
+"""How the names of checks of models end."""
 
 
-def doctor(as_json: JsonOption = False) -> None:
+def doctor(
+    call: Annotated[
+        bool, typer.Option("--call", help="Also call each model once, and say what comes back.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Check the setup and say how to fix it.
 
-    Checks configuration, database, GDS, graphs, embeddings, and models.
+    Checks configuration, database, GDS, graphs, embeddings, and models. Models are asked for
+    their names alone. With --call, each is asked for the report of two short nodes, at its usual
+    price and within max_cost and the other limits: does it answer, how fast, and is its reply a
+    report?
 
     Exit codes: 0 nothing failed, 2 configuration, 5 database, 6 model.
     """
-    run(_doctor(as_json=as_json))
+    run(_doctor(call=call, as_json=as_json))
 
 
-async def _doctor(*, as_json: bool) -> int:
+async def _doctor(*, call: bool, as_json: bool) -> int:
     from pgs_neo4j.engine import diagnose
 
-    checks = await diagnose()
+    checks = await diagnose(call=call)
     if as_json:
         listed = [plain_data(check) for check in checks]
         output.write_json({"ok": code_of(checks) == DONE, "checks": listed})
@@ -48,7 +59,7 @@ def code_of(checks: Sequence[Check]) -> int:
         return DONE
     if failed[0] == "configuration":
         return USAGE
-    return MODEL if failed[0] in MODEL_CHECKS else DATABASE
+    return MODEL if failed[0].endswith(MODEL_CHECKS) else DATABASE
 
 
 def verdict(checks: Sequence[Check]) -> tuple[str, str]:
