@@ -81,6 +81,27 @@ class _Aloud:
             _say_once(event.message)
 
 
+def named_graph(graph: str | None) -> str:
+    """Return the name of a graph that a command makes: as given, else as the settings say.
+
+    Raises UsageError without either, and ConfigError.
+    """
+    from pgs_neo4j import config
+
+    name = graph if graph is not None else config.load().settings.graph
+    if name is None:
+        raise UsageError("the graph has no name; add --graph NAME, or set PGS_GRAPH")
+    return name
+
+
+async def stored_graph(pgs: PGS, graph: str | None) -> str:
+    """Return the name of a graph: as given, else the one in the settings, else the only one.
+
+    Raises UnknownGraphError, and ConfigError.
+    """
+    return graph if graph is not None else (await pgs.graph(None)).name
+
+
 def say_unknown_variables() -> None:
     """Report unknown ``PGS_`` variables, for commands that connect to nothing."""
     from pgs_neo4j.config import unknown_variables

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
-from pgs_neo4j.survey.schemas import SCHEMAS, Schema
+from pgs_neo4j.survey.schemas import FALKORDB, PGS_INGEST, SCHEMAS, Schema
 from pgs_neo4j.survey.values import LabelSample, Survey, TypeSample
 from pgs_neo4j.survey.wording import quote_name
 
@@ -34,6 +34,8 @@ class Recognition:
 def recognize(survey: Survey) -> Recognition | None:
     """Return the schema that a database follows; the first if it follows several."""
     matches = [match for schema in SCHEMAS if (match := _match(survey, schema)) is not None]
+    if any(match.schema is PGS_INGEST for match in matches):
+        matches = [match for match in matches if match.schema is not FALKORDB]
     if not matches:
         return None
     return replace(matches[0], also=tuple(match.schema.system for match in matches[1:]))
@@ -75,6 +77,8 @@ def note_schema(recognition: Recognition, mapping: GraphMapping) -> Iterator[str
         f"recognized the schema of {schema.system}, by the labels {_listed(labels)} and the "
         f"relationship types {_listed(schema.types)}"
     )
+    if schema is PGS_INGEST:
+        yield "it is stored already: 'pgs graph list' shows its name, and it needs no other mapping"
     for other in recognition.also:
         yield f"the database also follows the schema of {other}; store that as another graph"
     yield f"labels: {_listed(mapping.labels)}; nodes with none of them do not take part"

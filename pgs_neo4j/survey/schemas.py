@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import GraphMapping
 
@@ -95,4 +95,11 @@ FALKORDB = Schema(
     ),
 )
 
-SCHEMAS = (NEO4J_GRAPHRAG, FALKORDB, GRAPHITI, LIGHTRAG)
+PGS_INGEST = replace(
+    FALKORDB,
+    system="'pgs ingest'",
+    # Its nodes of documents are nearly those of the SDK, and this label is its own.
+    labels={**FALKORDB.labels, "LoadedNode": ("id", "graph")},
+)
+
+SCHEMAS = (PGS_INGEST, NEO4J_GRAPHRAG, FALKORDB, GRAPHITI, LIGHTRAG)

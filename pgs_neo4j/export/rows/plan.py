@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.export.figures import cost_line
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, SearchPlan
 from pgs_neo4j.model.ingest import IngestPlan
@@ -130,13 +131,22 @@ def cost(plan: Plan | SearchPlan | IngestPlan, unpriced: Sequence[str]) -> str:
             "pgs.toml"
         )
     if not plan.high:
-        none = not isinstance(plan, Plan) and not plan.calls
-        return "nothing: no call is needed" if none else "nothing: no language model is used"
+        if not plan.calls:
+            return "nothing: no call is needed"
+        if any(name != EXTRACTIVE for name in _model_names(plan)):
+            return "nothing: the configured price is 0"
+        return "nothing: no language model is used"
     between = f"between {money(plan.low)} and {money(plan.high)}"
     uncached = plan.low_uncached if isinstance(plan, Plan) else None
     if uncached is None or money(uncached) == money(plan.low):
         return between
     return f"{between} ({money(uncached)} at least if the provider has cached none of the input)"
+
+
+def _model_names(plan: Plan | SearchPlan | IngestPlan) -> tuple[str, ...]:
+    if isinstance(plan, Plan):
+        return (plan.sweep_model, plan.synthesis_model)
+    return tuple(plan.model.split(" + "))
 
 
 def _aside(text: str, plan: Plan) -> str:

@@ -148,7 +148,7 @@ def test_the_options_that_matter_most_come_first() -> None:
     "wrong",
     [
         ("nonsense",), ("ask", "q", "--mode", "all"), ("ask", "q", "--top-k", "0"),
-        ("load", "file.json"), ("partitions", "--wrong"), ("graph", "add"),
+        ("load",), ("partitions", "--wrong"), ("graph", "add"),
         ("ask", "q", "--threshold", "much"), ("repartition", "--max-drift", "1.5"),
         ("repartition", "--keep", "0"), ("jobs", "list", "--limit", "0"), ("jobs", "show"),
         ("export", "r1"), ("export",), ("export", "r1", "--to", "-", "--format", "pdf"),

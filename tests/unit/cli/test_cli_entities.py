@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -98,10 +99,10 @@ def test_names_are_split_off(engine: StandIn) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("list",), ("show", "-g", "docs"), ("show", "a"), ("merge", "a", "b"), ("split", "a"),
-              ("split", "-g", "docs"), ("list", "-g", "docs", "--limit", "0")]
+    "words", [("show", "-g", "docs"), ("split", "-g", "docs"),
+              ("list", "-g", "docs", "--limit", "0")]
 )  # fmt: skip
-def test_a_graph_and_an_entity_are_required(engine: StandIn, words: tuple[str, ...]) -> None:
+def test_an_entity_is_required(engine: StandIn, words: tuple[str, ...]) -> None:
     assert pgs("entities", *words).exit_code == 2
     assert engine.asked == []
 
@@ -227,3 +228,16 @@ def test_any_text_stays_on_its_line(odd: str) -> None:
     )  # fmt: skip
     assert len(told) == 3 + 3 * 3
     assert not any(letter in "".join(told) for letter in "\n\r\x1b\x07\x9b\u2028\u202e")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("list",), ("show", "a"), ("merge", "a", "b"), ("split", "a")],
+    ids=lambda words: words[0],
+)
+def test_the_graph_of_the_settings_is_taken(engine: StandIn, words: tuple[str, ...]) -> None:
+    engine.replies["graph"] = SimpleNamespace(name="docs")  # the configured one, or the only one
+    assert pgs("entities", *words).exit_code == 0
+    (asked, call) = engine.asked
+    assert asked == ("graph", None)
+    assert call[1] == "docs"

@@ -276,7 +276,6 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     ),
     (("ingest", "docs"), "--graph"),
     (("ingest", "--graph", "notes"), "Missing argument"),
-    (("documents", "list"), "--graph"),
     (("documents", "delete", "--graph", "notes"), "or --all for all of the graph"),
     (("documents", "delete", "--graph", "notes", "a.md", "--all"), "or --all"),
     (("documents", "delete", "a.md"), "--graph"),
@@ -452,6 +451,22 @@ def test_nothing_is_deleted_unless_a_person_agrees(
     words = ("documents", "delete", "a.md", "a.md", "b.md", "-g", "notes")
     done = pgs(*words, stdin=typed or "")
     how = "; pass --yes" if typed is None else ". Continue? [y/N]"
-    assert f"this deletes 2 documents from the graph{how}" in told(done)
+    assert f"this deletes 2 documents from the graph notes{how}" in told(done)
     assert bool(engine.asked) is (typed == "y\n")
     assert done.exit_code == (0 if typed == "y\n" else 2)
+
+
+def test_the_graph_of_the_settings_is_taken(
+    engine: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGS_GRAPH", "notes")
+    engine.replies |= {"graph": SimpleNamespace(name="notes"), "ingest.documents": []}
+    assert pgs("ingest", "docs", "--quiet").exit_code == 0
+    assert engine.asked[-1][2] == "notes"
+    done = pgs("documents", "list")
+    assert engine.asked[-1] == ("ingest.documents", "notes")
+    assert "graph notes has no documents" in told(done)
+    monkeypatch.setattr(connection, "can_ask", lambda: False)
+    # What is deleted is named before anything is opened.
+    refused = pgs("documents", "delete", "a.md")
+    assert "from the graph notes; pass --yes" in told(refused)

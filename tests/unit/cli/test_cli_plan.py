@@ -14,6 +14,7 @@ from pgs_neo4j.cli.commands.questions import plan as plan_command
 from pgs_neo4j.cli.commands.questions.plan import unpriced
 from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing
 from tests.fakes.commands import StandIn, on_one_line, pgs
@@ -83,7 +84,11 @@ def test_what_has_no_price_says_how_to_add_it_and_a_hostile_note_is_text(hostile
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        ({"low": 0.0, "high": 0.0}, "Cost      nothing: no language model is used"),
+        (
+            {"low": 0.0, "high": 0.0, "sweep_model": EXTRACTIVE, "synthesis_model": EXTRACTIVE},
+            "Cost      nothing: no language model is used",
+        ),
+        ({"low": 0.0, "high": 0.0}, "Cost      nothing: the configured price is 0"),
         ({"budget": "3 calls would leave 2 unread"}, "Limit     3 calls would leave 2 unread"),
         ({"sweeps": ()}, "Sweeps    nothing is left to read"),
         ({"advice": "several passes separate nodes"}, "Advice    several passes separate nodes"),

@@ -88,7 +88,11 @@ def test_a_plan_tells_what_is_shown_and_the_bill_or_only_the_limit() -> None:
 def test_a_plan_says_why_nothing_or_nobody_knows() -> None:
     for changed, line in (
         ({"calls": 0, "low": 0.0, "high": 0.0}, "Cost      nothing: no call is needed"),
-        ({"low": 0.0, "high": 0.0}, "Cost      nothing: no language model is used"),
+        (
+            {"low": 0.0, "high": 0.0, "model": "extractive"},
+            "Cost      nothing: no language model is used",
+        ),
+        ({"low": 0.0, "high": 0.0}, "Cost      nothing: the configured price is 0"),
         ({"low": None, "high": None}, "Cost      unknown; add input_price and output_price (per"),
     ):
         lines = plan_page.of_search(make_plan(**changed), ["small", "large"], 60)

@@ -8,8 +8,16 @@ import pytest
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, RelationshipProperty, Survey, propose
-from pgs_neo4j.survey.recognition import recognize
-from pgs_neo4j.survey.schemas import FALKORDB, GRAPHITI, LIGHTRAG, NEO4J_GRAPHRAG, SCHEMAS, Schema
+from pgs_neo4j.survey.recognition import Recognition, recognize
+from pgs_neo4j.survey.schemas import (
+    FALKORDB,
+    GRAPHITI,
+    LIGHTRAG,
+    NEO4J_GRAPHRAG,
+    PGS_INGEST,
+    SCHEMAS,
+    Schema,
+)
 from tests.unit.survey.samples import FORUM, IDEAS, label, link, name, number, of, text, vector
 
 
@@ -29,6 +37,13 @@ SURVEYS = {
     ),
     FALKORDB.system: of(
         ENTITY, CHUNK, link("MENTIONED_IN"), link("RELATES", *words("rel_type", "fact"))
+    ),
+    PGS_INGEST.system: of(
+        label("LoadedNode", name("id"), name("graph")),
+        ENTITY,
+        CHUNK,
+        link("MENTIONED_IN"),
+        link("RELATES", *words("rel_type", "fact")),
     ),
     GRAPHITI.system: of(
         label("Entity", name("uuid"), name("name"), text("summary"), name("group_id")),
@@ -57,10 +72,26 @@ def test_a_schema_is_recognized_by_all_its_signs_and_not_without_one(schema: Sch
             labels=tuple(s for s in survey.labels if s.label != called),
             relationship_types=tuple(s for s in survey.relationship_types if s.type != called),
         )
-        assert recognize(less) is None
+        assert_not_recognized(schema, called, recognize(less))
     for called, properties in schema.labels.items():
         for one in properties:
-            assert recognize(without(survey, called, one)) is None
+            assert_not_recognized(schema, called, recognize(without(survey, called, one)))
+
+
+def assert_not_recognized(schema: Schema, lost: str, found: Recognition | None) -> None:
+    """Check that a sign is needed; without its own label, an ingested graph is as the SDK's."""
+    if schema is PGS_INGEST and lost == "LoadedNode":
+        assert found is not None
+        assert found.schema is FALKORDB
+    else:
+        assert found is None
+
+
+def test_an_ingested_graph_is_not_taken_for_that_of_another_system() -> None:
+    proposal = propose(SURVEYS[PGS_INGEST.system])
+    assert proposal.mapping.labels == ("__Entity__", "Chunk")
+    assert not any("FalkorDB" in note for note in proposal.notes)
+    assert any("it is stored already" in note for note in proposal.notes)
 
 
 def without(survey: Survey, called: str, lost: str) -> Survey:

@@ -10,7 +10,7 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graphs.ingest_options import ForgetOption
-from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption, YesOption
+from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption, VerboseOption, YesOption
 from pgs_neo4j.cli.pages.text import size
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
@@ -21,23 +21,22 @@ from pgs_neo4j.text.shown import counted, one_line
 if TYPE_CHECKING:
     from pgs_neo4j.model.ingest import IngestedDocument
 
-GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
-
 documents_app = typer.Typer(
     no_args_is_help=True, help="List, show, and delete the documents of a graph."
 )
 
 
 @documents_app.command("list")
-def list_(graph: GraphName, as_json: JsonOption = False) -> None:
+def list_(graph: GraphOption = None, as_json: JsonOption = False) -> None:
     """List the documents of a graph."""
     run(_list(graph, as_json=as_json))
 
 
-async def _list(graph: str, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database
+async def _list(graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database, stored_graph
 
     async with database() as pgs:
+        graph = await stored_graph(pgs, graph)
         documents = await pgs.ingest.documents(graph)
     if as_json:
         output.write_json({"documents": [plain_data(one) for one in documents]})
@@ -63,7 +62,7 @@ def _title(document: IngestedDocument) -> str:
 @documents_app.command("show")
 def show(
     name: Annotated[str, typer.Argument(metavar="DOCUMENT", help="Its id, or its title.")],
-    graph: GraphName,
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a document: where it comes from, what it adds, and its chunks.
@@ -75,11 +74,12 @@ def show(
     run(_show(name, graph, as_json=as_json))
 
 
-async def _show(name: str, graph: str, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine
+async def _show(name: str, graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine, stored_graph
     from pgs_neo4j.cli.pages.documents.document_page import document_json, document_lines
 
     async with engine() as pgs:
+        graph = await stored_graph(pgs, graph)
         document = await pgs.ingest.document(graph, name)
     if as_json:
         output.write_json(document_json(document))
@@ -89,11 +89,11 @@ async def _show(name: str, graph: str, *, as_json: bool) -> None:
 
 @documents_app.command("delete")
 def delete(
-    graph: GraphName,
     ids: Annotated[
         list[str] | None,
         typer.Argument(metavar="DOCUMENT...", help="Ids, as 'pgs documents list' shows them."),
     ] = None,
+    graph: GraphOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Delete all documents, and then the graph itself.")
     ] = False,
@@ -119,7 +119,7 @@ def delete(
 
 async def _delete(
     ids: list[str],
-    graph: str,
+    graph: str | None,
     listening: AbstractContextManager[Listener],
     *,
     every: bool,
@@ -127,7 +127,7 @@ async def _delete(
     yes: bool,
     as_json: bool,
 ) -> int:
-    from pgs_neo4j.cli.connection import confirm, engine
+    from pgs_neo4j.cli.connection import confirm, engine, named_graph
     from pgs_neo4j.cli.pages.documents.deleted import (
         deletion_json,
         deletion_lines,
@@ -136,8 +136,9 @@ async def _delete(
 
     if every == bool(ids):
         raise UsageError("name the documents to delete, or --all for all of the graph")
+    graph = named_graph(graph)
     if not every:
-        confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph", yes=yes)
+        confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph {graph}", yes=yes)
     with listening as listener:
         async with engine(listener) as pgs:
             if every:

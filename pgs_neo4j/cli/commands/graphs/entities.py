@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.options import GraphOption, JsonOption
 from pgs_neo4j.cli.pages.documents.entity_page import list_lines, page_lines
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import one_line
 
-GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
 EntityArgument = Annotated[
     str, typer.Argument(metavar="ENTITY", help="One of its names, Type:Name, or its id.")
 ]
@@ -25,7 +24,7 @@ entities_app = typer.Typer(
 
 @entities_app.command("list")
 def list_(
-    graph: GraphName,
+    graph: GraphOption = None,
     text: Annotated[str, typer.Option(help="Only entities with this text in a name.")] = "",
     kind: Annotated[str, typer.Option("--type", help="Only entities of this type.")] = "",
     limit: Annotated[int, typer.Option(min=1, help="List at most this many.")] = 100,
@@ -35,10 +34,11 @@ def list_(
     run(_list(graph, text, kind, limit, as_json=as_json))
 
 
-async def _list(graph: str, text: str, kind: str, limit: int, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database
+async def _list(graph: str | None, text: str, kind: str, limit: int, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database, stored_graph
 
     async with database() as pgs:
+        graph = await stored_graph(pgs, graph)
         found = await pgs.entities(graph, text=text, kind=kind, limit=limit)
     if as_json:
         output.write_json({"entities": [plain_data(one) for one in found]})
@@ -51,15 +51,16 @@ async def _list(graph: str, text: str, kind: str, limit: int, *, as_json: bool) 
 
 
 @entities_app.command("show")
-def show(entity: EntityArgument, graph: GraphName, as_json: JsonOption = False) -> None:
+def show(entity: EntityArgument, graph: GraphOption = None, as_json: JsonOption = False) -> None:
     """Show an entity: its names and why they belong to it, chunks, and relations."""
     run(_show(entity, graph, as_json=as_json))
 
 
-async def _show(entity: str, graph: str, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database
+async def _show(entity: str, graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database, stored_graph
 
     async with database() as pgs:
+        graph = await stored_graph(pgs, graph)
         page = await pgs.entities.show(graph, entity)
     if as_json:
         output.write_json(plain_data(page))
@@ -72,7 +73,7 @@ def merge(
     entities: Annotated[
         list[str], typer.Argument(metavar="ENTITY... INTO", help="Names, Type:Name, or ids.")
     ],
-    graph: GraphName,
+    graph: GraphOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Merge entities into the last one.
@@ -84,12 +85,13 @@ def merge(
     run(_merge(entities[:-1], entities[-1], graph, as_json=as_json))
 
 
-async def _merge(entities: list[str], into: str, graph: str, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine
+async def _merge(entities: list[str], into: str, graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine, stored_graph
     from pgs_neo4j.cli.progress.listen import progress
 
     with progress(quiet=True, verbose=False) as listener:
         async with engine(listener) as pgs:
+            graph = await stored_graph(pgs, graph)
             merged = await pgs.entities.merge(graph, entities, into)
     if as_json:
         output.write_json({"merged": merged})
@@ -100,7 +102,7 @@ async def _merge(entities: list[str], into: str, graph: str, *, as_json: bool) -
 @entities_app.command("split")
 def split(
     entity: EntityArgument,
-    graph: GraphName,
+    graph: GraphOption = None,
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Names to split off.")
     ] = None,
@@ -113,12 +115,13 @@ def split(
     run(_split(entity, names or [], graph, as_json=as_json))
 
 
-async def _split(entity: str, names: list[str], graph: str, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine
+async def _split(entity: str, names: list[str], graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine, stored_graph
     from pgs_neo4j.cli.progress.listen import progress
 
     with progress(quiet=True, verbose=False) as listener:
         async with engine(listener) as pgs:
+            graph = await stored_graph(pgs, graph)
             parts = await pgs.entities.split(graph, entity, names)
     if as_json:
         output.write_json({"entities": parts})

@@ -43,7 +43,7 @@ KNOBS = (
 @with_knobs(*KNOBS)
 def ingest(
     paths: PathsArgument,
-    graph: GraphName,
+    graph: GraphName = None,
     label: LabelOption = None,
     schema: SchemaOption = None,
     name: NameOption = None,
@@ -86,7 +86,7 @@ def ingest(
 async def _ingest(
     paths: list[str],
     name: str | None,
-    graph: str,
+    graph: str | None,
     wanted: Json,
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
@@ -95,9 +95,10 @@ async def _ingest(
     as_json: bool,
 ) -> int:
     from pgs_neo4j.cli.commands.questions.plan import unpriced
-    from pgs_neo4j.cli.connection import engine
+    from pgs_neo4j.cli.connection import engine, named_graph
     from pgs_neo4j.engine import check_graph_name
 
+    graph = named_graph(graph)
     check_graph_name(graph)
     wanted["columns"] = columns_named(*wanted["columns"])
     check_stdin(paths, name)

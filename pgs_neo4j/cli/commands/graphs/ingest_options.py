@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from pgs_neo4j.cli.completion import complete_graphs
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.text.extraction.schema import label_name
@@ -19,7 +20,15 @@ PathsArgument = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="Files, folders, quoted patterns, URLs; - is stdin."),
 ]
-GraphName = Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")]
+GraphName = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        "-g",
+        help="Name of the graph; optional if PGS_GRAPH names it.",
+        autocompletion=complete_graphs,
+    ),
+]
 LabelOption = Annotated[
     str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
 ]

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.graphs.ingest_options import GraphName
 from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
 from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.progress.listen import Listener, progress
@@ -19,7 +20,7 @@ from pgs_neo4j.text.shown import counted, one_line
 
 def load(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A brain: .json or .json.gz.")],
-    graph: Annotated[str, typer.Option("--graph", "-g", help="Name of the graph.")],
+    graph: GraphName = None,
     label: Annotated[
         str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
     ] = None,
@@ -43,15 +44,16 @@ def load(
 
 async def _load(
     file: Path,
-    graph: str,
+    graph: str | None,
     label: str | None,
     listening: AbstractContextManager[Listener],
     *,
     as_json: bool,
 ) -> None:
-    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.connection import database, named_graph
     from pgs_neo4j.engine import check_graph_name, read_brain
 
+    graph = named_graph(graph)
     check_graph_name(graph)
     content = read_brain(file)
     with listening as listener:
