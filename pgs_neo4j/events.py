@@ -133,6 +133,21 @@ class PassFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyRejected:
+    """A reply of the model to a pass arrived, and its report was not accepted.
+
+    ``reason`` says why, without text of the reply, which ``pgs runs replies`` shows. The pass may
+    be asked again, or divided; ``pass_finished`` says how it ended.
+    """
+
+    kind: ClassVar[str] = "reply_rejected"
+    partition: int
+    number: int
+    passes: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallRetried:
     """A model call failed, and is made again after ``wait_s`` seconds.
 
@@ -233,6 +248,7 @@ Event = (
     | Routed
     | SweepStarted
     | PassFinished
+    | ReplyRejected
     | CallRetried
     | CallsHeld
     | UsageCounted

@@ -1,11 +1,11 @@
-// Delete all replies except those of unfinished runs of the last day, which would have to be paid
-// again.
+// Delete all replies except accepted ones of unfinished runs of the last day, which would have to be
+// paid again.
 // params:
 // returns:
 // mode: batch
 // language: 5, 25
 MATCH (r:PgsReply)
-WHERE NOT EXISTS {
+WHERE r.error IS NOT NULL OR NOT EXISTS {
   MATCH (x:PgsRun {id: r.run})
   WHERE x.status <> 'complete' AND x.updated_at > datetime() - duration('P1D')
 }

@@ -1,10 +1,10 @@
-// Average length of a model's stored replies; no row without any.
+// Average length of a model's accepted replies that are stored; no row without any.
 // params: model: str
 // returns: output_tokens: float
 // mode: read
 // language: 5, 25
 MATCH (r:PgsReply)
-WHERE r.model = $model AND r.output_tokens > 0
+WHERE r.model = $model AND r.output_tokens > 0 AND r.error IS NULL
 WITH avg(r.output_tokens) AS output_tokens
 WHERE output_tokens IS NOT NULL
 RETURN output_tokens

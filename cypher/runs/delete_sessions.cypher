@@ -1,5 +1,5 @@
-// Delete a session with its runs, sweeps, findings, flags, absences, answers, private replies, and
-// triplets that it showed and that no outcome has rated.
+// Delete a session with its runs, sweeps, findings, flags, absences, answers, private and
+// rejected replies, and triplets that it showed and that no outcome has rated.
 // params: uid: str
 // returns: deleted: int
 // mode: write
@@ -9,7 +9,7 @@ MATCH (s:PgsSession {uid: $uid})
 CALL (s) {
   MATCH (s)<-[:PGS_RAN_IN]-(r:PgsRun)
   CALL (s, r) {
-    MATCH (y:PgsReply {run: r.id}) WHERE y.private
+    MATCH (y:PgsReply {run: r.id}) WHERE y.private OR y.error IS NOT NULL
     RETURN y AS own
     UNION
     MATCH (t:PgsThesis|PgsConnection|PgsConvergence|PgsFinding)-[:PGS_FROM]->(r)

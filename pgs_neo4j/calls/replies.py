@@ -1,24 +1,31 @@
 """Caches model replies in the database, so that they are paid once.
 
 The key of a reply is made of everything that decides it: the model with its parameters, and the
-prompt. Only accepted replies are cached, never failures.
+prompt. Only accepted replies are cached, never failures. Rejected ones are stored beside them, with
+the reason and under a key that no prompt has, so that a person can read what a model has written.
+They stay as long as others do, but make room first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
+from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 FORM = "2"  # of what keys are made of; another one finds nothing of the former
 MEGABYTE = 1_000_000
+MOST_REJECTED = 100  # replies of one run; after those, only their reasons are reported
+LONGEST_REJECTED = 50_000  # characters of a rejected reply; the beginning shows what is wrong
 LARGEST_INTEGER = 2**63 - 1  # of Neo4j; an endpoint may report more tokens
 
 
@@ -43,6 +50,7 @@ class Replies:
     shared: bool = True
     used: set[str] = field(default_factory=set)
     _waited: set[str] = field(default_factory=set)
+    _rejected: int = 0
 
     def note_wait(self, buyer: str, on_event: OnEvent) -> None:
         """Report once that this run waits for replies that another run is buying."""
@@ -87,10 +95,34 @@ class Replies:
         if rows:
             await self.db.write(queries.get("calls/write_replies"), replies=list(rows))
 
-    def row(self, key: str, reply: Completion) -> Row:
-        """Return a reply in the form in which it is stored."""
+    async def keep_rejected(
+        self, reply: Completion, reason: str, partition: int, number: int
+    ) -> None:
+        """Store a reply to a pass that was not accepted, and why. Raises DatabaseError.
+
+        A reply that quotes a document which was deleted since is not stored.
+        """
+        if self._rejected >= MOST_REJECTED:
+            return
+        self._rejected += 1
+        text = reply.text[:LONGEST_REJECTED]
+        row = self.row(f"{self.run}:rejected:{uuid4().hex}", replace(reply, text=text))
+        self.used.discard(row["key"])
+        row |= {"error": reason, "partition": partition, "place": number, "proven": False}
+        with suppress(TextDeletedError):
+            await self.keep([row])
+
+    def row(
+        self, key: str, reply: Completion, partition: int | None = None, number: int | None = None
+    ) -> Row:
+        """Return a reply in the form in which it is stored.
+
+        ``partition`` and ``number`` name the pass that it answers, if it does.
+        """
         self.used.add(key)
         return {
+            "partition": partition,
+            "place": number,
             "key": key,
             "run": self.run,
             "private": not self.shared,

@@ -54,7 +54,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "questions.feedback:feedback",
             "Say whether an answer was useful.",
         ),
-        "runs": ("questions.runs:runs", "List the runs, the latest first."),
+        "runs": ("questions.runs:runs_app", "List the runs, the latest first."),
         "sessions": ("questions.sessions:sessions_app", "List, show, and delete sessions."),
     },
     "Partitions": {

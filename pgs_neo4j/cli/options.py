@@ -19,7 +19,7 @@ RunArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="RUN",
-        help="The run's id; the latest run by default.",
+        help="The run's id, or how it begins; the latest run by default.",
         autocompletion=complete_runs,
     ),
 ]

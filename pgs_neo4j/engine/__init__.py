@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.runs.feedback import check_outcome
     from pgs_neo4j.runs.jobs import Job
     from pgs_neo4j.runs.listing import RunInfo
+    from pgs_neo4j.runs.replies import StoredReply
     from pgs_neo4j.runs.runs import StoredRun
     from pgs_neo4j.runs.session import SessionInfo
     from pgs_neo4j.survey import Domain, LabelSample, NodeProperty, Proposal, Survey, propose
@@ -76,6 +77,7 @@ __all__ = [
     "SessionInfo",
     "StoredGraph",
     "StoredNames",
+    "StoredReply",
     "StoredRun",
     "Survey",
     "check_graph_name",
@@ -120,6 +122,7 @@ _HOMES = {
     "Proposal": "survey",
     "Purged": "purge",
     "RunInfo": "runs.listing",
+    "StoredReply": "runs.replies",
     "SearchAnswer": "answering.layered",
     "SearchIndex": "retrieval.indexes.search_index",
     "SessionInfo": "runs.session",

@@ -17,6 +17,7 @@ from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
 from pgs_neo4j.runs import answers, documents, feedback, keys, session, sweeps
 from pgs_neo4j.runs import runs as stored_runs
 from pgs_neo4j.runs.listing import RunInfo, list_runs
+from pgs_neo4j.runs.replies import WHOLE, StoredReply, read_replies
 from pgs_neo4j.runs.runs import StoredRun
 
 
@@ -76,6 +77,21 @@ class Runs:
     async def get(self, run: str) -> StoredRun:
         """Return a stored run, with or without an answer. Raises UnknownRunError."""
         return await stored_runs.read(self._core.db, run)
+
+    async def find(self, prefix: str) -> str:
+        """Return the id of the only run whose id begins so; a whole id is always that run's.
+
+        Raises UnknownRunError without one, and UsageError, which names them, for several.
+        """
+        return await stored_runs.find(self._core.db, prefix)
+
+    async def replies(self, run: str, *, most: int = WHOLE) -> list[StoredReply]:
+        """Return what models replied in a run, accepted or rejected, in the order of arrival.
+
+        Of each text, at most ``most`` characters. Raises UnknownRunError.
+        """
+        stored = await stored_runs.read(self._core.db, run)
+        return await read_replies(self._core.db, stored.id, most)
 
     async def repeated(
         self,

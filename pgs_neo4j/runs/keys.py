@@ -16,6 +16,11 @@ def new_run_id() -> str:
     return f"r{uuid4().hex[:12]}"
 
 
+def is_run_id(text: str) -> bool:
+    """Whether a text has the form of a whole id of a run."""
+    return _RUN_ID.fullmatch(text) is not None
+
+
 def check_new_id(run_id: str | None) -> str | None:
     """Return an id that a caller chose for a new run. Raises UsageError for one of another form."""
     if run_id is not None and not _RUN_ID.fullmatch(run_id):

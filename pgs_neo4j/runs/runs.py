@@ -24,7 +24,14 @@ from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.stored_data import SHOWN, parse_stored
 from pgs_neo4j.database.typed_columns import FIX
-from pgs_neo4j.errors import BusyError, PGSError, RunLostError, TextDeletedError, unknown_run
+from pgs_neo4j.errors import (
+    BusyError,
+    PGSError,
+    RunLostError,
+    TextDeletedError,
+    UsageError,
+    unknown_run,
+)
 from pgs_neo4j.model import Usage
 from pgs_neo4j.runs import keys
 from pgs_neo4j.runs.rows import RunRow
@@ -34,6 +41,8 @@ _OBJECT = TypeAdapter(dict[str, Any])
 SIGN_S = 10.0  # between two signs of life
 SIGN_TIMEOUT_S = 5.0
 END_S = 0.2
+SHORTEST_PREFIX = 4  # characters of an id that name a run, as with git
+CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,32 @@ async def by_key(db: Database, graph: str, session: str, key: str) -> str | None
         queries.get("runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
     )
     return str(rows[0]["id"]) if rows else None
+
+
+async def find(db: Database, prefix: str) -> str:
+    """Return the id of the only run whose id begins so.
+
+    A whole id is not looked up. Raises UnknownRunError without one, and UsageError, which names
+    them, for several.
+    """
+    if keys.is_run_id(prefix):
+        return prefix
+    if len(prefix) < SHORTEST_PREFIX:
+        raise UsageError(
+            f"the id of a run needs at least {SHORTEST_PREFIX} characters to be found; "
+            "'pgs runs' lists the runs"
+        )
+    rows = await db.read(queries.get("runs/run_by_prefix"), prefix=prefix, limit=CANDIDATES + 1)
+    ids = [str(row["id"]) for row in rows]
+    if not ids:
+        raise unknown_run(prefix)
+    if len(ids) == 1 or prefix in ids:
+        return prefix if prefix in ids else ids[0]
+    more = ", …" if len(ids) > CANDIDATES else ""
+    raise UsageError(
+        f"several runs begin with {prefix[:60]!r}: {', '.join(ids[:CANDIDATES])}{more}; "
+        "type more of the id"
+    )
 
 
 async def read(db: Database, run: str) -> StoredRun:

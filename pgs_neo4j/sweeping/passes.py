@@ -23,7 +23,7 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
     StoppedError,
 )
-from pgs_neo4j.events import PassFinished
+from pgs_neo4j.events import PassFinished, ReplyRejected
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
@@ -94,6 +94,10 @@ class _Outcome:
 
 class _NoReportError(ModelOutputError):
     """A reply came that does not keep the contract."""
+
+    def __init__(self, message: str, reply: Completion) -> None:
+        super().__init__(message)
+        self.reply = reply
 
 
 class PassReader:
@@ -168,12 +172,15 @@ class PassReader:
                 return None
             # More room helps a report that was cut off, and thinking. Other prose that fills all of
             # its room comes from a model that has lost the contract.
+            error = f"the report was cut off at {granted} tokens"
+            await self._reject(item, error, reply)
             if tries > 1 and not short and not has_sections(reply.text):
                 return await self.read(item, room, reasks, tries - 1, short=True)
-            error = self._refused[item.number] = f"the report was cut off at {granted} tokens"
+            self._refused[item.number] = error
         except PromptCutError as cut:
             self._usage += cut.usage or Usage()
             self._refused[item.number] = str(cut)
+            await self._reject(item, str(cut))
             return await self._halve(item, room, reasks, str(cut))
         except PromptTooLongError as too_long:
             # The refusal may name a context that holds the prompt beside a shorter reply.
@@ -182,6 +189,7 @@ class PassReader:
             return await self._halve(item, room, reasks, str(too_long))
         except ModelOutputError as refused:
             self._refused[item.number] = str(refused)
+            await self._reject(item, str(refused), getattr(refused, "reply", None))
             if tries > 1:
                 other = isinstance(refused, _NoReportError) and not short
                 return await self.read(item, room, reasks, tries - 1, short=other)
@@ -349,7 +357,7 @@ class PassReader:
             return
         replies = self._tools.replies
         if replies is not None and key and reply.usage.calls:
-            self._rows.append(replies.row(key, reply))
+            self._rows.append(replies.row(key, reply, self._order.partition.id, item.number))
         if stands_better(second, first):
             earlier = self._outcome_of(item)
             self._outcomes[self._outcomes.index(earlier)] = _Outcome(
@@ -400,7 +408,7 @@ class PassReader:
         report = await self._parse(item, reply, short=short)
         replies, key = self._tools.replies, self._key(item, short=short)
         if replies is not None and key and reply.usage.calls:
-            self._rows.append(replies.row(key, reply))
+            self._rows.append(replies.row(key, reply, self._order.partition.id, item.number))
             self._own.discard(key)
         self._prompts.pop(item.label, None)
         if self._order.config.strict and failed_sentences(report):
@@ -431,7 +439,14 @@ class PassReader:
         try:
             return await asyncio.to_thread(parse) if apart else parse()
         except ModelOutputError as error:
-            raise _NoReportError(str(error)) from None
+            raise _NoReportError(str(error), reply) from None
+
+    async def _reject(self, item: Pass, reason: str, reply: Completion | None = None) -> None:
+        """Report at once that a reply was not accepted, and store it. Raises DatabaseError."""
+        partition, count = self._order.partition.id, len(self._packed.passes)
+        self._tools.on_event(ReplyRejected(partition, item.number, count, reason))
+        if reply is not None and self._tools.replies is not None and reply.usage.calls:
+            await self._tools.replies.keep_rejected(reply, reason, partition, item.number)
 
     def _note(self, outcome: _Outcome) -> None:
         self._outcomes.append(outcome)

@@ -75,6 +75,8 @@ class Call:
         return vars(self.engine).get(path, Call(self.engine, path))
 
     async def __call__(self, *given: Any, **options: Any) -> Any:
+        if self.path == "runs.find":  # the ids of tests are whole, however short they are
+            return given[0]
         wanted = set_options(options)
         self.engine.asked.append((self.path, *given, *([wanted] if wanted else [])))
         if self.engine.raising is not None:

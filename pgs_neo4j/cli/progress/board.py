@@ -17,10 +17,12 @@ from pgs_neo4j.events import (
     PhaseFinished,
     PhaseStarted,
     Progressed,
+    ReplyRejected,
     Routed,
     StepStarted,
     SweepFinished,
     SweepStarted,
+    UsageCounted,
 )
 from pgs_neo4j.export.rows.routing import chosen_line
 from pgs_neo4j.model import SweepStatus
@@ -68,6 +70,8 @@ class Board:
     sweeps: dict[int, SweepRow] = field(default_factory=dict)
     unread: set[int] = field(default_factory=set)
     routed: int = 0
+    rejected: int = 0
+    written: int = 0
     held_until: float = 0.0
 
     def take(self, event: Event) -> None:
@@ -96,6 +100,10 @@ class Board:
             case PassFinished(partition):
                 if partition in self.sweeps:
                     self.sweeps[partition].done += 1
+            case ReplyRejected():
+                self.rejected += 1
+            case UsageCounted(usage):
+                self.written = usage.output_tokens
             case CallRetried(partition=int(partition), reason=reason, wait_s=wait_s):
                 if partition in self.sweeps:
                     self.sweeps[partition].waits = again(reason, wait_s)
@@ -141,6 +149,10 @@ class Board:
         failed, unread = states.count("failed"), len(self.unread)
         detail = f"{ended} of {counted(total, 'partition')}"
         detail += f", {failed} failed" if failed else ""
+        if ended < total and self.written:
+            detail += f", {counted(self.written, 'token')} written"
+        if self.rejected:
+            detail += f", {counted(self.rejected, 'reply', 'replies')} rejected"
         if (held_s := self.held_until - self.clock()) > 0:
             detail += f", waiting {seconds(held_s)} more for the endpoint"
         return f"{detail}, {unread} left unread" if unread else detail

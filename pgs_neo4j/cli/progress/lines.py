@@ -13,6 +13,7 @@ from pgs_neo4j.events import (
     PassFinished,
     PhaseFinished,
     Progressed,
+    ReplyRejected,
     Routed,
     RunStarted,
     StepStarted,
@@ -76,6 +77,9 @@ def line(event: Event, board: Board) -> str:
         case PassFinished(partition, number, passes, error) if passes > 1:
             how = "read" if error is None else f"failed: {one_line(error)}"
             return f"sweep: P{partition} pass {number} of {passes} {how}"
+        case ReplyRejected(partition, number, passes, reason):
+            at = f" pass {number} of {passes}" if passes > 1 else ""
+            return f"sweep: P{partition}{at} reply rejected: {one_line(reason)}"
         case CallRetried(task, partition, reason, wait_s):
             who = task if partition is None else f"sweep: P{partition}"
             return f"{who}: {again(reason, wait_s)}"

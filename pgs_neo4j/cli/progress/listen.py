@@ -15,7 +15,7 @@ from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
 from pgs_neo4j.errors import DatabaseError, ModelError, OutputError, StoppedError
-from pgs_neo4j.events import Event, RunStarted, SearchAnswered, SweepFinished, TextStreamed
+from pgs_neo4j.events import Event, ReplyRejected, RunStarted, SearchAnswered, SweepFinished, TextStreamed
 from pgs_neo4j.model import Citation
 from pgs_neo4j.text.mentions import cited_titles
 from pgs_neo4j.text.prose.headings import LoweredText, lower_headings, lowered_text
@@ -59,10 +59,11 @@ def progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
 
 @dataclass(slots=True)
 class Run:
-    """Remembers the id of the run, and forwards every event."""
+    """Remembers the id of the run and whether replies were rejected, and forwards every event."""
 
     listener: Listener
     id: str = ""
+    rejected: bool = False
 
     def start(self) -> None:
         """Start the listener."""
@@ -76,6 +77,7 @@ class Run:
         """Take one event."""
         if isinstance(event, RunStarted):
             self.id = event.run
+        self.rejected |= isinstance(event, ReplyRejected)
         self.listener(event)
 
 
@@ -92,6 +94,8 @@ def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
         raise
     except (StoppedError, ModelError, DatabaseError, OutputError) as error:
         if run.id:
+            if run.rejected:
+                error.add_note(f"what the model replied: pgs runs replies {run.id}")
             error.add_note(_can_go_on(run.id, bounded=isinstance(error, StoppedError)))
         raise
 

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.progress.board import Board, SweepRow, keywords_of
-from pgs_neo4j.events import CallsHeld, Event, Warned
+from pgs_neo4j.cli.progress.lines import line
+from pgs_neo4j.events import CallsHeld, Event, ReplyRejected, Warned
 from pgs_neo4j.text.shown import counted, duration, one_line, seconds
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Display:
                 note = one_line(message)
             case CallsHeld(reason, wait_s):
                 note = f"{one_line(reason)}; the next call goes out in {duration(wait_s)}"
+            case ReplyRejected():
+                note = line(event, self.board)
             case _:
                 return
         self.console.print(Text(f"note: {note}", style="yellow"))

@@ -25,15 +25,17 @@ from pgs_neo4j.events import (
     PhaseFinished,
     PhaseStarted,
     Progressed,
+    ReplyRejected,
     Routed,
     RunStarted,
     StepStarted,
     SweepFinished,
     SweepStarted,
     TextStreamed,
+    UsageCounted,
     Warned,
 )
-from pgs_neo4j.model import Route, Routing, Sweep, SweepStatus
+from pgs_neo4j.model import Route, Routing, Sweep, SweepStatus, Usage
 from tests.waiting import until
 
 ROUTING = Routing(
@@ -313,3 +315,19 @@ async def test_the_pulse_beats_by_itself_and_stops(
     assert waiting is not None
     assert waiting.is_set()
     assert told + capsys.readouterr().err == "connect: waiting for the database\n"
+
+
+def test_a_rejected_reply_has_a_line_and_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    brief = Brief()
+    for event in (
+        SweepStarted(4, 30, 2, ("harbor",)),
+        UsageCounted(Usage(calls=1, input_tokens=9, output_tokens=1_200), None),
+        ReplyRejected(4, 2, 2, "the reply is not a\x1b[31m report"),
+    ):
+        brief(event)
+    assert capsys.readouterr().err == (
+        "sweep: P4 pass 2 of 2 reply rejected: the reply is not a report\n"
+    )
+    brief.board.take(PhaseStarted("sweep"))
+    detail = brief.board.detail("sweep")
+    assert detail == "0 of 1 partition, 1,200 tokens written, 1 reply rejected"

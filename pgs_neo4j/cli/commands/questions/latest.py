@@ -19,12 +19,14 @@ async def run_id(
 ) -> str:
     """Return the id of a named run, else that of the latest run, and say which it is.
 
+    A name may be the beginning of an id, if no other run's begins so.
+
     ``answered`` passes over runs without an answer. Raises UnknownRunError and UsageError.
     """
     if run is not None:
         if graph is not None:
             raise UsageError("--graph chooses the latest run of a graph; leave out --graph or RUN")
-        return run
+        return await pgs.runs.find(run)
     latest = await pgs.runs.latest(graph, answered=answered)
     if not quiet:
         output.note(f"the latest run{' with an answer' if answered else ''}: {in_words(latest)}")

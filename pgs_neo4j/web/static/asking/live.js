@@ -45,6 +45,8 @@ export function showLive(page, body, told) {
   const warnings = [];
   /** @type {any} */
   let checked = null;
+  /** @type {any} the last rejected reply, and how many there were */
+  let rejected = null;
   const board = h("div", { class: "board" });
   const findings = h("ul", { class: "found" });
   const text = h("pre", { class: "stream" });
@@ -72,6 +74,7 @@ export function showLive(page, body, told) {
     const listed = [...parts.values()].sort((one, other) => one.partition - other.partition);
     fill(body,
       waits.line,
+      rejected ? h("p", { class: "note" }, `${rejected.count === 1 ? "A reply was" : `${figure(rejected.count)} replies were`} rejected; the last, on P${rejected.partition}: ${rejected.reason}.`) : null,
       drawn ? [board, legend(shades(listed)), flags.length ? flagKeys() : null] : null,
       listed.length ? [
         h("h2", {}, counted(listed.length, "partition")),
@@ -175,6 +178,7 @@ export function showLive(page, body, told) {
       case "pass_finished":
         addPass(data);
         break;
+      case "reply_rejected": rejected = { ...data, count: (rejected?.count || 0) + 1 }; break;
       case "sweep_finished":
         parts.set(data.partition, { ...data, spent: parts.get(data.partition)?.spent });
         addFlags(data);

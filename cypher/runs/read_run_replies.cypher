@@ -1,0 +1,11 @@
+// The stored replies of a run, in the order in which they arrived: accepted ones, and rejected ones
+// with their `error`. Texts are cut to `most` characters; `size` is the whole in bytes.
+// params: run: str, most: int
+// returns: text: str, model: str, size: int, output_tokens: int, error: str?, partition: int?, number: int?, created_at: str
+// mode: read
+// language: 5, 25
+MATCH (y:PgsReply {run: $run})
+RETURN left(y.text, $most) AS text, y.model AS model, y.size AS size,
+       y.output_tokens AS output_tokens, y.error AS error, y.partition AS partition,
+       y.place AS number, toString(y.created_at) AS created_at
+ORDER BY y.created_at, y.key

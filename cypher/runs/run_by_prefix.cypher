@@ -1,0 +1,9 @@
+// Ids of runs that begin with a text, that id itself first, then the latest.
+// params: prefix: str, limit: int
+// returns: id: str
+// mode: read
+// language: 5, 25
+MATCH (r:PgsRun)-[:PGS_RAN_IN]->(:PgsSession)
+WHERE r.id STARTS WITH $prefix
+RETURN r.id AS id ORDER BY r.id = $prefix DESC, r.started_at DESC, r.id
+LIMIT $limit
