@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
@@ -94,6 +95,8 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
+_CHOICE = re.compile(r"'(.*)' is not one of (.*?)\.?")
+_NAME = re.compile(r"'([^']*)'")
 FIRST = "Options"
 NAME_WIDTH = 30  # columns at most of the names on the left, as click has it
 
@@ -193,6 +196,7 @@ class LazyGroup(TyperGroup):
         try:
             code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
         except ClickError as error:
+            error.message = explain_choice(error.message)
             if as_json or json_logs.is_on():
                 output.report_error(error.format_message(), "UsageError", error.exit_code)
             else:
@@ -207,6 +211,20 @@ class LazyGroup(TyperGroup):
             output.write_errors_as_json(False)
         json_logs.stop()  # a fault is reported later, in the same form
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def explain_choice(message: str) -> str:
+    """Return a message, with the word that is most like a wrong one of an option."""
+    message = message.removeprefix("Value error, ")
+    refused = _CHOICE.fullmatch(message)
+    if refused is None:
+        return message
+    from difflib import get_close_matches
+
+    given, listed = refused.groups()
+    near = get_close_matches(given.lower(), _NAME.findall(listed), n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{given!r} is not one of {listed}.{hint}"
 
 
 def _report_full_disk(error: OSError) -> int:

@@ -79,6 +79,14 @@ ContinueOption = Annotated[
         help="Continue in the session of the latest run, with its question unless you ask another.",
     ),
 ]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Ask this model, for all tasks, instead of those in the settings.",
+    ),
+]
 TopKOption = Annotated[
     int | None,
     typer.Option("--top-k", min=1, help="First answer from the K best matches, then sweep."),
@@ -99,3 +107,9 @@ KeyOption = Annotated[
         help="Return the first answer to the same request in the session; not with --top-k.",
     ),
 ]
+
+
+def model_settings(model: str | None) -> dict[str, object]:
+    """Return the settings that ``--model`` stands for: all tasks of a question."""
+    names = ("sweep_model", "synthesis_model", "answer_model", "keyword_model", "ordering_model")
+    return {} if model is None else dict.fromkeys(names, model)

@@ -74,6 +74,7 @@ class SettingsOverrides(Knobs, total=False):
     llm_api_key: str | SecretStr | None
     sweep_model: str | None
     synthesis_model: str | None
+    temperature: float | None
     answer_model: str | None
     keyword_model: str | None
     ordering_model: str | None

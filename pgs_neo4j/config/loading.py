@@ -9,8 +9,10 @@ apply where pgs has no value of its own.
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
@@ -24,6 +26,7 @@ from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.config.sources import Sourced, check_name, unknown_name
 from pgs_neo4j.errors import ConfigError
 
+_NAMED = re.compile(r"'([^']*)'")  # names in a message of pydantic
 Origin = Literal["default", "file", "environment", "call"]
 ORIGINS: dict[Source, Origin] = {
     "default": "default",
@@ -133,14 +136,37 @@ def _build(cls: type[Built], values: dict[str, Any]) -> Built:
     try:
         return cls(**values)
     except ValidationError as error:
-        raise ConfigError("; ".join(_sentence(cls, dict(d)) for d in error.errors())) from None
+        details = [dict(detail) for detail in error.errors()]
+        raise ConfigError("; ".join(_sentences(cls, details))) from None
     except SettingsError as error:
         raise ConfigError(f"the environment cannot be read: {error}") from None
 
 
-def _sentence(cls: type[Sourced], detail: dict[str, Any]) -> str:
-    name = str(detail["loc"][0]) if detail["loc"] else cls.__name__
-    return f"{name} (PGS_{name.upper()}) is out of range: {detail['msg'].lower()}"
+def _sentences(cls: type[Sourced], details: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each setting that is out of range.
+
+    A setting that takes one of several kinds of names has an error for each kind; they are one.
+    """
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for detail in details:
+        name = str(detail["loc"][0]) if detail["loc"] else cls.__name__
+        by_name.setdefault(name, []).append(detail)
+    for name, own in by_name.items():
+        words = {detail["msg"].lower().removeprefix("value error, "): None for detail in own}
+        if all(detail["type"] == "literal_error" for detail in own):
+            names = [word for detail in own for word in _NAMED.findall(detail["ctx"]["expected"])]
+            words = {f"{_likely(own[0]['input'], names)}input should be {_any_of(names)}": None}
+        yield f"{name} (PGS_{name.upper()}) is out of range: {', or '.join(words)}"
+
+
+def _likely(given: object, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(str(given).lower(), names, n=1)
+    return f"did you mean '{near[0]}'? " if near else ""
+
+
+def _any_of(names: Sequence[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if quoted[1:] else quoted[0]
 
 
 def _without_none(values: Mapping[str, object]) -> dict[str, Any]:

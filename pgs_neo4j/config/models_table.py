@@ -11,12 +11,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     SecretStr,
     ValidationError,
     field_serializer,
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.providers import PromptCache, ProviderName
@@ -26,6 +28,13 @@ from pgs_neo4j.model.ceilings import check_number
 MILLION = 1_000_000
 
 
+RESERVED = frozenset(
+    (
+        *("model", "messages", "system", "stream", "stream_options", "max_tokens"),
+        *("max_completion_tokens", "temperature", "truncate", "shift", "n"),
+    )
+)
+"""Properties that ``extra_body`` may not have, since what is counted and checked rests on them."""
 # Prices that rest on others, which they replace for some tokens.
 _BASES = {
     "cached_input_price": "input_price",
@@ -127,12 +136,33 @@ class ModelEntry(BaseModel):
     context: Annotated[
         int | None, Field(ge=256, description="tokens the model can take, its reply included")
     ] = None
+    temperature: Annotated[
+        float | None,
+        Field(ge=0, le=2, description="temperature of this model; unset: the setting temperature"),
+    ] = None
+    extra_body: Annotated[
+        dict[str, JsonValue],
+        Field(
+            description="more properties of each request, as a server's own parameters: top_k, "
+            "chat_template_kwargs, or keep_alive and options for Ollama"
+        ),
+    ] = Field(default_factory=dict)
 
     @field_validator("*", mode="after")
     @classmethod
     def check_numbers(cls, value: object) -> object:
         """Refuse numbers that no model has."""
         return check_number(value)
+
+    @field_validator("extra_body", mode="after")
+    @classmethod
+    def check_extra(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """Refuse what requests have anyway, and what decides what comes back."""
+        if named := sorted(RESERVED & value.keys()):
+            raise PydanticCustomError(
+                "reserved", "requests set {names} themselves", {"names": ", ".join(named)}
+            )
+        return value
 
     @field_serializer("base_url", when_used="unless-none")
     def _address(self, address: str) -> str:
@@ -278,6 +308,5 @@ def _entry(name: str, value: Any) -> ModelEntry:
             raise ConfigError(f"models.{name}: {detail['ctx']['error']}") from None
         where = ".".join(map(str, detail["loc"]))
         names = ", ".join(ModelEntry.model_fields)
-        raise ConfigError(
-            f"models.{name}.{where} is wrong ({detail['msg'].lower()}); a model has {names}"
-        ) from None
+        why = detail["msg"].lower().removeprefix("value error, ")
+        raise ConfigError(f"models.{name}.{where} is wrong ({why}); a model has {names}") from None

@@ -182,4 +182,4 @@ def _sentence(detail: Any) -> str:
     if detail["type"] == "extra_forbidden":
         names = ", ".join(field.alias or name for name, field in ScheduleEntry.model_fields.items())
         return f"{key} is not one of its keys; the keys are {names}"
-    return f"{key} is out of range: {detail['msg'].lower()}"
+    return f"{key} is out of range: {detail['msg'].lower().removeprefix('value error, ')}"

@@ -85,4 +85,4 @@ def _sentence(detail: Any) -> str:
     if detail["type"] == "extra_forbidden":
         names = ", ".join(SearchDefaults.model_fields)
         return f"search.{key} is not a setting; the keys of [search] are {names}"
-    return f"search.{key} is out of range: {detail['msg'].lower()}"
+    return f"search.{key} is out of range: {detail['msg'].lower().removeprefix('value error, ')}"

@@ -86,6 +86,16 @@ class Settings(Sourced):
     synthesis_model: Annotated[
         str, About("models"), Field(description="model that writes the synthesis")
     ] = "gpt-5"
+    temperature: Annotated[
+        float | None,
+        About("models"),
+        Field(
+            ge=0,
+            le=2,
+            description="temperature of all models; unset: each server's own. A model that refuses "
+            "it is asked without",
+        ),
+    ] = None
     answer_model: Annotated[
         str | None,
         About("models"),

@@ -112,4 +112,4 @@ def _sentence(detail: Any) -> str:
         return f"role {what}; write one of {', '.join(ROLES)}"
     if detail["loc"][:1] == ("graphs",):
         return 'graphs is not a list of names; write graphs = ["papers"], or leave it out for all'
-    return f"{where}: {detail['msg']}"
+    return f"{where}: {detail['msg'].removeprefix('Value error, ')}"

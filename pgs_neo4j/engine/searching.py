@@ -208,7 +208,10 @@ class Searcher:
             configured = configured.chosen(top_k=ANSWER_ITEMS)
         wanted = configured.chosen(**dict(zip(GIVEN, given, strict=True)))
         if not answer and wanted.mode in ANSWERED:
-            raise UsageError(f"the mode {wanted.mode} needs a model; add --answer (answer=True)")
+            raise UsageError(
+                f"the mode {wanted.mode} only answers, and lists no matches; add --answer, or "
+                "answer=true in Python and over HTTP"
+            )
         return wanted
 
     async def _prepare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.config import (
     EmbedderName,
@@ -141,18 +141,26 @@ def _create_llm(
     endpoint, served_as = _endpoint(settings, config, name)
     context = _configured_context(settings, name)
     caches = entry.prompt_cache if entry is not None else "instructions"
-    natively = partial(OllamaLLM, name, endpoint, served_as=served_as, most_context=context)
+    temperature = settings.temperature
+    if entry is not None and entry.temperature is not None:
+        temperature = entry.temperature
+    sent: dict[str, Any] = {
+        "served_as": served_as,
+        "temperature": temperature,
+        "extra_body": entry.extra_body if entry is not None else {},
+    }
+    natively = partial(OllamaLLM, name, endpoint, most_context=context, **sent)
     match endpoint.provider:
         case "anthropic":
             from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 
-            return AnthropicLLM(name, endpoint, served_as=served_as, caches=caches)
+            return AnthropicLLM(name, endpoint, caches=caches, **sent)
         case "ollama":
             return natively()
         case None:
             server = asked.setdefault(endpoint, AskedServer(endpoint))
-            return AskedLLM(server, OpenAILLM(name, endpoint, served_as=served_as), natively)
-    return OpenAILLM(name, endpoint, served_as=served_as, caches=caches)
+            return AskedLLM(server, OpenAILLM(name, endpoint, **sent), natively)
+    return OpenAILLM(name, endpoint, caches=caches, **sent)
 
 
 def create_embedder(

@@ -103,8 +103,12 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
     """Say which field is wrong; what was sent is not repeated."""
     first = cast(RequestValidationError, error).errors()[0]
     where = [str(part) for part in first["loc"] if part != "body"]
-    named = ".".join(where) or "the body"
-    failure = Failure(error=f"{named}: {first['msg']}", code="invalid", fix="see /api/openapi.json")
+    told = first["msg"].removeprefix("Value error, ")
+    failure = Failure(
+        error=f"{'.'.join(where) or 'the body'}: {told}",
+        code="invalid",
+        fix="see /api/openapi.json",
+    )
     return failure_response(request.scope["path"], 422, failure, param=".".join(where) or None)
 
 

@@ -15,7 +15,14 @@ from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
 from pgs_neo4j.errors import DatabaseError, ModelError, OutputError, StoppedError
-from pgs_neo4j.events import Event, ReplyRejected, RunStarted, SearchAnswered, SweepFinished, TextStreamed
+from pgs_neo4j.events import (
+    Event,
+    ReplyRejected,
+    RunStarted,
+    SearchAnswered,
+    SweepFinished,
+    TextStreamed,
+)
 from pgs_neo4j.model import Citation
 from pgs_neo4j.text.mentions import cited_titles
 from pgs_neo4j.text.prose.headings import LoweredText, lower_headings, lowered_text

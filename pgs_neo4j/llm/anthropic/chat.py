@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -53,6 +53,7 @@ from pgs_neo4j.llm.openai.replies import (
     lost_answer,
     overlong_answer,
     probe_result,
+    signed_extra,
     stalled_answer,
 )
 from pgs_neo4j.llm.pace import Pace
@@ -99,6 +100,7 @@ class AnthropicLLM:
         served_as: str | None = None,
         caches: PromptCache = "instructions",
         temperature: float | None = None,
+        extra_body: Mapping[str, Any] | None = None,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
         require_sdk()
@@ -107,6 +109,7 @@ class AnthropicLLM:
         # An endpoint without an address is OpenAI's, which must never get this key.
         self._endpoint = replace(endpoint, base_url=endpoint.base_url or PUBLIC_URL)
         self._temperature = temperature
+        self._extra_body = dict(extra_body or {})
         self._idle_timeout_s = idle_timeout_s
         self._caches = caches
         self._dialect = share_learned(Dialect, self._endpoint.account, self._served_as, Dialect)
@@ -128,7 +131,8 @@ class AnthropicLLM:
 
         These are endpoint, model, and parameters.
         """
-        return f"{self._endpoint.cache_name} {self._served_as} {self._temperature}"
+        parameters = f"{self._temperature}{signed_extra(self._extra_body)}"
+        return f"{self._endpoint.cache_name} {self._served_as} {parameters}"
 
     def __repr__(self) -> str:
         return f"AnthropicLLM({self.name!r} at {self._endpoint.host!r})"
@@ -280,7 +284,7 @@ class AnthropicLLM:
                 caches=self._caches,
             )
             try:
-                return await send(body)
+                return await send({**self._extra_body, **body})
             except client_failures() as error:
                 if isinstance(error, anthropic.APIStatusError) and self._learns(body, error):
                     continue

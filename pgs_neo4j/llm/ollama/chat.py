@@ -8,7 +8,7 @@ context loads the model again, which takes seconds, so it grows in few steps and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.config.providers import PRESETS
@@ -42,6 +42,7 @@ from pgs_neo4j.llm.openai.replies import (
     make_completion,
     overlong_answer,
     probe_result,
+    signed_extra,
     stalled_answer,
 )
 from pgs_neo4j.llm.openai.said import said_line
@@ -81,12 +82,14 @@ class OllamaLLM:
         served_as: str | None = None,
         most_context: int | None = None,
         temperature: float | None = None,
+        extra_body: Mapping[str, Any] | None = None,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
     ) -> None:
         self.name = model
         self._served_as = served_as or model
         self._endpoint = endpoint
         self._temperature = temperature
+        self._extra_body = dict(extra_body or {})
         self._idle_timeout_s = idle_timeout_s
         self._root = root_of(endpoint.url)
         self._most_context = most_context
@@ -106,7 +109,8 @@ class OllamaLLM:
     @property
     def signature(self) -> str:
         """Everything except the prompt that determines a reply."""
-        return f"{self._endpoint.cache_name} {self._served_as} {self._temperature}"
+        parameters = f"{self._temperature}{signed_extra(self._extra_body)}"
+        return f"{self._endpoint.cache_name} {self._served_as} {parameters}"
 
     @property
     def refuses_long_prompts(self) -> bool:
@@ -262,13 +266,17 @@ class OllamaLLM:
         self, prompt: Prompt, max_tokens: int, effort: Effort | None, *, stream: bool
     ) -> dict[str, Any]:
         facts = await self._read_facts()
+        extra = dict(self._extra_body)
+        chosen = extra.pop("options", None)
         options: dict[str, Any] = {
+            **(chosen if isinstance(chosen, dict) else {}),
             "num_ctx": self._context_for(prompt, max_tokens, facts),
             "num_predict": max_tokens,
         }
         if self._temperature is not None:
             options["temperature"] = self._temperature
         body = {
+            **extra,
             "model": self._served_as,
             "messages": [
                 {"role": "system", "content": prompt.system},

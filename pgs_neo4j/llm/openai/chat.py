@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -34,6 +34,7 @@ from pgs_neo4j.llm.openai.replies import (
     make_completion,
     overlong_answer,
     probe_result,
+    signed_extra,
     stalled_answer,
     thoughtful_answer,
 )
@@ -83,6 +84,7 @@ class OpenAILLM:
         *,
         served_as: str | None = None,
         temperature: float | None = None,
+        extra_body: Mapping[str, Any] | None = None,
         idle_timeout_s: float = IDLE_TIMEOUT_S,
         caches: PromptCache = "instructions",
     ) -> None:
@@ -90,6 +92,7 @@ class OpenAILLM:
         self._served_as = served_as or model
         self._endpoint = endpoint
         self._temperature = temperature
+        self._extra_body = dict(extra_body or {})
         self._idle_timeout_s = idle_timeout_s
         # Ollama and others take only max_tokens and ignore the newer name without a word;
         # OpenAI's reasoning models refuse the older one, which is learned from the refusal.
@@ -122,7 +125,8 @@ class OpenAILLM:
 
         These are endpoint, model, and parameters.
         """
-        return f"{self._endpoint.cache_name} {self._served_as} {self._temperature}"
+        parameters = f"{self._temperature}{signed_extra(self._extra_body)}"
+        return f"{self._endpoint.cache_name} {self._served_as} {parameters}"
 
     def __repr__(self) -> str:
         return f"OpenAILLM({self.name!r} at {self._endpoint.host!r})"
@@ -273,6 +277,8 @@ class OpenAILLM:
                 stream=stream,
                 caches=self._caches,
             )
+            if self._extra_body:
+                body["extra_body"] = {**body.get("extra_body", {}), **self._extra_body}
             try:
                 sent = await send(body)
                 self._dialect.accept(body)

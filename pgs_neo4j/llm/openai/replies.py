@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Any
 
 from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
 from pgs_neo4j.llm.ends import End
@@ -131,6 +133,11 @@ class ProbeResult:
     listed: bool | None
     text: str
     models: tuple[str, ...] = ()
+
+
+def signed_extra(extra: Mapping[str, Any]) -> str:
+    """Return what a signature says of properties that are added to requests; empty without any."""
+    return f" {json.dumps(extra, sort_keys=True)}" if extra else ""
 
 
 def probe_result(endpoint: Endpoint, model: str, models: tuple[str, ...]) -> ProbeResult:

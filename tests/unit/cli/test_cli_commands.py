@@ -137,7 +137,7 @@ def test_the_options_that_matter_most_come_first() -> None:
     shown = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", first.partition("Options:")[2], re.MULTILINE)
     assert shown == [
         "--graph", "--continue", "--mode", "--session", "--full-sweep",
-        "--structure-only", "--top-k", "--search-mode", "--idempotency-key", "--json",
+        "--structure-only", "--top-k", "--search-mode", "--idempotency-key", "--model", "--json",
         "--quiet", "--verbose", "--help",
     ]  # fmt: skip
     for panel in ("Which partitions are read:", "Model calls:", "How the graph is partitioned:"):
@@ -479,3 +479,35 @@ def test_without_its_extra_the_mcp_server_says_what_to_install(
     assert done.exit_code == 2
     assert "pip install 'pgs-neo4j[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_word_of_an_option_has_a_suggestion() -> None:
+    said = on_one_line(pgs("search", "q", "--mode", "sumary").stderr)
+    assert "'sumary' is not one of 'naive', " in said
+    assert said.endswith("Did you mean 'summary'?")
+    assert "Value error" not in said
+    done = pgs("ask", "q", "--mode", "contine", "--json")
+    assert "Did you mean 'continue'?" in json.loads(done.stderr)["error"]
+    assert "Did you mean" not in pgs("ask", "q", "--mode", "zzz").stderr
+
+
+def test_help_of_a_command_is_as_with_its_option() -> None:
+    assert pgs("help", "ask").stdout == help_page("ask")
+    assert pgs("help", "graph", "add").stdout == help_page("graph", "add")
+    assert pgs("help", "partitions").stdout.startswith("#")  # a page of the manual
+    assert pgs("help", "nonsense").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ask", "why?"), ("plan", "why?"), ("search", "why?", "--answer"), ("analogies",),
+     ("resume", "r1")],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_a_model_of_the_command_line_does_all_tasks(
+    engine: StandIn, words: tuple[str, ...]
+) -> None:
+    pgs(*words, "--model", "llama9")
+    (_, settings) = engine.opened[0]
+    assert {value for name, value in settings.items() if name.endswith("_model")} == {"llama9"}
+    assert len(settings) == 5

@@ -470,3 +470,8 @@ def test_the_graph_of_the_settings_is_taken(
     # What is deleted is named before anything is opened.
     refused = pgs("documents", "delete", "a.md")
     assert "from the graph notes; pass --yes" in told(refused)
+
+
+def test_a_model_of_the_command_line_extracts(engine: StandIn) -> None:
+    assert ingest("--model", "llama9").exit_code == 0
+    assert engine.opened[0][1]["sweep_model"] == "llama9"

@@ -27,7 +27,13 @@ from pgs_neo4j.cli.commands.graphs.ingest_options import (
     sources_named,
 )
 from pgs_neo4j.cli.knob_options import with_knobs
-from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.options import (
+    JsonOption,
+    ModelOption,
+    QuietOption,
+    VerboseOption,
+    model_settings,
+)
 from pgs_neo4j.cli.pages.mapping_words import next_question
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
@@ -58,6 +64,7 @@ def ingest(
     arbiter: ArbiterOption = False,
     embed: EmbedOption = False,
     plan: PlanOption = False,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -76,6 +83,7 @@ def ingest(
       pgs ingest notes/ --graph notes
       pgs ask --graph notes "What contradicts what?"
     """
+    knobs |= model_settings(model)
     listening = progress(quiet=quiet, verbose=verbose)
     wanted: Json = {"label": label, "schema": schema, "columns": (text, title, key, entity)}
     wanted |= {"sync": sync, "forget": forget, "refresh": refresh, "arbiter": arbiter}

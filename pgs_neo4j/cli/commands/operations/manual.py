@@ -11,18 +11,38 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.run import run as run_command
 
 TopicArgument = Annotated[
-    str | None, typer.Argument(help="Page to read; without it, lists all topics.")
+    list[str] | None,
+    typer.Argument(
+        metavar="[TOPIC | COMMAND...]", help="Page, or help of a command; else lists all topics."
+    ),
 ]
 
 
 def show_help(topic: TopicArgument = None) -> None:
     """Read the manual.
 
+    The name of a command prints its help, as with --help, unless a page has the same name.
+
     \b
       pgs help
       pgs help operations
+      pgs help graph add
     """
-    run_command(_show_help(topic))
+    words = topic or []
+    if words and _is_command(words):
+        from pgs_neo4j.cli.app import app
+
+        typer.main.get_command(app).main([*words, "--help"], "pgs", standalone_mode=False)
+        return
+    run_command(_show_help(words[0] if words else None))
+
+
+def _is_command(words: list[str]) -> bool:
+    """Whether words name a command; a page of the manual goes before a command of its name."""
+    from pgs_neo4j.cli.app import COMMANDS
+    from pgs_neo4j.manual import TOPICS
+
+    return words[0] in COMMANDS and (len(words) > 1 or words[0] not in TOPICS)
 
 
 async def _show_help(topic: str | None) -> None:
@@ -37,7 +57,7 @@ async def _show_help(topic: str | None) -> None:
                 *rows,
                 "",
                 "Read one with 'pgs help TOPIC'.",
-                "Options of a command: 'pgs COMMAND --help'.",
+                "Options of a command: 'pgs COMMAND --help', or 'pgs help COMMAND'.",
             ]
         )
     else:

@@ -9,7 +9,14 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.knob_options import with_knobs
-from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.options import (
+    GraphOption,
+    JsonOption,
+    ModelOption,
+    QuietOption,
+    VerboseOption,
+    model_settings,
+)
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
 
@@ -33,6 +40,7 @@ PlanOption = Annotated[
 def analogies(
     graph: GraphOption = None,
     plan: PlanOption = False,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -49,6 +57,7 @@ def analogies(
       pgs analogies --graph papers --plan
       pgs analogies --graph papers --max-cost 0.50
     """
+    knobs |= model_settings(model)
     listening = progress(quiet=quiet, verbose=verbose)
     run(_analogies(graph, knobs, listening, plan=plan, as_json=as_json))
 

@@ -14,6 +14,7 @@ from pgs_neo4j.cli.options import (
     GraphOption,
     JsonOption,
     KeyOption,
+    ModelOption,
     ModeOption,
     QuestionArgument,
     QuietOption,
@@ -22,6 +23,7 @@ from pgs_neo4j.cli.options import (
     StructureOption,
     TopKOption,
     VerboseOption,
+    model_settings,
 )
 from pgs_neo4j.cli.progress.listen import Listener, run_progress
 from pgs_neo4j.cli.run import run
@@ -46,6 +48,7 @@ def ask(
     top_k: TopKOption = None,
     search_mode: SearchModeOption = None,
     idempotency_key: KeyOption = None,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -82,6 +85,7 @@ def ask(
     }
     asked: Json = {name: value for name, value in optional.items() if value is not None}
     asked["full_sweep"] = full_sweep
+    knobs |= model_settings(model)
     listening = run_progress(quiet=quiet, verbose=verbose)
     run(_ask(request, asked, knobs, listening, as_json=as_json))
 

@@ -15,6 +15,7 @@ from pgs_neo4j.cli.options import (
     GraphOption,
     JsonOption,
     KeyOption,
+    ModelOption,
     ModeOption,
     QuestionArgument,
     QuietOption,
@@ -23,6 +24,7 @@ from pgs_neo4j.cli.options import (
     StructureOption,
     TopKOption,
     VerboseOption,
+    model_settings,
 )
 from pgs_neo4j.cli.progress.listen import Listener, progress
 from pgs_neo4j.cli.run import run
@@ -44,6 +46,7 @@ def plan(
     top_k: TopKOption = None,
     search_mode: SearchModeOption = None,
     idempotency_key: KeyOption = None,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -63,6 +66,7 @@ def plan(
     # Accepted, so that the words of 'pgs ask' work here unchanged.
     del top_k, search_mode, idempotency_key
     request = request_of(question, graph, mode, session, again=continue_, quiet=quiet)
+    knobs |= model_settings(model)
     listening = progress(quiet=quiet, verbose=verbose)
     asked: Json = {"full_sweep": full_sweep}
     if structure_only:

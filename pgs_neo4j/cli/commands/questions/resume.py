@@ -10,9 +10,11 @@ from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
     JsonOption,
     LatestOfOption,
+    ModelOption,
     QuietOption,
     RunArgument,
     VerboseOption,
+    model_settings,
 )
 from pgs_neo4j.cli.progress.listen import Listener, run_progress
 from pgs_neo4j.cli.run import run as run_command
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 def resume(
     run: RunArgument = None,
     graph: LatestOfOption = None,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -53,14 +56,15 @@ def resume(
     """
     listening = run_progress(quiet=quiet, verbose=verbose)
     if run is not None and run.startswith("j"):
-        run_command(_resume_ingestion(run, graph, knobs, listening, as_json=as_json))
+        run_command(_resume_ingestion(run, graph, model, knobs, listening, as_json=as_json))
     else:
-        run_command(_resume(run, graph, knobs, listening, as_json=as_json, quiet=quiet))
+        run_command(_resume(run, graph, model, knobs, listening, as_json=as_json, quiet=quiet))
 
 
 async def _resume_ingestion(
     job: str,
     graph: str | None,
+    model: str | None,
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
@@ -72,7 +76,7 @@ async def _resume_ingestion(
     if graph is not None:
         raise UsageError("--graph chooses the latest run of a graph; leave it out for a job")
     with listening as listener:
-        async with engine(listener) as pgs:
+        async with engine(listener, **model_settings(model)) as pgs:
             done = await pgs.ingest.resume(job, **cast("Knobs", knobs))
     return tell_ingested(done, as_json=as_json)
 
@@ -80,6 +84,7 @@ async def _resume_ingestion(
 async def _resume(
     name: str | None,
     graph: str | None,
+    model: str | None,
     knobs: dict[str, object],
     listening: AbstractContextManager[Listener],
     *,
@@ -91,7 +96,7 @@ async def _resume(
     from pgs_neo4j.cli.connection import engine
 
     with listening as listener:
-        async with engine(listener) as pgs:
+        async with engine(listener, **model_settings(model)) as pgs:
             run = await run_id(pgs, name, graph, quiet=quiet)
 
             async def ask(on_event: OnEvent) -> Asked:

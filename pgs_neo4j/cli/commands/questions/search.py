@@ -14,10 +14,12 @@ from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
     GraphOption,
     JsonOption,
+    ModelOption,
     QuestionArgument,
     QuietOption,
     SessionOption,
     VerboseOption,
+    model_settings,
 )
 from pgs_neo4j.cli.progress.listen import Listener, progress, run_progress
 from pgs_neo4j.cli.run import run
@@ -120,6 +122,7 @@ def search(
     plan: PlanOption = False,
     session: SessionOption = None,
     idempotency_key: KeyOption = None,
+    model: ModelOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
@@ -145,6 +148,7 @@ def search(
     wanted |= {"rerank": rerank, "max_context_tokens": max_context_tokens}
     asked = request_of(question, graph, None, None, again=False, quiet=as_json).question or ""
     listen = run_progress if answer and not plan else progress
+    knobs |= model_settings(model)
     listening = listen(quiet=quiet, verbose=verbose)
     command = SearchCommand(asked, wanted, knobs, listening, as_json)
     if plan or answer:
