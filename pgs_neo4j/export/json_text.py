@@ -29,14 +29,17 @@ from pgs_neo4j.text.mentions import distinct
 
 def to_json(document: Document) -> str:
     """Render a document as JSON text, from which texts parse back unchanged."""
-    return json_text(
-        {
-            **answer_data(document.answer, document.areas),
-            "asked_at": document.asked_at,
-            "areas": plain_data(document.areas),
-            "sources": [_source(source) for source in document.sources],
-        }
-    )
+    return json_text(document_data(document))
+
+
+def document_data(document: Document) -> Json:
+    """Return a document as JSON data: the answer, its partitions, and its sources."""
+    return {
+        **answer_data(document.answer, document.areas),
+        "asked_at": document.asked_at,
+        "areas": plain_data(document.areas),
+        "sources": [_source(source) for source in document.sources],
+    }
 
 
 def answer_data(answer: Answer, areas: Sequence[Area] = ()) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.export.json_text import answer_data, citations_data
+from pgs_neo4j.export.json_text import answer_data, citations_data, document_data
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.mentions import distinct
 
@@ -33,7 +33,7 @@ def run(stored: StoredRun, document: Document | None) -> Json:
     head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
     head["outcome"] = properties.get("outcome")
     if document is not None:
-        return {**head, **answer_data(document.answer, document.areas)}
+        return {**head, **document_data(document)}
     names = {"graph": stored.graph, "session": stored.session, "run": stored.id}
     return {
         **head,

@@ -100,7 +100,8 @@ def test_a_run_has_the_same_keys_and_values_wherever_it_is_printed(hostile: str)
     assert {name: exported[name] for name in KEYS} == {name: shown[name] for name in KEYS}
     assert set(exported) == KEYS | {"asked_at", "areas", "sources"}
     assert set(asked) == KEYS | {"search"}
-    assert set(shown) == KEYS | {"status", "asked_at", "finished_at", "error", "outcome"}
+    of_run = {"status", "asked_at", "finished_at", "error", "outcome"}
+    assert set(shown) == KEYS | of_run | {"areas", "sources"}
     assert (shown["status"], shown["asked_at"]) == ("partial", exported["asked_at"])
     assert (asked["search"], asked["graph"], asked["usage"]["cached"]) == (None, hostile, 2)
     read, _, failed = asked["sweeps"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import LatestOfOption, RunArgument
+from pgs_neo4j.cli.options import LatestOfOption, QuietOption, RunArgument
 from pgs_neo4j.cli.pages.text import size
 from pgs_neo4j.cli.run import run as run_command
 from pgs_neo4j.errors import UsageError
@@ -46,41 +46,55 @@ def export(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Write the stored answer of a run to a file.
 
     Without RUN, writes the latest answer. 'pgs runs' lists the runs.
 
     Writes Markdown for people and other tools, a self-contained HTML page with every citation,
-    or JSON with all details. The file is written completely or not at all.
+    or JSON as of 'pgs show --json'. The file is written completely or not at all.
 
     \b
       pgs export --to answer.html
       pgs export r0a1b2c3d4e5 --to - --format md | less
     """
-    run_command(_export(run, graph, to, format_, force=force))
+    run_command(_export(run, graph, to, format_, force=force, quiet=quiet))
 
 
 async def _export(
-    name: str | None, graph: str | None, to: str, format_: Format | None, *, force: bool
+    name: str | None,
+    graph: str | None,
+    to: str,
+    format_: Format | None,
+    *,
+    force: bool,
+    quiet: bool,
 ) -> None:
     from pgs_neo4j.cli.commands.questions.latest import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.files import check_target, write_whole
+    from pgs_neo4j.cli.pages import answer_json
+    from pgs_neo4j.text.json_data import json_text
 
     form = form_of(to, format_)
     if to != STDOUT:
         check_target(to, force=force)
     async with database() as pgs:
-        run = await run_id(pgs, name, graph, answered=True)
+        run = await run_id(pgs, name, graph, answered=True, quiet=quiet)
         check_deleted = await pgs.watch_deletions()
-        text = _writer(form)(await pgs.document(run))
+        document = await pgs.document(run)
+        if form is Format.JSON:
+            text = json_text(answer_json.run(await pgs.runs.get(run), document))
+        else:
+            text = _writer(form)(document)
         await check_deleted(text)
     if to == STDOUT:
         output.write(text)
         return
     written = write_whole(to, text, force=force)
-    output.write_lines([f"the answer of run {run} is in {one_line(to)}, {size(written)}"])
+    if not quiet:
+        output.write_lines([f"the answer of run {run} is in {one_line(to)}, {size(written)}"])
 
 
 def form_of(to: str, format_: Format | None) -> Format:
@@ -103,8 +117,4 @@ def form_of(to: str, format_: Format | None) -> Format:
 def _writer(form: Format) -> Callable[[Document], str]:
     from pgs_neo4j import export as made
 
-    return {
-        Format.MD: made.to_markdown,
-        Format.HTML: made.to_html,
-        Format.JSON: made.to_json,
-    }[form]
+    return {Format.MD: made.to_markdown, Format.HTML: made.to_html}[form]

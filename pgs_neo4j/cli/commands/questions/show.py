@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.options import JsonOption, LatestOfOption, RunArgument
+from pgs_neo4j.cli.options import JsonOption, LatestOfOption, QuietOption, RunArgument
 from pgs_neo4j.cli.progress.listen import write_answer
 from pgs_neo4j.cli.run import run as run_command
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def show(
-    run: RunArgument = None, graph: LatestOfOption = None, as_json: JsonOption = False
+    run: RunArgument = None,
+    graph: LatestOfOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Show the stored answer of a run.
 
@@ -27,16 +30,16 @@ def show(
       pgs show r0a1b2c3d4e5
       pgs show r0a1b2c3d4e5 --json
     """
-    run_command(_show(run, graph, as_json=as_json))
+    run_command(_show(run, graph, as_json=as_json, quiet=quiet))
 
 
-async def _show(name: str | None, graph: str | None, *, as_json: bool) -> None:
+async def _show(name: str | None, graph: str | None, *, as_json: bool, quiet: bool) -> None:
     from pgs_neo4j.cli.commands.questions.latest import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import answer_json
 
     async with database() as pgs:
-        run = await run_id(pgs, name, graph)
+        run = await run_id(pgs, name, graph, quiet=quiet)
         stored = await pgs.runs.get(run)
         document = await pgs.document(run) if stored.properties.get("details") else None
     if as_json:
