@@ -25,6 +25,11 @@ LEAST_TOKENS = 200
 MOST_NODES, MOST_FACTS, MOST_PASSAGES = 30, 20, 15
 FACT_TOKENS = 500
 """Tokens of all relationships (triplet search, published default)."""
+SECTION_SHARE = 0.2
+"""Share of the tokens for the names of nodes, and for each other section above the passages.
+
+Else a small context would hold nothing but names.
+"""
 PASSAGE_SHARE = 0.25
 """Share of the tokens that one passage may take whole."""
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
@@ -78,16 +83,19 @@ def build_context(found: Found, tokens: int) -> Context:
     if form := answer_form(found.question):
         _write(page, "Form of the answer", [form])
     nodes = {f"n{number}": item for number, item in enumerate(found.items[:MOST_NODES], start=1)}
-    listed = _write(page, "Nodes", (_name(alias, item) for alias, item in nodes.items()))
+    names = (_name(alias, item) for alias, item in nodes.items())
+    listed = _write(page, "Nodes", names, int(SECTION_SHARE * tokens))
     facts = {f"t{number}": fact for number, fact in enumerate(found.facts[:MOST_FACTS], start=1)}
     stated = _write(
         page,
         "Relationships",
         (f"[{alias}] {_inert(fact.line)}" for alias, fact in facts.items()),
-        FACT_TOKENS,
+        min(FACT_TOKENS, int(SECTION_SHARE * tokens)),
     )
-    _write(page, "Partitions, as described or as last reported by a model", _units(found))
-    _write(page, "Findings of earlier runs, derived by a model", _findings(found))
+    section = int(SECTION_SHARE * tokens)
+    described = "Partitions, as described or as last reported by a model"
+    _write(page, described, _units(found), section)
+    _write(page, "Findings of earlier runs, derived by a model", _findings(found), section)
     passages = _Passages(found.question, int(PASSAGE_SHARE * tokens))
     texts = {alias: item for alias, item in nodes.items() if item.text.strip()}
     first = dict(islice(texts.items(), MOST_PASSAGES))

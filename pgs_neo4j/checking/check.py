@@ -33,6 +33,7 @@ from pgs_neo4j.retrieval.lookup_order import LookupOrder
 from pgs_neo4j.sweeping.order import without_centroid
 from pgs_neo4j.text.citations import qualify_aliases
 from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.shown import counted
 
 WAIT_S = 20.0  # for absences that are still looked for when all reports are there
 # The most of each kind in a synthesis prompt, the most important first; the answer has all.
@@ -142,12 +143,13 @@ def _word_status(absence: CheckedAbsence) -> str:
     match absence.status:
         case AbsenceStatus.CONFIRMED:
             if absence.texts is not None and absence.texts < absence.searched:
-                of = f"{absence.texts:,} texts ({absence.searched:,} nodes)"
+                of = f"{counted(absence.texts, 'text')} ({counted(absence.searched, 'node')})"
                 return f"confirmed, in none of {of}"
-            return f"confirmed, in none of {absence.searched:,} nodes"
+            return f"confirmed, in none of {counted(absence.searched, 'node')}"
         case AbsenceStatus.ELSEWHERE:
-            count = f"{absence.count:,}"
-            return f"elsewhere, its words are in {count} nodes that were not read ({seen})"
+            count = counted(absence.count, "node")
+            were = "was" if absence.count == 1 else "were"
+            return f"elsewhere, its words are in {count} that {were} not read ({seen})"
         case AbsenceStatus.CONTRADICTED:
             return f"contradicted, its words are in nodes that were read ({seen})"
     return "unchecked"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
+from pgs_neo4j.text.words import stem, words
 
 TEXT_LINES = 2
+LAST_WORD = 12  # characters by which lines are shorter than the terminal, as words are not divided
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])")
 MOST_LISTED = 5
 """Relationships, partitions, and findings that a terminal shows of each."""
 LONGEST = 240
@@ -42,7 +46,7 @@ def lines(found: Found, width: int) -> list[str]:
     shown = [
         line
         for place, item in enumerate(found.items, start=1)
-        for line in _item(place, item, width)
+        for line in _item(place, item, found.question, width)
     ]
     if not found.items:
         shown = ["nothing in the graph matches the question"]
@@ -97,14 +101,40 @@ def _moment(value: float) -> str:
     return f"{value * 1000:.0f} ms" if value < 1 else seconds(value)
 
 
-def _item(place: int, item: FoundItem, width: int) -> list[str]:
+def excerpt(text: str, question: str, room: int) -> str:
+    """Return the part of a text that matches a question best, in at most ``room`` characters.
+
+    It begins with the first sentence that has the most words of the question, and ends with a whole
+    word. What is left out has an ellipsis on either side.
+    """
+    text = one_line(text)
+    if len(text) <= room:
+        return text
+    asked = {stem(word) for word in words(question)}
+    starts = [0, *(gap.end() for gap in _SENTENCE_END.finditer(text))]
+    ends = [*starts[1:], len(text)]
+    shares = [
+        len(asked & {stem(word) for word in words(text[begin:end])})
+        for begin, end in zip(starts, ends, strict=True)
+    ]
+    begin = starts[shares.index(max(shares))]
+    head = "… " if begin else ""
+    rest, left = text[begin:], room - len(head)
+    if len(rest) <= left:
+        return f"{head}{rest}"
+    cut = rest[: left - 1]
+    blank = cut.rfind(" ") if not rest[left - 1 : left].isspace() else len(cut)
+    # A word that is longer than half of the room is cut, as in scripts without blanks.
+    return f"{head}{(cut[:blank] if blank > left // 2 else cut).rstrip()}…"
+
+
+def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
     paths = ", ".join(item.scores)
     title, key = one_line(item.title), one_line(item.key)
     name = title if key == title else f"{title} ({key})"
     head = f"{place:>3}  {name} {item.score:.2f} {paths}"
-    text = one_line(item.text, TEXT_LINES * (width - len(INDENT)))
-    if text.startswith(one_line(item.title)):
-        text = text.removeprefix(one_line(item.title)).strip()
+    text = one_line(item.text).removeprefix(title).strip()
+    text = excerpt(text, question, TEXT_LINES * (width - len(INDENT)) - LAST_WORD)
     return [
         *wrap(head, width, subsequent_indent=INDENT),
         *wrap(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),

@@ -164,3 +164,18 @@ def test_no_budget_is_exceeded_and_no_line_is_cut(
         line in whole or line == f"| {GAP}" or line[2:].strip() in {s.strip() for s in sentences}
         for line in shown
     )
+
+
+def test_a_small_context_holds_passages_and_not_names_alone() -> None:
+    many = found(
+        *(
+            node(i, f"Text {i} tells of tea.", title=f"A long title of a node {i}")
+            for i in range(1, 40)
+        ),
+        facts=tuple(map(fact, range(1, 30))),
+    )
+    context = build_context(many, 600)
+    assert context.tokens <= 600
+    assert context.text.count("\n| Text") > 5
+    assert "## Nodes" in context.text
+    assert "## Relationships" in context.text
