@@ -63,6 +63,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
             "paths": [asdict(path) for path in found.paths],
             "seconds": found.seconds,
             "warnings": list(found.warnings),
+            "changed": found.changed,
         }
         return RawSearchResult(records=records, metadata=metadata)
 

@@ -68,7 +68,10 @@ async def answer_found(
             context, replied = await reply_within(order, tools, record)
         shown = await _shown(order, tools, record, context, replied.read)
         read = await _read_so_far(order, tools, record)
-        routing = await _route(order.run, tools, record.partitioning)
+        partitioning = record.partitioning
+        if partitioning is not None:
+            partitioning = replace(partitioning, outdated=order.found.changed)
+        routing = await _route(order.run, tools, partitioning)
         tools.report_contexts(asked)
         seconds = {**tools.log.seconds, "search": order.found.seconds}
         seconds["total"] = perf_counter() - began + order.found.seconds

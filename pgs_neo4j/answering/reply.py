@@ -55,6 +55,10 @@ from pgs_neo4j.text.thinking import strip_thinking
 from pgs_neo4j.text.tokens import estimate
 
 NOTHING = "Nothing in the graph matches the question, so no model was asked to answer it."
+NOTHING_KNOWN = (
+    "Nothing was found that matches the question, so no model was asked to answer it. The "
+    "database has changed since the graph was partitioned."
+)
 NO_PARTITIONS = (
     "the graph has no partitions, so what was not found could not be looked for; make them with "
     "'pgs partition'"
@@ -153,8 +157,9 @@ async def reply_to(
     Nothing is asked where nothing was found. Raises ModelError, StoppedError, and DatabaseError.
     """
     if is_empty(order):
-        tools.log.on_event(TextStreamed(NOTHING))
-        return CheckedReply(read_reply_text(NOTHING, context), NOTHING, (), None)
+        nothing = NOTHING_KNOWN if order.found.changed else NOTHING
+        tools.log.on_event(TextStreamed(nothing))
+        return CheckedReply(read_reply_text(nothing, context), nothing, (), None)
     doubting = None
     if context.text and tools.synthesis_llm.name != EXTRACTIVE:
         doubting = doubt_reply(order.run.question, context)

@@ -18,6 +18,7 @@ from pgs_neo4j.errors import UnknownPartitionError, UsageError
 from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
+from pgs_neo4j.partitioning.drift import may_have_changed
 from pgs_neo4j.pgs import idempotency, pipeline, plan
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.pgs.route import route_question
@@ -107,6 +108,8 @@ async def route(core: Core, asking: Asking) -> Routing:
     stored = await core.graph(asking.graph)
     order = _run_order(core, asking, stored)
     current = await core.current(stored, centroids=False)
+    outdated = await may_have_changed(core.db, current.generation)
+    current = replace(current, outdated=outdated)
     async with _routing(core, order, None) as (tools, _):
         return await route_question(order, tools, current, current.partitions)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,9 +38,11 @@ from pgs_neo4j.model import (
     SearchMode,
     SearchPlan,
 )
+from pgs_neo4j.partitioning.drift import may_have_changed
 from pgs_neo4j.partitioning.result import read_current
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.retrieval.paths.words import READ_AGAIN, SHARED_WORDS
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.keys import check_new_id
@@ -330,9 +333,11 @@ class Searcher:
             sessions_of=sessions_of,
         )
         found = await search(order, self._tools(order, space, reserve))
+        notes = (*scope.notes, *_advise(scope, found))
         if wanted.max_context_tokens is not None:
             found = replace(found, context=build_context(found, wanted.max_context_tokens).text)
-        return replace(found, warnings=(*scope.notes, *found.warnings))
+        changed = scope.own is not None and scope.own.changed
+        return replace(found, warnings=(*notes, *found.warnings), changed=changed)
 
     def _tools(
         self, order: SearchOrder, space: Space, reserve: Callable[[RelevanceModel], Reserve]
@@ -368,7 +373,38 @@ class Searcher:
         current = await read_current(core.db, stored.name, centroids=False, known=core.known)
         if current is None:
             return None
-        return OwnIndex(current.generation, current.partitions, core.known.texts)
+        changed = await may_have_changed(core.db, current.generation)
+        return OwnIndex(current.generation, current.partitions, core.known.texts, changed)
+
+
+def _advise(scope: _Scope, found: Found) -> list[str]:
+    """Return what a search may have missed because of its text index, and the command that helps.
+
+    A mapping alone cannot be partitioned, so nothing is advised.
+    """
+    if scope.graph is None or not found.paths:
+        return []
+    command = f"pgs partition --graph {shlex.quote(scope.graph)}"
+    if scope.own is None:
+        if any(path.method == SHARED_WORDS for path in found.paths):
+            return [
+                "the graph has no text index, so every text was read for the question's words; to "
+                f"search faster and rank better, run: {command}"
+            ]
+        return []
+    if not scope.own.changed:
+        return []
+    methods = {path.method for path in found.paths}
+    if any(READ_AGAIN in method for method in methods):
+        did = "all present texts were searched as well"
+    elif any(method.startswith("full-text index") for method in methods):
+        did = "its partitions are as of then"
+    else:
+        did = "what is new or changed since may not be found"
+    return [
+        f"the database has changed since the graph was partitioned; {did}; to bring partitions and "
+        f"text index up to date, run: {command}"
+    ]
 
 
 def _paid_names(helpers: Sequence[Embedder | RelevanceModel]) -> str:

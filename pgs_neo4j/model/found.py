@@ -150,7 +150,8 @@ class Found:
     ``items`` are nodes. ``reason`` says why the mode was chosen, where the search chose it.
     ``warnings`` say what could not be compared, and what would help. ``context`` is the text that a
     prompt would show of it all, empty unless it was asked for. ``answer`` is the answer of a model,
-    None unless it was asked for.
+    None unless it was asked for. ``changed``: another program has written to the database since
+    the graph was partitioned.
     """
 
     question: str
@@ -165,3 +166,4 @@ class Found:
     reason: str = ""
     context: str = ""
     answer: Answer | None = None
+    changed: bool = False

@@ -65,6 +65,15 @@ async def check_drift(
     return (await compare_scan(db, current, view, settings)).drift
 
 
+async def may_have_changed(db: Database, current: Generation) -> bool:
+    """Return whether another program has committed since a generation was seen to be valid; O(1).
+
+    True as well if that cannot be known. Raises DatabaseError.
+    """
+    token = await read_change_token(db)
+    return token is None or token != current.token
+
+
 async def measure_partitions(
     tools: PartitionTools, mapping: GraphMapping, current: Generation
 ) -> GraphDrift:

@@ -30,6 +30,9 @@ from pgs_neo4j.runs.session import Read
 from pgs_neo4j.text.node_text import HEAD
 
 ROUTING = TypeAdapter(Routing)
+UNMATCHED_THEN = (
+    "no text matched the question when the graph was partitioned, and it may have changed since"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +223,11 @@ async def _read_titles(
 async def _route_unmatched(question: _Question, evidence: Evidence) -> Routing:
     """Route a question that nothing in the graph matches."""
     routing = await _route_by_centroids(question)
-    note = "no text in the graph matches the question"
+    outdated = question.partitioning.outdated
+    note = UNMATCHED_THEN if outdated else "no text in the graph matches the question"
     question.tools.log.warn(note)
     notes = (note, unknown_words(evidence), routing.note)
-    return replace(routing, note="; ".join(filter(None, notes)), unmatched=True)
+    return replace(routing, note="; ".join(filter(None, notes)), unmatched=not outdated)
 
 
 async def _route_by_centroids(question: _Question) -> Routing:

@@ -22,8 +22,8 @@ from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.llm.protocol import Embedder, take_lessons
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
-from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.retrieval.paths.words import find_by_words
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
@@ -177,5 +177,4 @@ async def _best_matches(
 ) -> Mapping[str, float]:
     """Return the nodes that may lend their vectors; some of them may have none."""
     limit = 4 * FEEDBACK_NODES
-    hits = await find_by_own_index(db, own, mapping, question, limit) if own else None
-    return await find_by_shared_words(db, mapping, question, limit) if hits is None else hits.scores
+    return (await find_by_words(db, own, mapping, question, limit)).scores

@@ -97,7 +97,10 @@ async def test_graphrag_answers_from_what_pgs_finds(
 
 async def test_modes_and_errors_are_those_of_a_search(retriever: PGSRetriever) -> None:
     naive = retriever.search(query_text="fact101", mode="naive", top_k=1)
-    assert naive.metadata["warnings"] == ["the graph stores no embeddings, so words decide alone"]
+    index, vectors = naive.metadata["warnings"]
+    assert index.endswith("run: pgs partition --graph papers")
+    assert vectors == "the graph stores no embeddings, so words decide alone"
+    assert naive.metadata["changed"] is False
     assert len(naive.items) == 1
     with pytest.raises(UsageError, match="there is no search mode 'odd'"):
         retriever.search(query_text="fact101", mode="odd")

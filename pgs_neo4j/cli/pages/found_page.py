@@ -19,6 +19,9 @@ MOST_LISTED = 5
 LONGEST = 240
 """Characters of one of them."""
 INDENT = "     "
+CHANGED = (
+    "nothing matches the question, but the database has changed since the graph was partitioned"
+)
 
 
 def as_json(found: Found) -> Json:
@@ -35,6 +38,7 @@ def as_json(found: Found) -> Json:
         "paths": [plain_data(path) for path in found.paths],
         "seconds": found.seconds,
         "warnings": list(found.warnings),
+        "changed": found.changed,
     }
 
 
@@ -49,7 +53,7 @@ def lines(found: Found, width: int) -> list[str]:
         for line in _item(place, item, found.question, width)
     ]
     if not found.items:
-        shown = ["nothing in the graph matches the question"]
+        shown = [CHANGED if found.changed else "nothing in the graph matches the question"]
     shown += _section("relationships", [_fact(fact) for fact in found.facts], width)
     shown += _section("partitions, and units above them", [*map(_unit, found.units)], width)
     shown += _section("findings of earlier runs", [*map(_finding, found.findings)], width)

@@ -26,12 +26,14 @@ from pgs_neo4j.text.terms.postings import FULL, terms_of
 class OwnIndex:
     """The current generation of a graph, whose text index can be asked.
 
-    ``texts`` keeps what was read of it.
+    ``texts`` keeps what was read of it. ``changed``: the graph may have changed since, so the index
+    may lack texts, and hold texts that are gone.
     """
 
     generation: Generation
     partitions: Sequence[Partition]
     texts: KnownTexts | None = None
+    changed: bool = False
 
 
 async def find_by_own_index(

@@ -10,8 +10,8 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
-from pgs_neo4j.retrieval.paths.own_index import OwnIndex, find_by_own_index
-from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.retrieval.paths.own_index import OwnIndex
+from pgs_neo4j.retrieval.paths.words import find_by_words
 from pgs_neo4j.text.normal_form import find_words
 from pgs_neo4j.text.stopwords import FUNCTION_WORDS
 from pgs_neo4j.text.words import STOP_WORDS, words
@@ -35,16 +35,16 @@ async def find_by_text(
     """Return the ``k`` nodes that hold the question's words best.
 
     Without a full-text index on every label of the view, the text index of its partitions is asked.
-    Without partitions, all texts are read. If the mapping names facts, which a full-text index of
-    nodes does not hold, the text index of the partitions is asked as well. Raises DatabaseError.
+    Without partitions, all texts are read, and as well if the graph changed since they were made.
+    If the mapping names facts, which a full-text index of nodes does not hold, the text index of
+    the partitions is asked as well. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if not spoken:
         return Hits("no words to search for")
     covering = covering_text_indexes(indexes, mapping)
     if not covering:
-        hits = await find_by_own_index(db, own, mapping, question, k) if own else None
-        return hits or Hits("shared words", await find_by_shared_words(db, mapping, question, k))
+        return await find_by_words(db, own, mapping, question, k)
     exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
     rows = await db.read(
         queries.get("retrieval/find_by_text"),
@@ -57,8 +57,7 @@ async def find_by_text(
     hits = Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
     if not (mapping.relationship_text and own):
         return hits
-    more = await find_by_own_index(db, own, mapping, question, k)
-    return _merge(hits, more, k) if more else hits
+    return _merge(hits, await find_by_words(db, own, mapping, question, k), k)
 
 
 def _merge(one: Hits, other: Hits, k: int) -> Hits:

@@ -101,7 +101,7 @@ function drawFound(page, place, told) {
       h("span", { class: "note" }, "Calls a model once. An answer can be rated, which searches then weigh.")),
     answer,
     told.warnings.map((/** @type {string} */ one) => h("p", { class: "note" }, sentence(one))),
-    told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, "Nothing matches."),
+    told.items.length ? h("ol", { class: "found" }, told.items.map((/** @type {any} */ one) => hit(page, one))) : h("p", {}, told.changed ? "Nothing matches, but the database has changed since the graph was partitioned." : "Nothing matches."),
     told.facts.length ? [h("h2", {}, "Relationships"), h("ul", { class: "found" }, told.facts.map((/** @type {any} */ one) => fact(page, one)))] : null,
     told.units.length ? [h("h2", {}, "Partitions"), h("ul", { class: "found" }, told.units.map((/** @type {any} */ one) => unit(graph, one)))] : null,
     told.findings.length ? [h("h2", {}, "Findings of earlier runs"), h("ul", { class: "found" }, told.findings.map((/** @type {any} */ one) =>
