@@ -46,6 +46,7 @@
     │       └── ServerStartError
     ├── BusyError                   another process works on this graph or run
     │   └── LeaseLostError          another job took over while this one was suspended
+    ├── NothingLeftError            a session that was to be continued has read the whole graph
     ├── StoppedError                a limit was reached before anything was read
     │   ├── BudgetError             calls, tokens, or cost
     │   ├── WaitError               the endpoint asks for a longer wait than pgs allows
@@ -282,6 +283,10 @@ class LeaseLostError(BusyError):
 
     Another job may have it, so the work of this one is discarded.
     """
+
+
+class NothingLeftError(PGSError):
+    """The session to be continued has read the whole graph, so nothing was read or paid."""
 
 
 class StoppedError(PGSError):

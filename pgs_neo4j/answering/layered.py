@@ -21,6 +21,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.left import check_left
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.pipeline import execute
@@ -100,7 +101,7 @@ async def layered_search(
     Without a ``mode`` of search, they are those that routing rests on. The run knows the answer of
     the search. Nodes of the search do not count as read, because they were not swept. Raises
     UsageError when ``top_k`` is out of range or the mode needs a model, and the errors of
-    ``execute``; UnmatchedQuestionError before the search is paid.
+    ``execute``; UnmatchedQuestionError and NothingLeftError before the search is paid.
     """
     check_order(order)
     if not 1 <= top_k <= MOST_ITEMS:
@@ -112,6 +113,7 @@ async def layered_search(
     await tools.ask_contexts([*tools.readers, tools.answer_llm])
     tools = await tools.fenced()
     prepared = await prepare(order, tools)
+    await check_left(order, tools, prepared.partitioning)  # before the search is paid
     with tools.log.phase("search"):
         vector = await embed_order(order, tools, prepared.partitioning)
         await _check_matched(order, tools, prepared.partitioning, vector)

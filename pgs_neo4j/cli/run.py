@@ -1,7 +1,7 @@
 """Runs a command: signals cancel it, errors become a line and code.
 
     0 done   2 usage   3 partial answer, or a limit was reached   4 another job holds the lock
-    5 database   6 model   130 interrupted   141 stdout was closed
+    5 database   6 model   7 nothing left to read   130 interrupted   141 stdout was closed
 
 A note below an error says what to do about it. An unexpected error is a fault of pgs. It is
 also reported in one line, and the exit code is 1.
@@ -24,17 +24,25 @@ import typer
 
 from pgs_neo4j.cli import json_logs, output
 from pgs_neo4j.cli.library_logs import catch_library_logs
-from pgs_neo4j.errors import BusyError, DatabaseError, ModelError, PGSError, StoppedError
+from pgs_neo4j.errors import (
+    BusyError,
+    DatabaseError,
+    ModelError,
+    NothingLeftError,
+    PGSError,
+    StoppedError,
+)
 from pgs_neo4j.text.shown import plain
 
-DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL = 0, 1, 2, 3, 4, 5, 6
+DONE, FAULT, USAGE, PARTIAL, BUSY, DATABASE, MODEL, NOTHING_LEFT = 0, 1, 2, 3, 4, 5, 6, 7
 CODES = (
     (DatabaseError, DATABASE),
     (ModelError, MODEL),
     (BusyError, BUSY),
     (StoppedError, PARTIAL),
+    (NothingLeftError, NOTHING_LEFT),
 )
-SEVERITY = (DONE, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
+SEVERITY = (DONE, NOTHING_LEFT, PARTIAL, BUSY, USAGE, MODEL, DATABASE)
 INTERRUPTED, PIPE_CLOSED = 130, 141
 GRACE_S = 60.0  # for the cleanup after the first signal
 IMPATIENT_S = 10.0  # and after the second

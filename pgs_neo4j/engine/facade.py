@@ -272,9 +272,10 @@ class PGS:
         request in the same session returns the first answer, or resumes a run without one.
         ``structure_only`` asks a graph in which no node has text. ``run`` is the id of a new run,
         from ``pgs.runs.new_id()``. Raises NoTextError for a graph without text and
-        ``structure_only``, AllSweepsFailedError when nothing could be read, StoppedError when a
-        limit prevented it, IdempotencyError when the key belongs to another request, and BusyError
-        while that run is in progress.
+        ``structure_only``, NothingLeftError when mode ``continue`` has nothing left to read and
+        ``full_sweep`` is not set, AllSweepsFailedError when nothing could be read, StoppedError
+        when a limit prevented it, IdempotencyError when the key belongs to another request, and
+        BusyError while that run is in progress.
         """
         asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
         return await questions.execute(self._core, asking, on_event, idempotency_key)

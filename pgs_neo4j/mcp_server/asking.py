@@ -161,7 +161,7 @@ class AskingTools:
     ) -> RunReply:
         """Read what a session has not read yet, and answer again; or resume a run.
 
-        What was read before is not paid for again.
+        What was read before is not paid for again. If nothing is left to read, an error says so.
         """
         visitor = self.desk.visitor(ctx)
         most = self._lower_cost(max_cost)

@@ -25,6 +25,7 @@ from pgs_neo4j.events import RunStarted
 from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import Partitioning, read_generation
+from pgs_neo4j.pgs.left import check_left
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_texts
 from pgs_neo4j.retrieval.space import QuestionVector
 from pgs_neo4j.runs import keys, runs, session
@@ -163,6 +164,7 @@ async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) ->
     }
     for _ in range(ATTEMPTS):
         prepared = prepared or await prepare(order, tools)
+        await check_left(order, tools, prepared.partitioning)
         await session.open_session(tools.db, order.graph, order.session)
         begun = await runs.begin(
             tools.db,

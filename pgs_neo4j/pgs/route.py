@@ -17,6 +17,7 @@ from pgs_neo4j.pgs.evidence_routes import (
     speaks,
     unknown_words,
 )
+from pgs_neo4j.pgs.left import nothing_left, stops_at_end
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.pgs.relevance import route
@@ -61,7 +62,8 @@ async def select_partitions(
 
     ``before`` is the id of a run that is resumed. ``answer_missing``: reports wait for a synthesis,
     so a run is useful even if everything has been read. Other runs are reading the ``claimed``
-    partitions, so they are left out.
+    partitions, so they are left out. Raises NothingLeftError when mode ``continue`` has nothing
+    left to read, unless all of the graph is to be swept again.
     """
     everything = partitioning.partitions
     if order.mode == "full":
@@ -75,6 +77,8 @@ async def select_partitions(
         return Selection(free, read, unread=True)
     if answer_missing:
         return Selection((), read)
+    if stops_at_end(order):
+        raise nothing_left(order, partitioning, read)
     tools.log.warn(f"session {order.session} has read the whole graph, so everything is read again")
     return Selection(candidates, Read({}))
 

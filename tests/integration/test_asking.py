@@ -12,6 +12,7 @@ from pgs_neo4j.errors import (
     DatabaseTimeoutError,
     ModelRateLimitError,
     ModelUnavailableError,
+    NothingLeftError,
     QuestionError,
     UnknownGraphError,
     UnknownSessionError,
@@ -86,7 +87,9 @@ async def test_continue_sweeps_the_rest_until_the_graph_is_exhausted(engine):
     third = await engine.execute("Continue", mode="continue")
     assert third.coverage.exhausted
     assert [s.nodes for s in third.sweeps] == [2]
-    again = await engine.execute("Once more", mode="continue")
+    with pytest.raises(NothingLeftError):
+        await engine.execute("Once more", mode="continue")
+    again = await engine.execute("Once more", mode="continue", full_sweep=True)
     assert len(again.sweeps) == 5
     assert any("whole graph" in warning for warning in again.warnings)
     for session in ("a", "b", "a"):  # sessions are apart, and a full run selects as in a new one
@@ -186,7 +189,9 @@ async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
         assert all(citation.valid for citation in second.synthesis.citations)
         assert second.synthesis.citations
         assert any("earlier runs" in warning for warning in second.warnings)
-        third = await engine.execute("Once more", mode="continue")
+        with pytest.raises(NothingLeftError):
+            await engine.execute("Once more", mode="continue")
+        third = await engine.execute("Once more", mode="continue", full_sweep=True)
         assert len(third.sweeps) == 4
     failed = "MATCH (r:PgsRun {status: 'failed'}) RETURN r.calls AS calls"
     rows = await fetch(db, failed)

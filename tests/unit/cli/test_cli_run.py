@@ -47,7 +47,7 @@ EXPECTED = {
     errors.JavaMissingError: 5, errors.ModelError: 6, errors.EmbeddingError: 6,
     errors.BusyError: 4, errors.LeaseLostError: 4, errors.StoppedError: 3,
     errors.BudgetError: 3, errors.DeadlineError: 3, errors.UnknownRunError: 2,
-    errors.IdempotencyError: 2,
+    errors.IdempotencyError: 2, errors.NothingLeftError: 7,
 }  # fmt: skip
 
 

@@ -65,10 +65,12 @@ def ask(
     The words after the command are the question. Put it in quotes if it has characters that your
     shell interprets. '-' reads the question from stdin; with piped input, you can leave it out.
     -c continues after the latest run: in its graph and session, with its question unless you ask
-    another.
+    another. Once the session has read the whole graph, nothing is left: it reads and costs nothing
+    then, unless you add --full-sweep.
 
     Exit codes: 0 done, 2 usage, 3 partial answer, or a limit was reached before any answer,
-    4 the run with that idempotency key is in progress, 5 database, 6 model, 130 interrupted.
+    4 the run with that idempotency key is in progress, 5 database, 6 model, 7 nothing is left to
+    read (-c), 130 interrupted.
 
     \b
       pgs ask "Which results contradict each other?" --graph papers

@@ -44,6 +44,15 @@ export async function showAnswer(page, place, told) {
 }
 
 /**
+ * Counts the nodes that the session of an answer was not shown; without coverage, some may be left.
+ *
+ * @param {any} told
+ */
+function left({ coverage }) {
+  return coverage ? coverage.nodes_total - coverage.nodes_read - (coverage.nodes_unproven || 0) : 1;
+}
+
+/**
  * @param {string} id
  * @param {import("../app.js").Page} page
  * @param {any} told
@@ -52,7 +61,7 @@ function exports(id, page, told) {
   const session = told.session || "default";
   const more = new URLSearchParams({ graph: told.graph, session, mode: "continue", question: told.question });
   return h("div", { class: "tools" },
-    mayAsk(page.me) && h("a", { class: "act main", href: `/?${more}` }, "Continue with the rest"),
+    mayAsk(page.me) && left(told) > 0 && h("a", { class: "act main", href: `/?${more}` }, "Continue with the rest"),
     h("a", { class: "act", href: `/session?graph=${encodeURIComponent(told.graph)}&session=${encodeURIComponent(session)}` }, `Session ${session}`),
     ["html", "md", "json"].map((kind) => h("a", {
       class: "act", href: `/api/runs/${id}/answer.${kind}`, download: `${id}.${kind}`,
