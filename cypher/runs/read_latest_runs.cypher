@@ -1,6 +1,6 @@
 // Runs, newest first; an empty list of graphs, session, or beginning of its name means all. With
-// `answered`, only runs that have an answer. `silent` if it is running but gave no sign of life for some seconds.
-// params: graphs: list[str], session: str, sessions_of: str, answered: bool, silent_s: number, limit: int
+// `answered`, only runs that have an answer; an empty list of modes means all. `silent` if it is running but gave no sign of life for some seconds.
+// params: graphs: list[str], session: str, sessions_of: str, answered: bool, modes: list[str], silent_s: number, limit: int
 // returns: run: dict
 // mode: read
 // language: 5, 25
@@ -9,6 +9,7 @@ WHERE ($graphs = [] OR s.graph IN $graphs)
   AND ($session = '' OR s.id = $session)
   AND s.id STARTS WITH $sessions_of
   AND (NOT $answered OR r.details IS NOT NULL)
+  AND ($modes = [] OR r.mode IN $modes)
 WITH r, s ORDER BY r.started_at DESC, r.id DESC
 LIMIT $limit
 RETURN r {

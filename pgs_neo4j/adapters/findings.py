@@ -56,6 +56,7 @@ class FindingList:
             "nodes_read": answer.coverage.nodes_read,
             "nodes_unproven": answer.coverage.nodes_unproven,
             "nodes_total": answer.coverage.nodes_total,
+            "own_nodes_read": answer.own_coverage.nodes_read,
             "cost": answer.cost,
             "warnings": list(answer.warnings),
         }

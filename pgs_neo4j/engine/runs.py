@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Unpack, get_args
 
 from pgs_neo4j.browse.costs import DayCost, read_costs
 from pgs_neo4j.config import Knobs
@@ -33,15 +33,16 @@ class Runs:
         session: str | None = None,
         *,
         answered: bool = False,
+        asked: bool = False,
         limit: int = 20,
         graphs: Collection[str] | None = None,
         sessions_of: str = "",
     ) -> list[RunInfo]:
         """Return the newest runs of one or all graphs and sessions, the latest first.
 
-        ``answered`` leaves out runs without an answer. Without a graph, ``graphs`` are those to
-        list, None for all. ``sessions_of`` is how the names of sessions begin. Raises
-        UnknownGraphError.
+        ``answered`` leaves out runs without an answer, and ``asked`` answers from a search.
+        Without a graph, ``graphs`` are those to list, None for all. ``sessions_of`` is how the
+        names of sessions begin. Raises UnknownGraphError.
         """
         chosen = [(await self._core.graph(graph)).name] if graph else graphs
         return await list_runs(
@@ -51,6 +52,7 @@ class Runs:
             sessions_of=sessions_of,
             answered=answered,
             limit=limit,
+            modes=get_args(Mode) if asked else (),
         )
 
     def new_id(self) -> str:
@@ -58,20 +60,25 @@ class Runs:
         return keys.new_run_id()
 
     async def latest(
-        self, graph: str | None = None, session: str | None = None, *, answered: bool = False
+        self,
+        graph: str | None = None,
+        session: str | None = None,
+        *,
+        answered: bool = False,
+        asked: bool = False,
     ) -> RunInfo:
         """Return the latest run of a graph and session.
 
-        Without a graph, it is the latest of the configured graph, else of all. Raises
-        UnknownRunError when there is no run.
+        ``answered`` and ``asked`` as for a list of runs. Without a graph, it is the latest of the
+        configured graph, else of all. Raises UnknownRunError when there is no run.
         """
         graph = graph or self._core.settings.graph
-        infos = await self(graph, session, answered=answered, limit=1)
+        infos = await self(graph, session, answered=answered, asked=asked, limit=1)
         if infos:
             return infos[0]
         within = f" in session {session}" if session else ""
         within += f" of graph {graph}" if graph else ""
-        kind = "run with an answer" if answered else "run"
+        kind = "run with an answer" if answered else "question" if asked else "run"
         raise UnknownRunError(f"there is no {kind}{within} yet; 'pgs ask' starts one")
 
     async def get(self, run: str) -> StoredRun:

@@ -176,7 +176,7 @@ class AskingTools:
         named = await self.desk.graph(ctx, graph)
         own = visitor.stored_session(session)
         if question is None:
-            latest = await self.desk.pgs.runs(named.name, own, limit=1)
+            latest = await self.desk.pgs.runs(named.name, own, asked=True, limit=1)
             if not latest:
                 raise UnknownRunError(f"session {session} of graph {named.name} has no question")
             question = latest[0].question

@@ -84,7 +84,7 @@ class AnswerText(BaseModel):
 
 
 class RunCoverage(BaseModel):
-    """What the session has read of the graph by now."""
+    """What was read of the graph: by the session so far, or for one answer."""
 
     partitions_read: int
     partitions: int
@@ -110,7 +110,12 @@ class RunReply(BaseModel):
     progress: str = ""
     error: str = ""
     from_model: AnswerText | None = None
-    coverage: RunCoverage | None = None
+    coverage: Annotated[
+        RunCoverage | None, Field(description="What the session has read by now.")
+    ] = None
+    own_coverage: Annotated[
+        RunCoverage | None, Field(description="What was read for this answer.")
+    ] = None
     model_calls: int | None = None
     tokens: int | None = None
     cache_read_tokens: int | None = None

@@ -120,6 +120,7 @@ def with_answer(reply: RunReply, answer: Answer, offset: int, desk: Desk) -> Run
                 citations=fitting,
             ),
             "coverage": _coverage(answer.coverage),
+            "own_coverage": _coverage(answer.own_coverage),
             "model_calls": answer.usage.calls,
             "tokens": answer.usage.tokens,
             "cache_read_tokens": answer.usage.cache_read_tokens,

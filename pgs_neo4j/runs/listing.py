@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -58,10 +58,12 @@ async def list_runs(
     sessions_of: str = "",
     answered: bool,
     limit: int,
+    modes: Sequence[str] = (),
 ) -> list[RunInfo]:
     """Return at most ``limit`` runs; without graphs or a session, those of all.
 
-    ``sessions_of`` is the beginning of the names of their sessions.
+    ``sessions_of`` is the beginning of the names of their sessions. Without ``modes``, answers from
+    searches are listed as well, whose modes are those of searches.
     """
     if graphs is not None and not graphs:
         return []
@@ -73,6 +75,7 @@ async def list_runs(
             session=session or "",
             sessions_of=sessions_of,
             answered=answered,
+            modes=list(modes),
             silent_s=SILENT_S,
             limit=limit,
         )

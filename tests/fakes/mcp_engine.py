@@ -125,7 +125,13 @@ class FakeEngine:
         return self.member_page
 
     async def __call__(
-        self, graph: str, session: str | None = None, limit: int = 20, sessions_of: str = ""
+        self,
+        graph: str,
+        session: str | None = None,
+        limit: int = 20,
+        sessions_of: str = "",
+        *,
+        asked: bool = False,
     ) -> Any:
         """List runs, as ``pgs.runs`` does."""
         own = [

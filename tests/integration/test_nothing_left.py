@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from pgs_neo4j.cli.commands.questions.request import Request
+from pgs_neo4j.cli.pages.page import ALL_READ, advice
 from pgs_neo4j.cli.run import NOTHING_LEFT, code_of
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import NothingLeftError
+from pgs_neo4j.errors import NothingLeftError, UnknownRunError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.web.failures import failure_of, status_of
+from pgs_neo4j.web.runs.told import answer_counts
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import answering, engine_on_papers, without_synthesis
@@ -77,3 +80,37 @@ async def test_reports_without_an_answer_are_answered_from_first(
         assert answer.usage.calls == 1
         with pytest.raises(NothingLeftError):
             await pgs.execute("Why?", graph="papers", mode="continue")
+
+
+async def test_an_answer_from_a_search_changes_neither_the_question_nor_the_reading(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        first = await pgs.execute("Why?", graph="papers", max_sweep_partitions=1)
+        await pgs.search("fact101?", graph="papers", answer=True)
+        assert (await pgs.runs.latest("papers")).question == "fact101?"
+        assert (await pgs.runs.latest("papers", asked=True)).id == first.run
+        assert [one.id for one in await pgs.runs("papers", asked=True)] == [first.run]
+        request = Request(None, "papers", None, None, again=True, quiet=True)
+        question, target = await request.settle(pgs)
+        assert (question, target["mode"]) == ("Why?", "continue")
+        rest = await pgs.execute("Why?", graph="papers", mode="continue")
+        assert rest.coverage.exhausted
+        # What the session read before was not read for this answer, and is not said to be.
+        assert rest.own_coverage.nodes_read == 160 - first.own_coverage.nodes_read
+        told = " ".join(advice(rest))
+        assert f"only {rest.own_coverage.nodes_read} of 160 nodes for this answer" in told
+        assert ALL_READ not in told
+        assert answer_counts(rest)["own_coverage"]["nodes_read"] == rest.own_coverage.nodes_read
+
+
+async def test_a_session_with_nothing_but_a_search_is_continued_only_with_a_question(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.search("fact101?", graph="papers", answer=True, session_id="looked")
+        with pytest.raises(UnknownRunError, match="there is no question of graph papers yet"):
+            await Request(None, "papers", None, None, again=True, quiet=True).settle(pgs)
+        own = Request("Why?", "papers", None, None, again=True, quiet=True)
+        question, target = await own.settle(pgs)
+        assert (question, target["session_id"]) == ("Why?", "looked")

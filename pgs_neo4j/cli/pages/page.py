@@ -44,6 +44,10 @@ SOME_PARTITIONS = 5
 """Partitions that a next step names."""
 ALL_READ = "The whole graph has been read."
 ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
+READ_BEFORE = (
+    "Session {session} has read the whole graph, but only {read} for this answer. To read all of "
+    "it for this question:"
+)
 
 
 def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
@@ -100,6 +104,9 @@ def advice(answer: Answer) -> list[str]:
         return _reading_on(answer)
     graph, session = shell_word(answer.graph), shell_word(answer.session)
     left = answer.coverage.nodes_total - answer.coverage.nodes_read - answer.coverage.nodes_unproven
+    own = answer.own_coverage
+    if left <= 0 and own.nodes_read + own.nodes_unproven < own.nodes_total:
+        return _reading_all(answer)
     if left <= 0:
         command = f"pgs sessions show {session} --graph {graph}"
         whole = ALL_STRUCTURE if answer.coverage.texts_total == 0 else ALL_READ
@@ -112,6 +119,20 @@ def advice(answer: Answer) -> list[str]:
         words += ["--structure-only"]
     are = "is" if left == 1 else "are"
     return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
+
+
+def _reading_all(answer: Answer) -> list[str]:
+    """Return how to read the whole graph for a question whose session has read it for others."""
+    own, session = answer.own_coverage, shell_word(answer.session)
+    read = f"{own.nodes_read:,} of {counted(own.nodes_total, 'node')}"
+    words = ["pgs", "ask", "--full-sweep", "--graph", shell_word(answer.graph)]
+    if answer.session != "default":
+        words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
+    if answer.coverage.texts_total == 0:
+        words += ["--structure-only"]
+    words.append(shell_word(answer.question))
+    told = READ_BEFORE.format(session=one_line(answer.session, 60), read=read)
+    return ["", told, f"  {' '.join(words)}"]
 
 
 def _reading_on(answer: Answer) -> list[str]:

@@ -145,4 +145,5 @@ def _facts(document: Document) -> Json:
         "cached": answer.usage.cached,
         "estimated": answer.usage.estimated,
         "coverage": coverage_counts(answer.coverage),
+        "own_coverage": coverage_counts(answer.own_coverage),
     }

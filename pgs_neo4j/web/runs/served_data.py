@@ -130,6 +130,7 @@ class ServedAnswer(TypedDict):
     stopped: str
     thesis: str
     coverage: ServedCoverage
+    own_coverage: ServedCoverage
     calls: int
     tokens: int
     cached: int

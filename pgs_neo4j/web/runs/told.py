@@ -110,6 +110,7 @@ def answer_counts(answer: Answer) -> ServedAnswer:
         "stopped": answer.stopped,
         "thesis": answer.synthesis.thesis,
         "coverage": coverage_counts(answer.coverage),
+        "own_coverage": coverage_counts(answer.own_coverage),
         "calls": answer.usage.calls,
         "tokens": answer.usage.tokens,
         "cached": answer.usage.cached,

@@ -29,7 +29,7 @@ def an_answer(run: str = "r1", shown: Any = None) -> Answer:
     reports = [SimpleNamespace(findings=(LOOSE, FIRM)), None]
     stand_in = SimpleNamespace(
         run=run, graph="papers", text="It melts.", partial=False, coverage=COVERED, cost=0.5,
-        warnings=("one",), shown=shown,
+        own_coverage=COVERED, warnings=("one",), shown=shown,
         sweeps=[SimpleNamespace(partition=n, report=report) for n, report in enumerate(reports, 1)],
     )  # fmt: skip
     return cast(Answer, stand_in)

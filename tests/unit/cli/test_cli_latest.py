@@ -50,8 +50,12 @@ def engine(engine: StandIn, answer_of: Make, whole: Any) -> StandIn:
 def record(engine: StandIn, *infos: RunInfo) -> None:
     """Put these runs on record."""
 
-    def latest(graph: Any = None, session: Any = None, *, answered: bool = False) -> RunInfo:
+    def latest(
+        graph: Any = None, session: Any = None, *, answered: bool = False, asked: bool = False
+    ) -> RunInfo:
         found = [one for one in infos if one.answered or not answered]
+        if asked:
+            found = [one for one in found if one.mode in ("full", "continue", "targeted")]
         if not found:
             raise UnknownRunError("there is no run yet; 'pgs ask' starts one")
         return found[0]
@@ -95,7 +99,7 @@ def test_continue_takes_another_question_mode_and_session(engine: StandIn) -> No
     assert (done.exit_code, done.stderr) == (0, "")
     ((question, asked),) = calls(engine, "execute")
     assert (question, asked["mode"]) == ("and why?", "targeted")
-    assert calls(engine, "runs.latest") == [("papers", "my line")]
+    assert calls(engine, "runs.latest") == [("papers", "my line", {"asked": True})]
 
 
 def test_commands_take_the_latest_run_and_say_so(engine: StandIn) -> None:

@@ -114,8 +114,22 @@ def test_advice_is_a_command_that_continues(
     answer_of: Make, whole: Whole, read: int, advice: list[str]
 ) -> None:
     covered = Coverage(partitions_swept=3, partitions_total=4, nodes_read=read, nodes_total=160)
-    found = page.advice(answer_of(session="my line", sweeps=whole, coverage=covered))
+    found = page.advice(
+        answer_of(session="my line", sweeps=whole, coverage=covered, own_coverage=covered)
+    )
     assert found == ["", *advice]
+
+
+def test_what_a_session_read_for_other_questions_is_not_read_for_this_one(
+    answer_of: Make, whole: Whole
+) -> None:
+    session = Coverage(partitions_swept=4, partitions_total=4, nodes_read=160, nodes_total=160)
+    own = Coverage(partitions_swept=1, partitions_total=4, nodes_read=36, nodes_total=160)
+    answer = answer_of(question="who's there?", sweeps=whole, coverage=session, own_coverage=own)
+    told = page.advice(answer)
+    assert "only 36 of 160 nodes for this answer" in told[1]
+    assert page.ALL_READ not in " ".join(told)
+    assert told[2].endswith("""--full-sweep --graph papers 'who'"'"'s there?'""")
 
 
 def test_advice_on_a_partial_or_stopped_answer_is_to_resume(answer_of: Make) -> None:

@@ -10,12 +10,12 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.questions.latest import in_words
 from pgs_neo4j.cli.question_input import question_of
 from pgs_neo4j.cli.run import fail
-from pgs_neo4j.errors import PGSError
+from pgs_neo4j.errors import PGSError, UnknownRunError
 from pgs_neo4j.model import Mode
 from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import PGS
+    from pgs_neo4j.engine import PGS, RunInfo
 
 DEFAULT_SESSION = "default"
 
@@ -40,13 +40,25 @@ class Request:
             session = self.session or DEFAULT_SESSION
             target: Json = {"graph": self.graph, "mode": self.mode or "full", "session_id": session}
             return self.question or "", target
-        latest = await pgs.runs.latest(self.graph, self.session)
+        latest = await self._find_latest(pgs)
         if not self.quiet:
             output.note(f"continuing after run {in_words(latest)}")
         target = {"graph": latest.graph, "mode": self.mode or "continue"}
         if latest.structure_only:
             target["structure_only"] = True
         return self.question or latest.question, {**target, "session_id": latest.session}
+
+    async def _find_latest(self, pgs: PGS) -> RunInfo:
+        """Return the latest run that read, whose question is repeated.
+
+        An answer from a search only says where another question goes, and only if nothing was read.
+        """
+        try:
+            return await pgs.runs.latest(self.graph, self.session, asked=True)
+        except UnknownRunError:
+            if self.question is None:
+                raise
+            return await pgs.runs.latest(self.graph, self.session)
 
 
 def request_of(

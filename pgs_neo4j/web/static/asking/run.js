@@ -16,7 +16,7 @@ const STATES = {
 
 /**
  * @typedef {{state: string, elsewhere: boolean, place: number, phase: string, usage: any,
- *   failure: any, coverage: any, contexts: Record<string, string>}} Course
+ *   failure: any, coverage: any, own: any, contexts: Record<string, string>}} Course
  */
 
 /** @param {import("../app.js").Page} page */
@@ -27,7 +27,7 @@ export async function runView(page) {
   const inner = { ...page, graph: told.graph };
   /** @type {Course} */
   const course = {
-    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", usage: null, failure: null, coverage: null, contexts: {},
+    state: told.state, elsewhere: !!told.elsewhere, place: 0, phase: "", usage: null, failure: null, coverage: null, own: null, contexts: {},
   };
   const head = h("div");
   const body = h("div");
@@ -47,7 +47,8 @@ export async function runView(page) {
         usage ? ["Calls", `${figure(usage.calls)}${usage.cached ? `, ${figure(usage.cached)} from the cache` : ""}`] : null,
         usage ? ["Tokens", `${figure(usage.tokens)}${cacheNote(usage)}`] : null,
         usage ? ["Cost", money(usage.cost)] : null,
-        course.coverage ? ["Read", `${figure(course.coverage.nodes_read)} of ${figure(course.coverage.nodes_total)} nodes${unprovenNote(course.coverage.nodes_unproven)}`] : null,
+        course.own ? ["Read for this answer", readOf(course.own)] : null,
+        course.coverage ? ["Read in this session", readOf(course.coverage)] : null,
         ...Object.entries(course.contexts).map(([name, text]) => /** @type {[string, string]} */ (["Context", `${name}: ${text}`])),
       ]),
       course.failure ? problem(course.failure) : null,
@@ -90,6 +91,7 @@ export async function runView(page) {
         break;
       case "answered":
         [course.state, course.coverage, course.usage] = ["answered", data.coverage, data];
+        course.own = data.own_coverage || null;
         break;
       case "failed":
       case "cancelled":
@@ -125,4 +127,13 @@ function stateOf({ state, place, elsewhere }) {
   if (state === "queued" && place) return `waits at place ${place}`;
   const words = STATES[/** @type {keyof typeof STATES} */ (state)] || state;
   return elsewhere ? `${words} in another process, which can stop it` : words;
+}
+
+/**
+ * Says how many nodes were read.
+ *
+ * @param {any} coverage
+ */
+function readOf(coverage) {
+  return `${figure(coverage.nodes_read)} of ${figure(coverage.nodes_total)} nodes${unprovenNote(coverage.nodes_unproven)}`;
 }
