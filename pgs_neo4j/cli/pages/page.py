@@ -25,6 +25,7 @@ TITLES = (
     wording.STRUCK,
 )
 """What stands at the beginning of the lines around an answer."""
+LONGEST_KEY = 40  # characters of a key beside the title of a source
 
 
 def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
@@ -172,4 +173,7 @@ def _notes(answer: Answer) -> list[str]:
 def _title(citation: Citation, room: int) -> str:
     if not citation.valid:
         return f"(invalid: {wording.invalid_words(citation.partition)})"
-    return one_line(citation.title or citation.node or "(untitled)", room)
+    title, key = one_line(citation.title or ""), one_line(citation.node or "", LONGEST_KEY)
+    if not title or not key or title == key or len(key) > room // 2:
+        return one_line(title or key or "(untitled)", room)
+    return f"{one_line(title, room - len(key) - 3)} ({key})"

@@ -36,7 +36,7 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(
 ) -> None:
     assert page.sources(answer_of().synthesis.citations, 80) == [
         "Sources",
-        "  P1:n2  Second",
+        "  P1:n2  Second (doi/2)",
         "  P1:n9  (invalid: no report cites this node)",
     ]
     assert page.sources((), 80) == ["Sources", "  The answer cites no node."]
@@ -46,7 +46,7 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(
     _, line = page.sources([cited], 60)
     assert "\x1b" not in line
     assert len(line) <= 60
-    assert line.endswith("…")
+    assert line.endswith("… (k)")
 
 
 def summary(answer: Answer) -> str:
@@ -144,7 +144,7 @@ def test_below_and_above_an_answer_stand_its_sources_and_what_was_asked(
 ) -> None:
     searched = [Citation(alias="n1", partition=0, node="k", title="Near")]
     lines = page.below(answer_of(), 80, searched)
-    assert lines[:3] == ["", "Sources", "  n1     Near"]
+    assert lines[:3] == ["", "Sources", "  n1     Near (k)"]
     assert lines.count("") == 2
     lines = page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
     assert lines[:2] == ["", wording.NO_SYNTHESIS]

@@ -138,7 +138,7 @@ def test_show_is_the_answer_as_it_was_given(engine: StandIn, answer_of: Make, ho
         "### Thesis",
         "A claim [P1:n2].",
     ]
-    assert "  P1:n2  Second" in lines
+    assert "  P1:n2  Second (doi/2)" in lines
     assert lines[-1] == "  pgs resume r1"
     unknown = pgs("show", "r2")
     assert (unknown.exit_code, unknown.stderr) == (2, "pgs: there is no run r2\n")
