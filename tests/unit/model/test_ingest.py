@@ -30,7 +30,7 @@ def test_a_failed_document_or_a_limit_makes_it_incomplete(state: DocumentState) 
 def test_a_graph_is_known_to_have_documents_that_neither_failed_nor_went(
     state: DocumentState,
 ) -> None:
-    assert ingested(state).has_documents is (state not in ("failed", "deleted"))
+    assert ingested(state).has_documents is (state not in ("failed", "deleted", "empty"))
     assert ingested("failed", state, "added").has_documents
     assert not ingested().has_documents
 

@@ -58,15 +58,14 @@ def kept_lines(done: Purged) -> list[str]:
             removes = f"'pgs documents delete --all --graph {name}' deletes them"
             lines.append(f"graph {name} stays: {nodes} of {documents}; {removes}")
         else:
-            match = f"MATCH (n:LoadedNode {{graph: {json.dumps(one.graph)}}})"
-            removes = f"'{match} DETACH DELETE n' deletes them in Cypher"
-            lines.append(f"graph {name} stays: {nodes} of a loaded file; {one_line(removes)}")
-    drops = [f"DROP INDEX {name}" for name in done.kept_indexes]
-    drops += [f"DROP CONSTRAINT {name}" for name in done.kept_constraints]
-    if drops:
+            where = f"label LoadedNode and graph {json.dumps(one.graph)}"
+            removes = f"in Cypher, delete the nodes with {one_line(where)}"
+            lines.append(f"graph {name} stays: {nodes} of a loaded file; {removes}")
+    names = [*done.kept_indexes, *done.kept_constraints]
+    if names:
         indexes = counted(len(done.kept_indexes), "index", "indexes")
         constraints = counted(len(done.kept_constraints), "constraint")
         lines.append(
-            f"{indexes} and {constraints} of such graphs stay; in Cypher: {'; '.join(drops)}"
+            f"{indexes} and {constraints} of such graphs stay; in Cypher, drop {', '.join(names)}"
         )
     return lines
