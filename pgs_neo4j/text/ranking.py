@@ -78,7 +78,7 @@ class Corpus:
         return 1 + self.idf(term) / 2
 
 
-def rarity(size: int, holders: int) -> float:
+def rarity(size: int, holders: float) -> float:
     """Return the inverse document frequency of a term in ``holders`` of ``size`` documents."""
     return math.log(1 + (size - holders + 0.5) / (holders + 0.5))
 

@@ -48,6 +48,21 @@ amp apos com edu false ftp gov href http https img jpeg jpg laquo ldquo lsquo ma
 none null org png quot raquo rdquo rsquo src svg true undefined url utf www xmlns
 """
 
+_GRAMMATICAL = """
+a about above after again against all am an and any are aren as at be because been before being
+below between both but by can cannot could couldn did didn do does doesn doing don down during each
+either few for from further had hadn has hasn have haven having he her here hers herself him himself
+his how i if in into is isn it its itself just ll me more most must my myself neither no nor not now
+of off on once only or other our ours ourselves out over own per re same shall she should shouldn so
+some such than that the their theirs them themselves then there these they this those through to
+too under until up upon us ve very was wasn we were weren what when where whether which while who
+whom whose why will with within without won would wouldn you your yours yourself yourselves
+"""
+
+GRAMMATICAL_WORDS = frozenset(_GRAMMATICAL.split())
+"""Words that hold a sentence together, casefolded. The other function words, such as "high" or
+"use", may belong to a subject: "high voltage"."""
+
 FUNCTION_WORDS = frozenset(_ENGLISH.split())
 """English function words, casefolded."""
 

@@ -75,10 +75,14 @@ CITIES = ["Oslo", "Lisbon", "Kyoto", "Quito", "Tallinn", "Accra", "Hobart", "Zag
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and the element ids of the nodes that answer it."""
+    """A question, and the element ids of the nodes that answer it.
+
+    ``grades`` say how well each does, where people graded them.
+    """
 
     text: str
     nodes: tuple[str, ...]
+    grades: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +127,9 @@ async def _stored(database: Database, data: dict[str, Any]) -> Judged:
     _, rows = await database.call(ELEMENT_IDS, {"graph": data["name"]}, "read")
     ids = {row["id"]: row["element_id"] for row in rows}
     questions = tuple(
-        Question(data["queries"][query], known)
+        Question(data["queries"][query], tuple(known), tuple(known.values()))
         for query, relevant in data["relevant"].items()
-        if (known := tuple(ids[document] for document in relevant if document in ids))
+        if (known := {ids[one]: float(grade) for one, grade in relevant.items() if one in ids})
     )
     return Judged(mapping, questions)
 

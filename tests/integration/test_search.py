@@ -12,6 +12,7 @@ from pgs_neo4j.answering.search import LEAST_SHARE
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import QuestionError, UnknownGraphError, UsageError
+from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import engine_on, engine_on_papers
@@ -52,6 +53,41 @@ async def test_a_mapping_is_searched_without_a_stored_graph_and_nothing_is_writt
     assert (wordless.items, wordless.paths[1].method) == ((), "no words to search for")
     assert await checksum(db) == before
     assert await count(db, "(x) WHERE any(l IN labels(x) WHERE l STARTS WITH 'Pgs')") == 0
+
+
+SUBJECTS = """
+UNWIND [
+  ['pump', 'High pressure pumps', 'A pump for high pressure is organized in stages.'],
+  ['filler', 'Pumps and other things', 'A pump, and at high speed something under low pressure.'],
+  ['other', 'Gardens', 'Flowers, and the organization of beds.'],
+  ['none', 'Rivers', 'Water that flows downhill.']
+] AS row
+CREATE (:Subject {id: row[0], title: row[1], text: row[2]})
+"""
+SUBJECT = GraphMapping(labels=("Subject",), text=("text",), title="title", key="id")
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+async def test_words_are_scored_by_titles_pairs_repetitions_and_derived_forms(
+    pgs: PGS, db: Database, *, partitioned: bool
+) -> None:
+    await alter(db, SUBJECTS)
+    await pgs.add_graph("subjects", SUBJECT)
+    if partitioned:
+        await pgs.partition("subjects")
+
+    async def keys(question: str) -> list[str]:
+        found = await pgs.search(question, graph="subjects")
+        [path] = [path for path in found.paths if path.name == "text"]
+        assert path.method == ("text index of the partitions" if partitioned else "shared words")
+        return [item.key for item in found.items]
+
+    assert (await keys("high pressure pumps"))[0] == "pump"
+    assert (await keys("organizing flowers, or flowers in beds"))[0] == "other"
+    # Repeated words decide between two texts with one rare word each.
+    assert (await keys("speed or water, water"))[0] == "none"
+    assert (await keys("speed, speed, or water"))[0] == "filler"
+    assert await keys("zymurgy") == []
 
 
 async def test_neighbors_are_found_by_a_question_of_odd_signs(pgs: PGS, db: Database) -> None:

@@ -1,14 +1,19 @@
 """Finds nodes by the text index beside the partitions of a graph.
 
 A node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms that its
-text holds, of the term's rarity times its impact on the text. It is multiplied by the root of the
-share of the question, weighted by rarity, that the text holds at all: a long text with every word
-outweighs a short one with some.
+text holds, of the term's rarity times its impact on the text. A search counts a term as often as
+the question repeats it, and scores the best nodes again by their texts.
+
+Routing looks for the single node that a question is about, often in the words of its title. So it
+multiplies the score by the root of the share of the question, weighted by rarity, that the text
+holds at all: a long text with every word outweighs a short one with some. Searches for all nodes
+on a subject lose by that factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +23,15 @@ from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.places import Place, read_placed
 from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
+from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.ranking import rarity
-from pgs_neo4j.text.terms.postings import FULL, terms_of
+from pgs_neo4j.text.terms.postings import FULL, count_question
+from pgs_neo4j.text.terms.rescoring import Candidate, rescore
+
+CANDIDATES = 100
+"""Nodes that are scored again by their texts, unless more are wanted."""
+HEAD = 6_000
+"""Characters of each property that are read for it. Beyond, the index alone decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,35 +55,50 @@ async def find_by_own_index(
 
     None if a partition has no text index. Raises DatabaseError.
     """
-    terms = terms_of(question)
-    generation = own.generation
+    terms, generation = count_question(question), own.generation
     index = await read_index(db, generation.id, generation.partition_count, terms, own.texts)
     if index is None:
         return None
-    best = score_nodes(index, terms, [part.id for part in own.partitions], k)
-    placed = await read_placed(db, mapping, own.partitions, best, most_characters=0)
-    scores = {
-        str(placed[place].row["element_id"]): score
-        for place, score in best.items()
-        if place in placed
-    }
-    return Hits("text index of the partitions", scores)
+    ids = [part.id for part in own.partitions]
+    best = score_nodes(index, list(terms), ids, max(k, CANDIDATES), times=terms)
+    placed = await read_placed(db, mapping, own.partitions, best, most_characters=HEAD)
+    rows = {place: placed[place].row for place in best if place in placed}
+    candidates = [
+        Candidate(searched_text([row["title"]]), searched_text(row["text"]), best[place])
+        for place, row in rows.items()
+    ]
+    holders = {term: len(found) for term, found in index.postings.items()}
+    scores = await asyncio.to_thread(rescore, question, candidates, holders, index.size)
+    nodes = (str(row["element_id"]) for row in rows.values())
+    ordered = sorted(zip(nodes, scores, strict=True), key=lambda pair: -pair[1])
+    return Hits("text index of the partitions", dict(ordered[:k]))
 
 
 def score_nodes(
-    index: TextIndex, terms: Sequence[int], partition_ids: Collection[int], k: int
+    index: TextIndex,
+    terms: Sequence[int],
+    partition_ids: Collection[int],
+    k: int,
+    *,
+    times: Mapping[int, int] | None = None,
 ) -> dict[Place, float]:
-    """Return the scores of the ``k`` texts of some partitions that match best, best first."""
+    """Return the scores of the ``k`` texts of some partitions that match best, best first.
+
+    With ``times``, how often the question repeats each term, they are those of a search; without,
+    those of routing.
+    """
     score, share = np.zeros(len(index.partition_ids)), np.zeros(len(index.partition_ids))
     size, total = index.size, 0.0
     for term in terms:
         found = index.of_term(term)
         weight = rarity(size, len(found)) if len(found) else 0.0
-        score[found.texts] += weight / FULL * found.impacts
+        repeated = times[term] if times else 1
+        score[found.texts] += repeated * weight / FULL * found.impacts
         share[found.texts] += weight
         total += weight
     places = np.flatnonzero(score > 0)
-    score[places] *= np.sqrt(share[places] / total)
+    if times is None:
+        score[places] *= np.sqrt(share[places] / total)
     owners = index.partition_ids[places]
     # A table is many times faster than np.isin for a million texts.
     wanted = np.zeros(max(int(owners.max(initial=0)), max(partition_ids, default=0)) + 1, np.bool_)

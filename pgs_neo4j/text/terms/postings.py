@@ -119,6 +119,12 @@ def terms_of(text: str) -> list[int]:
     return distinct
 
 
+def count_question(question: str) -> dict[int, int]:
+    """Return the terms of a question, with how often it repeats each."""
+    counted = count_terms([question])
+    return dict(zip(counted.terms.tolist(), map(int, counted.counts), strict=True))
+
+
 def terms_by_text(texts: Sequence[str]) -> list[list[int]]:
     """Return the distinct terms of each of some short texts."""
     found: list[list[int]] = [[] for _ in texts]

@@ -27,7 +27,7 @@ from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.retrieval.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
 from pgs_neo4j.retrieval.word_search import answerable, find_places, index_terms
 from pgs_neo4j.text.matching import SearchTerms
-from pgs_neo4j.text.terms.postings import FULL, K1, B, terms_of
+from pgs_neo4j.text.terms.postings import FULL, K1, B, count_question, terms_of
 from tests.fakes.database import FakeDatabase
 from tests.unit.partitioning.conftest import generation_of_sizes
 from tests.unit.retrieval.conftest import TYPICAL, stored
@@ -101,6 +101,24 @@ def test_the_score_is_bm25_among_the_texts_of_this_generation(segments: Stored) 
     ((place, score),) = score_nodes(index, terms_of("ice in courts"), [7], 9).items()
     assert place == (7, 0)
     assert score < math.log(1 + 2.5 / 1.5)
+
+
+def test_a_search_counts_what_the_question_repeats_and_not_what_a_text_lacks() -> None:
+    texts = ["ice melts", "courts", "ice courts decide and more of it", "ice"]
+    row, cells = stored("a", texts, [(1, 0, 4)])
+    asked = count_question("ice, more ice, in courts")
+    index = TextIndex.of(TextTable.of([row]), cells, list(asked))
+    found = score_nodes(index, list(asked), [1], 9, times=asked)
+    (ice,), (court,) = count_question("ice"), count_question("court")
+    assert (asked[ice], asked[court]) == (2, 1)
+
+    def weight(term: int) -> float:
+        return math.log(1 + (4 - len(index.of_term(term)) + 0.5) / (len(index.of_term(term)) + 0.5))
+
+    norm = K1 * (1 - B + B * len("ice") / TYPICAL)
+    assert found[Place(1, 3)] == pytest.approx(2 * weight(ice) / (1 + norm), abs=2 / FULL)
+    routed = score_nodes(index, list(asked), [1], 9)
+    assert routed[Place(1, 3)] < found[Place(1, 3)] / 2
 
 
 def test_words_that_no_text_holds_are_named(segments: Stored) -> None:

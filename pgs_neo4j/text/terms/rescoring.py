@@ -1,0 +1,228 @@
+"""Scores candidates of a search again, by their titles and texts.
+
+An index says which texts hold the stems of a question, and nothing of where. Of the best candidates
+the texts are read, and each is scored by BM25 (Robertson and Zaragoza 2009) once more, with what
+only a text shows: more forms of a word ("organize", "organization"), common words that no index
+holds ("high", "use"), words of the title, and words that stand side by side as in the question.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.text.normal_form import normal_form, with_joined_words
+from pgs_neo4j.text.ranking import rarity
+from pgs_neo4j.text.stopwords import GRAMMATICAL_WORDS
+from pgs_neo4j.text.terms.postings import K1, LONGEST_WORD, B
+from pgs_neo4j.text.terms.spans import (
+    TEXT_BITS,
+    HashArray,
+    IntArray,
+    SplitTexts,
+    WordSpans,
+    hash_words,
+    split_words,
+)
+from pgs_neo4j.text.terms.stems import family_ends, stem_ends
+from pgs_neo4j.text.words import STOP_WORDS
+
+FloatArray = NDArray[np.float64]
+
+TITLE_SHARE = 0.3
+"""Weight of the title as a field of its own, beside 1 for the whole text. Fields that are summed
+with weights below 1 for the short one are customary (Robertson, Zaragoza, and Taylor 2004)."""
+PAIR_SHARE = 0.2
+"""Weight of two words side by side, beside 1 for each of them. In the sequential dependence model,
+it is 0.1 to 0.3 of all (Metzler and Croft 2005)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that may answer a question.
+
+    ``least`` is the score that it has in any case, such as that of words which are not in ``text``
+    because it was cut.
+    """
+
+    title: str
+    text: str
+    least: float = 0.0
+
+    @property
+    def whole(self) -> str:
+        """Title and text; the text alone if it contains the title."""
+        return self.text if self.title in self.text else f"{self.title}\n{self.text}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tokens:
+    """Words of texts: families, exact terms, texts, and whether each is followed by the next.
+
+    All are ``(m,)``. Words that only hold a sentence together are left out. ``common`` says which
+    are of no subject.
+    """
+
+    families: HashArray
+    terms: HashArray
+    texts: IntArray
+    common: NDArray[np.bool_]
+    in_row: NDArray[np.bool_]
+
+
+def rescore(
+    question: str, candidates: Sequence[Candidate], holders: Mapping[int, int], size: int
+) -> list[float]:
+    """Return the scores of candidates, in their order; 0 for one without a word of the question.
+
+    ``holders`` says for the terms of the question (:func:`postings.terms_of`) how many of the
+    ``size`` texts have them. Common words, which no index holds, are counted in the candidates, and
+    add to the scores only of texts with other words of the question. A word counts as often as the
+    question repeats it.
+    """
+    asked = _tokens([question])
+    if not candidates or asked.common.all():
+        return [one.least for one in candidates]
+    bodies = _tokens([one.whole for one in candidates])
+    titles = _tokens([one.title for one in candidates])
+    families, numbers, times = np.unique(asked.families, return_inverse=True, return_counts=True)
+    in_text = _count(bodies.families, bodies.texts, families, len(candidates))
+    in_title = _count(titles.families, titles.texts, families, len(candidates))
+    common = np.zeros(len(families), np.bool_)
+    common[numbers] = asked.common
+    held = _count_holders(asked, bodies, in_text, holders, families, size)
+    weights = np.array([rarity(size, count) for count in held.tolist()])
+
+    text_scale = _lengths(bodies, len(candidates))
+    scores = _saturated(in_text, text_scale[:, None]) @ (weights * times)
+    title_scale = _lengths(titles, len(candidates))
+    scores += TITLE_SHARE * (_saturated(in_title, title_scale[:, None]) @ (weights * times))
+    scores += PAIR_SHARE * _score_pairs(asked, bodies, families, weights, len(candidates))
+    scores[~in_text[:, ~common].any(axis=1)] = 0.0
+    least = np.array([one.least for one in candidates])
+    found: list[float] = np.maximum(scores, least).tolist()
+    return found
+
+
+def _count_holders(
+    asked: _Tokens,
+    bodies: _Tokens,
+    seen: FloatArray,
+    holders: Mapping[int, int],
+    families: HashArray,
+    size: int,
+) -> FloatArray:
+    """Return how many of ``size`` texts hold families of words, ``(f,)``, at least 1.
+
+    The index knows this of exact stems only. The texts that hold another word of the family are as
+    many more as among the candidates, which ``seen`` ``(c, f)`` says of. Common words are in as
+    large a share of all texts as of the candidates.
+    """
+    count = len(seen)
+    terms, first = np.unique(asked.terms, return_index=True)
+    exact = np.count_nonzero(_count(bodies.terms, bodies.texts, terms, count), axis=0)
+    of_family = np.count_nonzero(seen, axis=0)
+    held = np.ones(len(families))
+    for term, at, found in zip(terms.tolist(), first.tolist(), exact.tolist(), strict=True):
+        family = int(np.searchsorted(families, asked.families[at]))
+        known = of_family[family] / count * size
+        if not asked.common[at]:
+            known = holders.get(term, 0) * max(of_family[family], 1) / max(found, 1)
+        held[family] = max(held[family], known)
+    limited: FloatArray = np.minimum(held, size)
+    return limited
+
+
+def _saturated(counts: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return the weights of BM25 without rarity; lengths are relative to the mean."""
+    weights: FloatArray = counts / (counts + K1 * (1 - B + B * lengths))
+    return weights
+
+
+def _score_pairs(
+    asked: _Tokens, bodies: _Tokens, families: HashArray, weights: FloatArray, count: int
+) -> FloatArray:
+    """Return what pairs of the question that stand side by side add to the texts, ``(count,)``."""
+    wanted = Counter(_pairs(asked, families).tolist())
+    scores = np.zeros(count)
+    if not wanted:
+        return scores
+    found = _pairs(bodies, families)
+    texts = bodies.texts[:-1][found >= 0]
+    found = found[found >= 0]
+    for pair, times in wanted.items():
+        first, second = divmod(pair, len(families))
+        if pair >= 0 and first != second:
+            counts = np.bincount(texts[found == pair], minlength=count)
+            scores += times * (weights[first] + weights[second]) * counts / (counts + K1)
+    return scores
+
+
+def _pairs(tokens: _Tokens, families: HashArray) -> IntArray:
+    """Return a number for each token ``(m - 1,)`` and the next one; -1 if one is not asked for."""
+    numbers = np.searchsorted(families, tokens.families)
+    known = families[np.minimum(numbers, len(families) - 1)] == tokens.families
+    both = known[:-1] & known[1:] & tokens.in_row[:-1]
+    paired: IntArray = np.where(both, numbers[:-1] * len(families) + numbers[1:], -1)
+    return paired
+
+
+def _count(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> FloatArray:
+    """Return how often texts hold what is wanted, ``(count, w)``; ``wanted`` is ascending."""
+    numbers = np.minimum(np.searchsorted(wanted, held), len(wanted) - 1)
+    known = wanted[numbers] == held
+    places = texts[known] * len(wanted) + numbers[known]
+    counts = np.bincount(places, minlength=count * len(wanted))
+    return counts.reshape(count, len(wanted)).astype(np.float64)
+
+
+def _lengths(tokens: _Tokens, count: int) -> FloatArray:
+    """Return the lengths of texts in words, relative to the mean, ``(count,)``."""
+    lengths = np.bincount(tokens.texts, minlength=count).astype(np.float64)
+    mean = lengths.mean() if len(lengths) else 0.0
+    return lengths / mean if mean else np.ones(count)
+
+
+def _tokens(texts: Sequence[str]) -> _Tokens:
+    """Return the words of texts, by text, in reading order."""
+    split = split_words([with_joined_words(normal_form(text)) for text in texts], apart=True)
+    words = split.words
+    words = words.at((words.lengths >= 2) & (words.lengths <= LONGEST_WORD))
+    hashes = hash_words(words)
+    telling = ~np.isin(hashes, _hashes_of(GRAMMATICAL_WORDS))
+    words, hashes = words.at(telling), hashes[telling]
+    others = _undivided(split)
+    stems = stem_ends(words)
+    terms = words.hasher.hash(words.starts, stems)
+    more = others.hasher.hash(others.starts, stem_ends(others))
+    families = words.hasher.hash(words.starts, family_ends(words, stems))
+    is_word = np.arange(len(words) + len(others)) < len(words)
+    is_common = np.zeros(len(is_word), np.bool_)
+    is_common[: len(words)] = np.isin(hashes, _hashes_of(STOP_WORDS))
+    texts_of = np.concatenate([words.texts, others.texts])
+    order = np.argsort(np.concatenate([words.starts, others.starts]), kind="stable")
+    is_word, texts_of = is_word[order], texts_of[order]
+    in_row = np.zeros(len(order), np.bool_)
+    in_row[:-1] = is_word[:-1] & is_word[1:] & (texts_of[:-1] == texts_of[1:])
+    return _Tokens(
+        families=np.concatenate([families, more])[order],
+        terms=(np.concatenate([terms, more]) >> np.uint64(TEXT_BITS))[order],
+        texts=texts_of,
+        common=is_common[order],
+        in_row=in_row,
+    )
+
+
+def _undivided(split: SplitTexts) -> WordSpans:
+    """Return whole identifiers, and letters of scripts without spaces, which are no words."""
+    return split.wholes.at(split.wholes.lengths <= LONGEST_WORD).and_more(split.signs)
+
+
+@cache
+def _hashes_of(words: frozenset[str]) -> HashArray:
+    return hash_words(split_words(sorted(words)).words)
