@@ -138,7 +138,9 @@ async def _delete(
         raise UsageError("name the documents to delete, or --all for all of the graph")
     graph = named_graph(graph)
     if not every:
-        confirm(f"this deletes {counted(len(set(ids)), 'document')} from the graph {graph}", yes=yes)
+        confirm(
+            f"this deletes {counted(len(set(ids)), 'document')} from the graph {graph}", yes=yes
+        )
     with listening as listener:
         async with engine(listener) as pgs:
             if every:
