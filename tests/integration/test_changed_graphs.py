@@ -6,7 +6,6 @@ import pytest
 
 from pgs_neo4j.cli.pages import found_page
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import Found, SearchMode
 from pgs_neo4j.retrieval.paths import words
 from tests.conftest import Endpoint
@@ -104,13 +103,9 @@ async def test_a_graph_without_a_text_index_says_how_to_make_one(
 ) -> None:
     await papers(db)
     async with without_models(endpoint) as pgs:
-        await _check_advice(pgs)
-
-
-async def _check_advice(pgs: PGS) -> None:
-    await pgs.add_graph("papers", MAPPING)
-    found = await pgs.search("fact101", graph="papers")
-    assert keys(found)[0] == "doi/101"
-    assert advice(found)[0].startswith("the graph has no text index")
-    await pgs.partition("papers")
-    assert not advice(await pgs.search("fact101", graph="papers"))
+        await pgs.add_graph("papers", MAPPING)
+        found = await pgs.search("fact101", graph="papers")
+        assert keys(found)[0] == "doi/101"
+        assert advice(found)[0].startswith("the graph has no text index")
+        await pgs.partition("papers")
+        assert not advice(await pgs.search("fact101", graph="papers"))
