@@ -70,9 +70,11 @@ def test_a_model_that_cannot_be_one_is_refused(given: object, words: str) -> Non
 
 
 def test_what_is_whole_is_taken() -> None:
-    for model in (Whole(), ScriptedLLM(lambda _: ""), ExtractiveLLM()):
+    models = (Whole(), ScriptedLLM(lambda _: ""), ExtractiveLLM())
+    for model in models:
         check_called("sweep_llm", model, MODEL)
     check_called("embedder", HashingEmbedder(), EMBEDDER)
+    assert all(hasattr(model, name) for model in models for name in MODEL.needed)
 
 
 @pytest.mark.parametrize("kind", PARTS)
