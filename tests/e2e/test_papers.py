@@ -43,6 +43,8 @@ with open(report) as reported:
     number, code = map(int, reported)
 sys.exit(code % 256)
 """
+SOON_READ = 'pgs() { command pgs "$@" || [ $? = 7 ]; }\n'
+"""A graph as small as that of the tests is soon read, and to continue then ends with 7."""
 LANGUAGES = {"sh", "python", "toml", "cypher", "text"}
 
 
@@ -89,7 +91,7 @@ class Shell:
     async def try_block(self, block: Block) -> None:
         """Run a block as a reader would; RUN stands for the id of a run."""
         if block.language == "sh":
-            await self("bash", "-euc", block.code.replace("RUN", self.run))
+            await self("bash", "-euc", f"{SOON_READ}{block.code.replace('RUN', self.run)}")
         elif block.language == "python" and block.page == "README":  # from nothing
             await self(sys.executable, "-W", "error", "-c", block.code)
         elif block.language == "python":

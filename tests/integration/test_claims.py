@@ -15,7 +15,7 @@ from pgs_neo4j.calls.purchases import claim_purchases, free_purchases, wait_for_
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import ModelUnavailableError
+from pgs_neo4j.errors import ModelUnavailableError, NothingLeftError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Prompt
 from pgs_neo4j.runs import runs
@@ -89,18 +89,20 @@ async def test_three_that_continue_at_once_read_fifteen_partitions(
 
 
 @pytest.mark.thorough
-async def test_a_run_that_finds_nothing_free_waits_and_then_reads_everything_again(
+async def test_a_run_that_finds_nothing_free_waits_and_then_has_nothing_left(
     engine: PGS, db: Database
 ) -> None:
     slow = use(engine, Slow(0.0))
     await engine.execute("Why?", max_sweep_partitions=14)
     slow.seconds = 0.5
-    answers = await continue_at_once(engine, ["Why?"] * 3)
+    ended = await asyncio.gather(
+        *(engine.execute("Why?", mode="continue") for _ in range(3)), return_exceptions=True
+    )
     assert max(slow.bought.values()) == 1
-    assert sorted(len(answer.sweeps) for answer in answers) == [1, 15, 15]
-    waited = [answer for answer in answers if len(answer.sweeps) == 15]
-    assert any("are being read by other runs" in "".join(answer.warnings) for answer in waited)
-    assert all("read the whole graph" in "".join(answer.warnings) for answer in waited)
+    (answer,) = [one for one in ended if isinstance(one, Answer)]
+    assert len(answer.sweeps) == 1
+    assert answer.coverage.exhausted
+    assert sum(isinstance(one, NothingLeftError) for one in ended) == 2
 
 
 @pytest.mark.thorough

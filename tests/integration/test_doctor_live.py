@@ -184,7 +184,9 @@ async def test_models_are_probed_once_each_and_told_if_they_are_not_there(
     checks = await examined(None, synthesis_model="gpt-9", **given)
     assert checks["sweep model"].status == "ok"
     assert checks["synthesis model"].status == "warning"
-    assert checks["synthesis model"].fix == "set PGS_SYNTHESIS_MODEL to a model that it lists"
+    assert checks["synthesis model"].fix == (
+        "set PGS_SYNTHESIS_MODEL to a model that it lists: gpt-5, gpt-5-mini"
+    )
     checks = await examined(None, sweep_model="gpt-9", synthesis_model="gpt-9", **given)
     assert checks["model"].fix.startswith("set PGS_SWEEP_MODEL")
     for name in ("none", "stored", "hashing"):  # these embedders need nothing

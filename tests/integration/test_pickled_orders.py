@@ -69,7 +69,9 @@ def leaves(value: Any) -> list[Any]:
 async def test_every_order_of_a_run_is_read_back_equal(
     endpoint: Endpoint, db: Database, orders: list[Any]
 ) -> None:
-    async with engine_on_papers(endpoint, db, embedder="hashing", max_flag_sweeps=2) as engine:
+    async with engine_on_papers(
+        endpoint, db, topics=6, embedder="hashing", max_flag_sweeps=2
+    ) as engine:
         await engine.execute("What holds?", graph="papers", max_sweep_partitions=2)
         await engine.execute("What is missing?", graph="papers", mode="continue")
     kinds = Counter(type(order) for order in orders)
