@@ -6,14 +6,13 @@ from math import ceil
 from typing import Annotated, Literal
 
 from fastapi import Request, Response
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from pgs_neo4j import __version__
 from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import COOKIE_S
-from pgs_neo4j.web.failures import Failure
+from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.routes.router import BODY, api_router
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 
@@ -117,6 +116,6 @@ def _me(caller: Caller, serving: Serving) -> Me:
 
 def _refused(status: int, fix: str, wait_s: int = 0) -> Me:
     code, error = ("wait", "too many tokens were wrong") if wait_s else ("token", "no such token")
-    body = Failure(error=error, code=code, fix=fix).model_dump()
+    failure = Failure(error=error, code=code, fix=fix)
     headers = {"Retry-After": str(wait_s)} if wait_s else {}
-    return JSONResponse(body, status, headers)  # type: ignore[return-value]
+    return failure_response("/api/login", status, failure, headers)  # type: ignore[return-value]

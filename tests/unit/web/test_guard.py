@@ -267,7 +267,9 @@ async def test_a_link_works_once_and_its_cookie_is_not_the_token(
     assert (await client.get("/api/me")).json()["name"] == "owner"
     stolen = client.cookies["pgs_1"]
     async with in_process(serving) as other:
-        assert failure(await other.post("/api/login", json={"token": token})) == (401, "token")
+        again = await other.post("/api/login", json={"token": token})
+        assert failure(again) == (401, "token")
+        assert again.headers["www-authenticate"] == "Bearer"
         assert (await client.post("/api/logout", json={})).status_code == 200
         assert (await client.get("/api/me")).status_code == 401
         late = await other.get("/api/me", headers={"Cookie": f"pgs_1={stolen}"})
