@@ -72,7 +72,7 @@ def complete(schema: Json) -> None:
     schemas["Failure"] = Failure.model_json_schema()
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    for part in _parts(schema):
+    for part in parts_of(schema):
         _make_valid(part)
     for methods in schema["paths"].values():
         for method, told in methods.items():
@@ -89,15 +89,15 @@ def _describe_api(schema: Json) -> None:
     schema["tags"] = [{"name": name, "description": about} for name, about in TOPICS.items()]
 
 
-def _parts(value: object) -> Iterator[Json]:
+def parts_of(value: object) -> Iterator[Json]:
     """Yield all objects of a description."""
     if isinstance(value, dict):
         yield value
         for child in value.values():
-            yield from _parts(child)
+            yield from parts_of(child)
     elif isinstance(value, list):
         for child in value:
-            yield from _parts(child)
+            yield from parts_of(child)
 
 
 def _make_valid(part: Json) -> None:

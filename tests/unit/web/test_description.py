@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pgs_neo4j.web.access.guard import OPEN
-from pgs_neo4j.web.description import TOPICS
+from pgs_neo4j.web.description import TOPICS, parts_of
 from tests.openapi import DESCRIBED, operations
 
 
@@ -34,18 +32,8 @@ def test_what_the_rules_of_spectral_and_redocly_ask_for_is_there() -> None:
 
 
 def test_each_list_says_what_is_in_it_and_no_part_is_of_a_later_version() -> None:
-    parts = [*_parts(DESCRIBED)]
+    parts = [*parts_of(DESCRIBED)]
     assert len(parts) > 1000
     for part in parts:
         assert part.get("type") != "array" or "items" in part, part
         assert not {"itemSchema", "prefixEncoding", "itemEncoding"} & {*part}, part
-
-
-def _parts(value: object) -> Iterator[dict[str, object]]:
-    if isinstance(value, dict):
-        yield value
-        for child in value.values():
-            yield from _parts(child)
-    elif isinstance(value, list):
-        for child in value:
-            yield from _parts(child)
