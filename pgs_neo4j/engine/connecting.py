@@ -21,7 +21,7 @@ from pgs_neo4j.config import (
 from pgs_neo4j.database import connection, room
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_called
+from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_given
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
@@ -39,9 +39,9 @@ async def open_core(
     """Open everything; close only what was opened here. Raises as ``PGS.connect``."""
     for argument, given in (("sweep_llm", sweep_llm), ("synthesis_llm", synthesis_llm)):
         if given is not None:
-            check_called(argument, given, MODEL)
+            check_given(argument, given, MODEL)
     if embedder is not None and not isinstance(embedder, str):
-        check_called("embedder", embedder, EMBEDDER)
+        check_given("embedder", embedder, EMBEDDER)
     overrides: dict[str, object] = {**settings}
     if isinstance(embedder, str):
         overrides["embedder"], embedder = embedder, None

@@ -56,7 +56,10 @@ PARTS: Mapping[str, GivenKind] = {
 
 
 def check_given(argument: str, given: object, kind: GivenKind) -> None:
-    """Raise ConfigError if an object cannot be of a kind; ``argument`` is what it was passed as."""
+    """Raise ConfigError if an object cannot be of a kind; ``argument`` is what it was passed as.
+
+    It lacks something, or a method of it cannot be called as the engine calls it.
+    """
     if isinstance(given, type):
         name = given.__name__
         raise ConfigError(f"{argument} is the class {name}; pass an object of it, as in {name}()")
@@ -66,16 +69,10 @@ def check_given(argument: str, given: object, kind: GivenKind) -> None:
             f"{argument} has no {_listed(missing, 'and no')}; {kind.title} has "
             f"{_listed(kind.needed, 'and')}: {PAGE}"
         )
-    for name in kind.methods:
-        if not callable(getattr(given, name)):
-            raise ConfigError(f"{name} of {argument} is no method; {PAGE}")
-
-
-def check_called(argument: str, given: object, kind: GivenKind) -> None:
-    """Raise ConfigError if a method of an object cannot be called as the engine calls it."""
-    check_given(argument, given, kind)
     for name, parameters in kind.methods.items():
         method = getattr(given, name)
+        if not callable(method):
+            raise ConfigError(f"{name} of {argument} is no method; {PAGE}")
         positional = [one for one in parameters if not one.endswith("=")]
         named = dict.fromkeys(one.rstrip("=") for one in parameters if one.endswith("="))
         try:

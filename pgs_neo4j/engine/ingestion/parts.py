@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from pgs_neo4j.config import named_code
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.given_parts import PARTS, check_called
+from pgs_neo4j.engine.given_parts import PARTS, check_given
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.order import Chunker, Describer, Extractor
@@ -51,7 +51,7 @@ class Parts:
     def _part(self, kind: str, given: Part | None) -> Part | None:
         """Return the part of the call, else the one that the settings name; it is made once."""
         if given is not None:
-            check_called(kind, given, PARTS[kind])
+            check_given(kind, given, PARTS[kind])
             return given
         setting = f"ingest_{kind}"
         code = named_code(self.core.settings, setting)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, PARTS, check_called
+from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, PARTS, check_given
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.extractive import ExtractiveLLM
@@ -64,7 +64,7 @@ class Flat(Whole):
 )
 def test_a_model_that_cannot_be_one_is_refused(given: object, words: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        check_called("sweep_llm", given, MODEL)
+        check_given("sweep_llm", given, MODEL)
     assert words in str(refused.value)
     assert "class" in words or "pgs manual extending" in str(refused.value)
 
@@ -72,12 +72,12 @@ def test_a_model_that_cannot_be_one_is_refused(given: object, words: str) -> Non
 def test_what_is_whole_is_taken() -> None:
     models = (Whole(), ScriptedLLM(lambda _: ""), ExtractiveLLM())
     for model in models:
-        check_called("sweep_llm", model, MODEL)
-    check_called("embedder", HashingEmbedder(), EMBEDDER)
+        check_given("sweep_llm", model, MODEL)
+    check_given("embedder", HashingEmbedder(), EMBEDDER)
     assert all(hasattr(model, name) for model in models for name in MODEL.needed)
 
 
 @pytest.mark.parametrize("kind", PARTS)
 def test_a_part_of_an_ingestion_is_looked_at_before_it_is_used(kind: str) -> None:
     with pytest.raises(ConfigError, match=f"{kind} has no signature"):
-        check_called(kind, object(), PARTS[kind])
+        check_given(kind, object(), PARTS[kind])
