@@ -1,15 +1,21 @@
 """Judges the role of a property by its name and content. Pure.
 
-The roles are text, title, key, weight, and embedding. The thresholds are estimates, tested on the
-Stack Overflow, physics, and standard-library graphs. A person reviews the proposal before it is
-stored.
+The roles are text, title, key, weight, embedding, and the fact of a relationship. The thresholds
+are estimates, tested on the Stack Overflow, physics, and standard-library graphs. A person reviews
+the proposal before it is stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pgs_neo4j.survey.values import LabelSample, NodeProperty, RelationshipProperty, Survey
+from pgs_neo4j.survey.values import (
+    LabelSample,
+    NodeProperty,
+    RelationshipProperty,
+    Survey,
+    TypeSample,
+)
 from pgs_neo4j.text.property_names import (
     KEY_WORDS,
     TITLE_WORDS,
@@ -41,6 +47,8 @@ RELATIONSHIP_WEIGHT_WORDS = (
     "count",
     "frequency",
 )
+# What a person is in a film or on a team: short, and found on relationships alone.
+PART_WORDS = ("role", "roles", "character", "characters")
 EMBEDDING_WORDS = ("embedding", "embeddings", "vector", "emb")
 
 NUMBERS = frozenset({"INTEGER", "FLOAT"})
@@ -198,6 +206,28 @@ def is_relationship_weight(candidate: RelationshipProperty) -> bool:
     return rank_name(candidate.name, RELATIONSHIP_WEIGHT_WORDS) is not None and is_numeric(
         candidate
     )
+
+
+def is_relationship_text(sample: TypeSample, candidate: RelationshipProperty) -> bool:
+    """Whether relationships of a type state differing facts in words there.
+
+    Those are texts like the ones of nodes, and the parts that people play.
+    """
+    count = candidate.relationships
+    if candidate.texts != count or sample.share(candidate) < MIN_TEXT_SHARE:
+        return False
+    if candidate.distinct < MIN_DISTINCT_SHARE * count:
+        return False
+    if names_part(candidate) or names_text(candidate.name):
+        return candidate.share_of("word", "phrase", "prose") >= 0.5
+    if names_fact(candidate.name) and (candidate.mean_length or 0.0) < MIN_LONG:
+        return False
+    return candidate.share_of("prose") >= 0.5 and candidate.prose >= 0.5 * count
+
+
+def names_part(candidate: RelationshipProperty) -> bool:
+    """Whether its name says that it is a part that a person plays."""
+    return rank_name(candidate.name, PART_WORDS) is not None
 
 
 def is_embedding(candidate: NodeProperty) -> bool:

@@ -21,6 +21,7 @@ from pgs_neo4j.survey.recognition import Recognition, map_schema, note_schema, r
 from pgs_neo4j.survey.values import Survey
 from pgs_neo4j.survey.weighing import (
     choose_embedding,
+    choose_relationship_text,
     choose_relationship_weight,
     choose_weight,
 )
@@ -75,7 +76,7 @@ def _propose_all(survey: Survey) -> Proposal:
     choices = choose_by_label(survey)
     titles, keys = join_titles(choices), join_keys(choices)
     node_weight, edge_weight = choose_weight(survey), choose_relationship_weight(survey)
-    vector = choose_embedding(survey)
+    vector, fact = choose_embedding(survey), choose_relationship_text(survey)
     mapping = GraphMapping(
         text=join_texts(choices),
         title=titles.plain,
@@ -85,10 +86,11 @@ def _propose_all(survey: Survey) -> Proposal:
         weight=node_weight.name,
         relationship_weight=edge_weight.name,
         embedding=vector.name,
+        relationship_text=fact.name,
     )
     notes = (
         "all labels and relationship types take part, except those of pgs_neo4j itself",
         *note_choices(choices),
-        *(note for choice in (node_weight, edge_weight, vector) for note in choice.notes),
+        *(note for choice in (fact, node_weight, edge_weight, vector) for note in choice.notes),
     )
     return Proposal(mapping, notes)

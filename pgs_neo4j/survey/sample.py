@@ -178,8 +178,13 @@ def _relationship_property(row: Row) -> RelationshipProperty:
         name=row["property"],
         relationships=row["relationships"],
         types=_types_of(row["types"]),
+        distinct=row["distinct_values"],
+        texts=row["texts"],
+        mean_length=row["mean_length"],
+        prose=row["prose"],
         least=_finite(row["least"]),
         greatest=_finite(row["greatest"]),
+        shapes=count_shapes(row["examples"]),
     )
 
 

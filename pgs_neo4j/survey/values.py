@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgs_neo4j.survey.shapes import Shape
@@ -37,19 +38,30 @@ class NodeProperty:
 
     def share_of(self, *shapes: Shape) -> float:
         """Share of the distinct strings that were looked at with one of these shapes, 0 to 1."""
-        seen = sum(count for _, count in self.shapes)
-        return sum(count for shape, count in self.shapes if shape in shapes) / seen if seen else 0.0
+        return _share_of(self.shapes, shapes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipProperty:
-    """A property in the sampled relationships of one type."""
+    """A property in the sampled relationships of one type, with counts as for nodes.
+
+    A list of strings counts as one text.
+    """
 
     name: str
     relationships: int
     types: tuple[str, ...]
+    distinct: int = 0
+    texts: int = 0
+    mean_length: float | None = None
+    prose: int = 0
     least: float | None = None
     greatest: float | None = None
+    shapes: tuple[tuple[Shape, int], ...] = ()
+
+    def share_of(self, *shapes: Shape) -> float:
+        """Share of the distinct strings that were looked at with one of these shapes, 0 to 1."""
+        return _share_of(self.shapes, shapes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +90,10 @@ class TypeSample:
     sampled: int = 0
     properties: tuple[RelationshipProperty, ...] = ()
 
+    def share(self, candidate: RelationshipProperty) -> float:
+        """Share of the sampled relationships that have the property, 0 to 1."""
+        return candidate.relationships / self.sampled if self.sampled else 0.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
@@ -95,3 +111,8 @@ class Survey:
     our_labels: tuple[tuple[str, int], ...] = ()
     our_types: tuple[tuple[str, int], ...] = ()
     floor: int | None = None
+
+
+def _share_of(counts: Sequence[tuple[Shape, int]], shapes: Sequence[Shape]) -> float:
+    seen = sum(count for _, count in counts)
+    return sum(count for shape, count in counts if shape in shapes) / seen if seen else 0.0

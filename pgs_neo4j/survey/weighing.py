@@ -1,4 +1,4 @@
-"""Chooses the properties for weights and embedding of a graph. Pure."""
+"""Chooses the properties for weights, embedding, and facts of a graph. Pure."""
 
 from __future__ import annotations
 
@@ -94,6 +94,30 @@ def _choose_usable(
     if best is not None:
         notes.append(f"{what}: {quote_name(best)}, on {percent(usable[best])} of the {things}")
     return PropertyChoice(best, tuple(notes))
+
+
+def choose_relationship_text(survey: Survey) -> PropertyChoice:
+    """Choose the property with the facts that relationships state.
+
+    What people wrote goes before the parts that they play, then what more relationships have.
+    """
+    counts: dict[str, float] = {}
+    types: dict[str, list[str]] = {}
+    parts = set[str]()
+    for sample in survey.relationship_types:
+        for item in sample.properties:
+            if candidates.is_relationship_text(sample, item):
+                counts[item.name] = counts.get(item.name, 0.0) + sample.count * sample.share(item)
+                types.setdefault(item.name, []).append(sample.type)
+                parts |= {item.name} if candidates.names_part(item) else set()
+    best = min(counts, key=lambda name: (name in parts, -counts[name], name), default=None)
+    if best is None:
+        return PropertyChoice(None)
+    note = f"relationship text: {quote_name(best)}, on {', '.join(map(quote_name, types[best]))}"
+    others = sorted(counts.keys() - {best})
+    if others:
+        note += f"; a graph has one, so {', '.join(map(quote_name, others))} would replace it"
+    return PropertyChoice(best, (note,))
 
 
 def choose_embedding(survey: Survey) -> PropertyChoice:

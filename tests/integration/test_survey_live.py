@@ -56,6 +56,30 @@ async def test_counts_and_properties_are_what_is_stored_apart_from_what_is_ours(
     assert await validate(db, proposed) == await validate(db, mapping) == []
 
 
+async def test_what_relationships_state_is_proposed_from_strings_and_lists(db: Database) -> None:
+    await alter(
+        db,
+        "UNWIND range(1, 8) AS i CREATE (:Person {name: 'Person ' + i})"
+        "-[:ACTED_IN {roles: ['Officer ' + i, 'Herself'], take: i}]->(:Movie {title: 'Film ' + i})",
+    )
+    found = await survey(db)
+    (acted,) = found.relationship_types
+    (roles,) = (item for item in acted.properties if item.name == "roles")
+    assert (roles.texts, roles.distinct, roles.shapes) == (8, 8, (("phrase", 8),))
+    proposed = propose(found).mapping
+    assert proposed.relationship_text == "roles"
+    assert await validate(db, proposed) == []
+    await alter(
+        db,
+        "MATCH (p:Person) MATCH (m:Movie) WITH p, m LIMIT 40 "
+        "CREATE (p)-[:REVIEWED {summary: p.name + ' found this a fine film to see once'}]->(m)",
+    )
+    proposal = propose(await survey(db))
+    assert proposal.mapping.relationship_text == "summary"
+    note = "relationship text: summary, on REVIEWED; a graph has one, so roles would replace it"
+    assert note in proposal.notes
+
+
 @pytest.mark.thorough
 async def test_a_sample_is_bounded_spread_and_repeats(db: Database) -> None:
     await alter(

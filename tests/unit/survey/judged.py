@@ -10,7 +10,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 from typing import Any
 
-from pgs_neo4j.survey import LabelSample, NodeProperty
+from pgs_neo4j.survey import LabelSample, NodeProperty, RelationshipProperty, TypeSample
 from pgs_neo4j.survey.shapes import count_shapes, shape_of
 
 # By database and label: the display name, and the texts beside it.
@@ -122,8 +122,12 @@ UNSURE = {("companies", "Organization", "motto"), ("companies", "Fewshot", "Cyph
 
 _LABEL = re.compile(r"- \*\*(.+)\*\*")
 _PROPERTY = re.compile(r"  - `(?P<name>.+?)`: (?P<type>\w+)(?P<rest>.*)")
+_LINK_PROPERTY = re.compile(r"  - `(?P<name>.+?): (?P<type>\w+)`(?P<rest>.*)")
 CUT = 50  # characters that the schemas show of a value
 NODES = 100  # of each label, since the schemas do not tell
+
+# What relationships state in the databases where they state something.
+FACTS = {"recommendations": "role", "movies": "summary", "neoflix": "character"}
 
 
 def read_samples(schema: str) -> Iterator[LabelSample]:
@@ -137,6 +141,34 @@ def read_samples(schema: str) -> Iterator[LabelSample]:
         elif match := _PROPERTY.fullmatch(line):
             found.append(_property(match["name"], match["type"], match["rest"]))
     yield _sample(label, found)
+
+
+def read_types(schema: str) -> Iterator[TypeSample]:
+    """Yield the relationship types of a published schema that have properties."""
+    type_, found = "", list[RelationshipProperty]()
+    text = schema.partition("Relationship properties:")[2].partition("The relationships:")[0]
+    for line in text.splitlines():
+        if match := _LABEL.fullmatch(line):
+            if type_:
+                yield TypeSample(type=type_, count=NODES, sampled=NODES, properties=tuple(found))
+            type_, found = match[1], []
+        elif match := _LINK_PROPERTY.fullmatch(line):
+            item = _property(match["name"], match["type"], match["rest"])
+            values = sum(count for _, count in item.shapes)
+            found.append(
+                RelationshipProperty(
+                    name=item.name,
+                    relationships=NODES,
+                    types=item.types,
+                    distinct=values if "options" in line else NODES // 2,
+                    texts=item.texts,
+                    mean_length=item.mean_length,
+                    prose=item.prose,
+                    shapes=item.shapes,
+                )
+            )
+    if type_:
+        yield TypeSample(type=type_, count=NODES, sampled=NODES, properties=tuple(found))
 
 
 def _sample(label: str, found: list[NodeProperty]) -> LabelSample:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.survey import candidates
-from tests.unit.survey.judged import JUDGED, UNSURE, read_samples
+from pgs_neo4j.survey import Survey, candidates
+from pgs_neo4j.survey.weighing import choose_relationship_text
+from tests.unit.survey.judged import FACTS, JUDGED, UNSURE, read_samples, read_types
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +43,10 @@ def test_names_and_prose_are_found_and_codes_are_not(schemas: dict[str, str]) ->
     assert not wrong
     assert right >= 140
     assert other >= 200
+
+
+def test_what_relationships_state_is_found_and_codes_are_not(schemas: dict[str, str]) -> None:
+    for database, schema in schemas.items():
+        survey = Survey(nodes=1, relationships=1, relationship_types=tuple(read_types(schema)))
+        found = choose_relationship_text(survey).name
+        assert found == FACTS.get(database), database

@@ -1,11 +1,14 @@
-"""What a survey suggests, which properties become weights and the embedding; no database."""
+"""What a survey suggests, which properties become weights, embedding, and facts; no database."""
 
 from dataclasses import replace
 
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import LabelSample, RelationshipProperty, propose
+from pgs_neo4j.survey.shapes import count_shapes, shape_of
 from pgs_neo4j.survey.weighing import (
+    PropertyChoice,
     choose_embedding,
+    choose_relationship_text,
     choose_relationship_weight,
     choose_weight,
     count_embedding_sizes,
@@ -135,6 +138,44 @@ def test_a_relationship_weight_needs_half_of_all_relationships():
     choice = choose_relationship_weight(most)
     assert choice.name == "score"
     assert choice.notes == ("relationship weight: score, on 60 % of the relationships",)
+
+
+def test_what_relationships_state_is_read():
+    summary = stated("summary", "Slapstick redeemed only by the fine supporting cast")
+    roles = stated("roles", "Old Tom (voice); Herself")
+    film = of(label("Movie", name("title")), link("ACTED_IN", roles), link("REVIEWED", summary))
+    proposal = propose(film)
+    assert proposal.mapping.relationship_text == "summary"
+    note = "relationship text: summary, on REVIEWED; a graph has one, so roles would replace it"
+    assert note in proposal.notes
+    cast = of(label("Movie", name("title")), link("ACTED_IN", roles), link("DIRECTED"))
+    assert propose(cast).mapping.relationship_text == "roles"
+
+
+def test_codes_and_kinds_on_relationships_are_not_read():
+    for property_ in (
+        stated("link", "same name and registration date as", distinct=2),
+        stated("valid_until", "The registry data is current through early 2018"),
+        stated("credit_id", "52fe4459c3a36847f8090d7d"),
+        stated("quantity", "34.80"),
+        stated("department", "Production"),
+        stated("role", "https://example.com/roles/7"),
+    ):
+        assert choose_relationship_text(of(link("LINKS", property_))) == PropertyChoice(None)
+
+
+def stated(called: str, value: str, distinct: int = 100):
+    prose = 100 if shape_of(value) == "prose" else 0
+    return RelationshipProperty(
+        name=called,
+        relationships=100,
+        types=("STRING",),
+        distinct=distinct,
+        texts=100,
+        mean_length=float(len(value)),
+        prose=prose,
+        shapes=count_shapes([value]),
+    )
 
 
 def test_embedding_sizes_add_up_over_the_labels():
