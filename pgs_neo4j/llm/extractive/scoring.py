@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pgs_neo4j.llm.extractive.sentences import leans, plain, quote, sentences
 from pgs_neo4j.model import Prompt, PromptNode
+from pgs_neo4j.text.normal_form import find_words, fold_case, normal_form
 from pgs_neo4j.text.ranking import Corpus, Terms, bm25, coverage, same, substance, terms_of
 from pgs_neo4j.text.words import stem, words
 
@@ -30,7 +32,7 @@ PER_NODE = 3
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A sentence worth quoting, with all nodes that say the same."""
+    """A sentence worth quoting, with the nodes that say it word for word."""
 
     text: str
     aliases: tuple[str, ...]
@@ -94,18 +96,31 @@ def read(prompt: Prompt) -> Reading:
 def best(reading: Reading, limit: int) -> list[Quoted]:
     """Return at most ``limit`` sentences, best first.
 
-    Near repeats become further citations. If the question has content words, only sentences that
-    contain some of them count; otherwise those that contain the pass's keywords.
+    A sentence that repeats another one word for word becomes a further citation of it. One that
+    differs in a name or a number says something else, so it comes after all that is new. If the
+    question has content words, only sentences that contain some of them count; otherwise those that
+    contain the pass's keywords.
     """
     per_node = 1 if len(reading.nodes) > limit else PER_NODE
     groups: list[list[_Candidate]] = []
-    for candidate in sorted(_candidates(reading), key=lambda c: (-c.score, c.node, c.place)):
-        home = next((g for g in groups if same(g[0].stems, candidate.stems)), None)
+    alike: list[_Candidate] = []
+
+    def add(candidate: _Candidate) -> None:
+        home = next((g for g in groups if _repeats(candidate, g[0])), None)
         if home is not None:
             if candidate.node not in {c.node for c in home}:
                 home.append(candidate)
         elif len(groups) < limit and _nodes(groups)[candidate.node] < per_node:
             groups.append([candidate])
+
+    for candidate in sorted(_candidates(reading), key=lambda c: (-c.score, c.node, c.place)):
+        likeness = [g[0] for g in groups if same(g[0].stems, candidate.stems)]
+        if likeness and not any(_repeats(candidate, one) for one in likeness):
+            alike.append(candidate)
+        else:
+            add(candidate)
+    for candidate in alike:
+        add(candidate)
     return [_quoted(reading, group) for group in groups]
 
 
@@ -121,7 +136,20 @@ def _nodes(groups: Sequence[Sequence[_Candidate]]) -> Counter[int]:
 def _quoted(reading: Reading, group: Sequence[_Candidate]) -> Quoted:
     first = group[0]
     aliases = tuple(reading.nodes[c.node].alias for c in group[:MAX_CITATIONS])
-    return Quoted(_with_subject(reading.nodes[first.node], first.text), aliases, first.stems)
+    node = reading.nodes[first.node]
+    # The title of one node is not the subject of the others.
+    text = _with_subject(node, first.text) if len(group) == 1 else quote(first.text)
+    return Quoted(text, aliases, first.stems)
+
+
+def _repeats(one: _Candidate, other: _Candidate) -> bool:
+    """Whether one sentence has the words and numbers of another, and no other: not even a "not"."""
+    return _tokens(other.text) == _tokens(one.text)
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(find_words(fold_case(normal_form(text))))
 
 
 def _with_subject(node: PromptNode, sentence: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.sentences.ends import LONGEST
@@ -39,18 +40,43 @@ _ALIAS_GROUP = re.compile(
 )
 _DEFUSED = str.maketrans(dict.fromkeys(_OPENING, "⟦") | dict.fromkeys(_CLOSING, "⟧"))
 _CITATION = re.compile(r"\s*\[\s*(?:P\d+\s*:\s*)?n\d+[^\[\]]*\]")
+# A fact of a relationship, as the text of its source lists it: nothing ends it but the line.
+_FACT = re.compile(r"^[^\s\n][^\n]{0,180} -> [^\n]{1,120}: [^\n]*$", re.MULTILINE)
 _LEAD = re.compile(r"^(?:[\s#>*+\-\u2013—•=|~`]|\d{1,3}[.)]\s)+")
 
 
 def sentences(text: str) -> list[str]:
-    """Return sentences in reading order, one line each, without code or markup."""
+    """Return sentences in reading order, one line each, without code or markup.
+
+    Each fact of a relationship is one of its own.
+    """
     headed: list[str] = []
     readable: list[str] = []
+    for part in filter(str.strip, _split_facts(text)):
+        found, under = _split_prose(part)
+        readable += found
+        headed += under
+    return readable or headed
+
+
+def _split_facts(text: str) -> Iterator[str]:
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
-    for sentence in split_sentences(whole):
+    start = 0
+    for fact in _FACT.finditer(whole):
+        yield whole[start : fact.start()]
+        yield fact.group()
+        start = fact.end()
+    yield whole[start:]
+
+
+def _split_prose(text: str) -> tuple[list[str], list[str]]:
+    """Return the sentences, and those that run on from a heading."""
+    headed: list[str] = []
+    readable: list[str] = []
+    for sentence in split_sentences(text):
         if sentence.kind in _UNREADABLE:
             continue
-        part = whole[sentence.start : sentence.end]
+        part = text[sentence.start : sentence.end]
         if sentence.opens:
             part = _FIELD.sub("", _BULLET.sub("", part))
         if sentence.kind == "heading":
@@ -61,7 +87,7 @@ def sentences(text: str) -> list[str]:
         first, *others = map(plain, _INLINE_HEADING.split(_TAG.sub("", part)))
         readable.extend(filter(_is_readable, [first]))
         headed.extend(filter(_is_readable, others))
-    return readable or headed
+    return readable, headed
 
 
 def plain(text: str) -> str:

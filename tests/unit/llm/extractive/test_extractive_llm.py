@@ -41,7 +41,7 @@ async def test_the_reply_fits_the_room_it_has(max_tokens: int) -> None:
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        (NODES, "\n\n- module2: Module 2 handles sockets in way number xx. [n2, n3, n4, n5]"),
+        (NODES, "\n\n- module2: Module 2 handles sockets in way number xx. [n2]\n- "),
         ((PromptNode("n1", "Paint", "Colors dry on the wall."),), "the nearest are Paint [n1]."),
         ((), " No node was found."),
     ],

@@ -27,7 +27,7 @@ NODES = (
         "n2", "net.sock", "Sockets are read by the event loop when data is ready.", ("Class",)
     ),
     PromptNode(
-        "n3", "net.copy", "Sockets are read by the event loop if data is ready.", ("Module",)
+        "n3", "net.copy", "Sockets are read by the event loop when data is ready.", ("Module",)
     ),
     PromptNode("n4", "text.wrap", "Wrap a paragraph of prose to a given width.", ("Module",)),
     PromptNode("n5", "net.sockets", "", ("Class",)),
@@ -67,13 +67,31 @@ def test_a_report_has_the_sections_of_the_contract() -> None:
     assert state.startswith("5 nodes (3 Class, 2 Module) about ")
     assert "Best connected: net.loop [n1]" in state
     assert "“event” in 3, “loop” in 3, “read” in 2, “sockets” in 3 of 5 nodes" in state
-    first, *others = report["Findings"]  # near repeats are cited together
-    assert first == "- net.sock: Sockets are read by the event loop when data is ready. [n2, n3]"
+    first, *others = report["Findings"]  # what is said in the same words is cited together
+    assert first == "- Sockets are read by the event loop when data is ready. [n2, n3]"
     assert any(line.startswith("- net.loop: The event loop runs callbacks.") for line in others)
     assert not any("paragraph" in line for line in others)
     assert report["Absences"] == [
         "- “quantum”: no mention in the 5 nodes read here.",
         "- “timeouts”: no mention in the 5 nodes read here.",
+    ]
+
+
+def test_a_sentence_of_another_name_or_number_is_not_cited_for_the_first() -> None:
+    nodes = (
+        PromptNode("n1", "Ada Novak", "Ada Novak (born 1908) is known for radio plays in Oslo."),
+        PromptNode("n2", "Bo Costa", "Bo Costa (born 1913) is known for radio plays in Oslo."),
+        PromptNode("n3", "Room 2", "Radio plays in Oslo are recorded in room 2 on Mondays."),
+        PromptNode("n4", "Room 3", "Radio plays in Oslo are recorded in room 3 on Mondays."),
+        PromptNode("n5", "Note", "Radio plays in Oslo are not recorded in room 2 on Mondays."),
+    )
+    report = parts(sweep_report(prompt("Who is known for radio plays in Oslo?", nodes), 8))
+    assert sorted(report["Findings"]) == [
+        "- Ada Novak (born 1908) is known for radio plays in Oslo. [n1]",
+        "- Bo Costa (born 1913) is known for radio plays in Oslo. [n2]",
+        "- Note: Radio plays in Oslo are not recorded in room 2 on Mondays. [n5]",
+        "- Radio plays in Oslo are recorded in room 2 on Mondays. [n3]",
+        "- Radio plays in Oslo are recorded in room 3 on Mondays. [n4]",
     ]
 
 

@@ -42,6 +42,23 @@ def test_prose_of_a_docstring_without_its_code() -> None:
     ]
 
 
+def test_each_fact_of_a_relationship_is_a_sentence() -> None:
+    text = (
+        "Ada Novak studied in Oslo. She retired early.\n\n"
+        "ACTED_IN -> A Quiet Pilot: Old Tom (voice)\n"
+        "ACTED_IN -> Night Train: Herself, uncredited\nREVIEWED -> Night Train: Too long. "
+        "Dull from end to end."
+    )
+    assert sentences(text) == [
+        "Ada Novak studied in Oslo.",
+        "She retired early.",
+        "ACTED_IN -> A Quiet Pilot: Old Tom (voice)",
+        "ACTED_IN -> Night Train: Herself, uncredited",
+        "REVIEWED -> Night Train: Too long.",
+        "Dull from end to end.",
+    ]
+
+
 def test_headings_labels_and_links_do_not_stand_in_the_way() -> None:
     text = (
         "# A heading of five words\n**Key insight:** The [bound](http://x.y/z) is **sharp**.\n"
