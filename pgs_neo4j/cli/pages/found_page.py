@@ -135,7 +135,8 @@ def excerpt(text: str, question: str, room: int) -> str:
 def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
     paths = ", ".join(item.scores)
     title, key = one_line(item.title), one_line(item.key)
-    name = title if key == title else f"{title} ({key})"
+    # Where no property identifies a node, its key is the id of the database, which says nothing.
+    name = title if key in (title, item.id) else f"{title} ({key})"
     head = f"{place:>3}  {name} {item.score:.2f} {paths}"
     text = one_line(item.text).removeprefix(title).strip()
     text = excerpt(text, question, TEXT_LINES * (width - len(INDENT)) - LAST_WORD)

@@ -51,6 +51,14 @@ def test_each_node_has_its_title_key_score_paths_and_first_words() -> None:
     ]
 
 
+def test_the_id_of_the_database_stands_behind_no_title() -> None:
+    item = FoundItem(
+        id="4:x:1", key="4:x:1", title="Film-Noir", text="", labels=("Genre",), score=1.0,
+        scores={"text": 1.0},
+    )  # fmt: skip
+    assert found_page.lines(found(items=(item,)), 80)[0] == "  1  Film-Noir 1.00 text"
+
+
 def test_relationships_partitions_and_findings_follow_the_nodes() -> None:
     fact = FoundFact(
         id="5:x:1", type="SHIPS", source="4:x:1", target="4:x:2", source_title="Tea trade",
