@@ -148,6 +148,21 @@ class ReplyRejected:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyGrew:
+    """A model is writing a reply, which has about so many tokens so far, thinking included.
+
+    It is heard every two seconds at most, from servers of Ollama, which send replies in pieces.
+    Once the call has ended, ``tokens`` is 0, and ``usage`` counts them. ``partition`` is None for a
+    call with another ``task`` than to sweep.
+    """
+
+    kind: ClassVar[str] = "reply_grew"
+    task: Task
+    partition: int | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class CallRetried:
     """A model call failed, and is made again after ``wait_s`` seconds.
 
@@ -249,6 +264,7 @@ Event = (
     | SweepStarted
     | PassFinished
     | ReplyRejected
+    | ReplyGrew
     | CallRetried
     | CallsHeld
     | UsageCounted

@@ -166,7 +166,11 @@ class Calls:
             async with self.reserving(llm, estimated, room, purpose, divisible) as paid:
                 on_call(paid)
                 asked = asked or (renew() if renew is not None else prompt)
-                with self._learning(llm), without_retry(of_malformed=not repeat_malformed):
+                with (
+                    self.waits.hearing(asked),
+                    self._learning(llm),
+                    without_retry(of_malformed=not repeat_malformed),
+                ):
                     reply = await complete_traced(llm, asked, room, effort, text=self.traced_text)
                 paid.usage = reply.usage
                 self._note(llm, reply)

@@ -1,4 +1,4 @@
-"""Reports waits of model calls, and ends runs that would have to wait too long."""
+"""Reports waits of model calls and growing replies, and ends runs that must wait too long."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from pgs_neo4j.errors import (
     ModelUnavailableError,
     WaitError,
 )
-from pgs_neo4j.events import CallRetried, CallsHeld, OnEvent, ignore
+from pgs_neo4j.events import CallRetried, CallsHeld, OnEvent, ReplyGrew, ignore
+from pgs_neo4j.llm.hearing import heard_by
 from pgs_neo4j.llm.retry import wait_sentence
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.ceilings import longest_wait_s
 
+GROWS_EVERY_S = 2.0
 SAME_HOLD_S = 5.0  # between the ends of two holds that are reported as one
 REASONS: dict[type[ModelError], str] = {
     ModelRateLimitError: "429",
@@ -33,7 +35,7 @@ REASONS: dict[type[ModelError], str] = {
 
 @dataclass(slots=True)
 class WaitReporter:
-    """Reports each retry, and each hold once for all calls that wait for it."""
+    """Reports retries, holds once for all calls that wait for them, and how far replies are."""
 
     on_event: OnEvent = ignore
     _held_until: float = 0.0
@@ -49,6 +51,25 @@ class WaitReporter:
         if until > self._held_until + SAME_HOLD_S:
             self._held_until = until
             self.on_event(CallsHeld(reason, wait_s))
+
+    @contextmanager
+    def hearing(self, prompt: Prompt) -> Iterator[None]:
+        """Report how far the reply to a prompt is while it is asked for inside."""
+        now = asyncio.get_running_loop().time
+        last, told = now(), False
+
+        def hear(tokens: int) -> None:
+            nonlocal last, told
+            if now() - last >= GROWS_EVERY_S:
+                last, told = now(), True
+                self.on_event(ReplyGrew(prompt.task, prompt.partition, tokens))
+
+        try:
+            with heard_by(hear):
+                yield
+        finally:
+            if told:
+                self.on_event(ReplyGrew(prompt.task, prompt.partition, 0))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pgs_neo4j.events import (
     Event,
     PhaseStarted,
     Progressed,
+    ReplyGrew,
     Routed,
     RunStarted,
     StepStarted,
@@ -70,6 +71,8 @@ class Advance:
                 self._say(f"{PHASES.get(phase, phase)}: {step}")
             case Progressed(_, done, total, what):
                 self._say(f"{done:,} of {total:,} {what}" if total else f"{done:,} {what}")
+            case ReplyGrew(_, _, int(tokens)) if tokens:
+                self._say(f"{counted(tokens, 'token')} of a reply so far")
             case CallRetried(_, _, reason, wait_s) | CallsHeld(reason, wait_s):
                 self._say(f"waiting {wait_s:.0f} s: {reason}")
 

@@ -139,6 +139,22 @@ async def test_a_wait_of_a_partition_ends_with_its_pass(
     assert await page.locator(".waits").is_hidden()
 
 
+async def test_a_reply_that_is_being_written_is_told_until_its_call_ends(
+    page: Page, scripted: ScriptedServer
+) -> None:
+    def grew(partition: int, tokens: int) -> tuple[str, dict[str, Any]]:
+        return "reply_grew", {"task": "sweep", "partition": partition, "tokens": tokens}
+
+    scripted.streams[EVENTS] = [grew(1, 40), grew(2, 60), grew(1, 1_240)]
+    await page.goto("/run?id=r000000000001")
+    await page.get_by_text("P1 writes: 1,240 tokens so far, and 1 more at work.").wait_for()
+    begun = {"partition": 3, "nodes": 20, "passes": 3, "keywords": []}
+    scripted.streams[EVENTS] += [grew(2, 0), grew(1, 0), ("sweep_started", begun)]
+    await page.reload()
+    await page.get_by_text("20 nodes, 0 of 3 passes done").wait_for()
+    assert await page.locator(".waits").is_hidden()
+
+
 async def test_partitions_that_flags_name_are_marked_until_they_are_read(
     page: Page, scripted: ScriptedServer
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 
 from pgs_neo4j.errors import (
     ModelError,
+    ModelOutputError,
     ModelUnavailableError,
     PromptTooLongError,
     UnknownModelError,
 )
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
+from pgs_neo4j.llm.hearing import heard_by
 from pgs_neo4j.llm.ollama.chat import LEAST_CONTEXT, OllamaLLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import Completion, Prompt
@@ -66,6 +69,44 @@ async def test_a_stream_ends_with_the_whole_and_without_its_thoughts(fake):
     assert not whole.usage.estimated
     # A model without levels of thinking refuses their names, and thinks all the same.
     assert [body.get("think") for body in served.bodies] == ["high", True]
+    await llm.close()
+
+
+async def test_a_reply_that_is_waited_for_comes_in_pieces_and_is_the_same(fake):
+    served = FakeOllama(thinks=True).put_before(fake)
+    llm, heard = client(fake), list[int]()
+    whole = await llm.complete(prompt(), max_tokens=500, effort="high")
+    with heard_by(heard.append):
+        assert await llm.complete(prompt(), max_tokens=500, effort="high") == whole
+    assert heard == list(range(1, len(heard) + 1))
+    assert len(heard) > 2
+    assert [body["stream"] for body in served.bodies[1:]] == [False, True]
+    await llm.close()
+
+
+@pytest.mark.parametrize(
+    ("lines", "error", "said", "again"),
+    [
+        (
+            [{"message": {"content": "## Find"}}, {"error": "CUDA out of memory"}],
+            ModelUnavailableError,
+            "CUDA out of memory",
+            True,
+        ),
+        ([{"message": {"content": "## Find"}}], ModelUnavailableError, "while answering", True),
+        ([{"message": {"content": "x" * 9_999}}] * 9, ModelOutputError, "kept sending", False),
+        ([{"message": 7}], ModelOutputError, "sent a reply that is not", True),
+    ],
+)
+async def test_a_reply_in_pieces_that_breaks_off_is_no_reply(fake, lines, error, said, again):
+    served = FakeOllama().put_before(fake)
+    content = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    broken = Raw(content, "application/x-ndjson")
+    fake.refuse = lambda request: broken if request.path.endswith("/chat") else served(request)
+    llm = client(fake)
+    with heard_by(lambda _: None), pytest.raises(error, match=said) as caught:
+        await llm.complete(prompt(), max_tokens=500)
+    assert (caught.value.retry is not None) == again
     await llm.close()
 
 

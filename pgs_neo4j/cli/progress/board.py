@@ -17,6 +17,7 @@ from pgs_neo4j.events import (
     PhaseFinished,
     PhaseStarted,
     Progressed,
+    ReplyGrew,
     ReplyRejected,
     Routed,
     StepStarted,
@@ -72,6 +73,7 @@ class Board:
     routed: int = 0
     rejected: int = 0
     written: int = 0
+    growing: dict[tuple[str, int | None], int] = field(default_factory=dict)
     held_until: float = 0.0
 
     def take(self, event: Event) -> None:
@@ -104,6 +106,8 @@ class Board:
                 self.rejected += 1
             case UsageCounted(usage):
                 self.written = usage.output_tokens
+            case ReplyGrew(task, partition, tokens):
+                self.growing[task, partition] = tokens
             case CallRetried(partition=int(partition), reason=reason, wait_s=wait_s):
                 if partition in self.sweeps:
                     self.sweeps[partition].waits = again(reason, wait_s)
@@ -122,7 +126,7 @@ class Board:
 
     def detail(self, phase: Phase) -> str:
         """Return the detail to display for a phase now."""
-        return self._sweep_detail(phase) or self.phases[phase].detail
+        return self._sweep_detail(phase) or self._growing_detail(phase) or self.phases[phase].detail
 
     def elapsed(self, phase: Phase) -> float:
         """Return the seconds that a phase took, or has taken so far."""
@@ -139,6 +143,13 @@ class Board:
             if row is not None and row.seconds is None:
                 row.seconds, row.total = self.clock() - row.began, 0
 
+    def _growing_detail(self, phase: Phase) -> str:
+        """Return how far the reply is that a phase without partitions waits for."""
+        tokens = sum(self.growing.values())
+        if not tokens or self.phases[phase].seconds is not None:
+            return ""
+        return f"{counted(tokens, 'token')} of the reply so far"
+
     def _sweep_detail(self, phase: Phase) -> str:
         partitions = self.sweeps.keys() | self.unread
         if phase != "sweep" or not partitions:
@@ -149,8 +160,9 @@ class Board:
         failed, unread = states.count("failed"), len(self.unread)
         detail = f"{ended} of {counted(total, 'partition')}"
         detail += f", {failed} failed" if failed else ""
-        if ended < total and self.written:
-            detail += f", {counted(self.written, 'token')} written"
+        written = self.written + sum(self.growing.values())
+        if ended < total and written:
+            detail += f", {counted(written, 'token')} written"
         if self.rejected:
             detail += f", {counted(self.rejected, 'reply', 'replies')} rejected"
         if (held_s := self.held_until - self.clock()) > 0:

@@ -14,6 +14,7 @@ from pgs_neo4j.events import (
     PassFinished,
     PhaseStarted,
     Progressed,
+    ReplyGrew,
     StepStarted,
     SweepFinished,
     SweepStarted,
@@ -103,7 +104,9 @@ def matters(event: Event) -> bool:
             return error is not None
         case SweepFinished(sweep):
             return sweep.status in (SweepStatus.FAILED, SweepStatus.PARTIAL)
-        case CallRetried() | PhaseStarted() | Progressed() | SweepStarted() | UsageCounted():
+        case CallRetried() | PhaseStarted() | Progressed() | ReplyGrew():
+            return False
+        case SweepStarted() | UsageCounted():
             return False
         case _:
             return True

@@ -13,6 +13,7 @@ from pgs_neo4j.events import (
     PassFinished,
     PhaseFinished,
     Progressed,
+    ReplyGrew,
     ReplyRejected,
     Routed,
     RunStarted,
@@ -25,14 +26,19 @@ from pgs_neo4j.model import Sweep, SweepStatus
 from pgs_neo4j.text.shown import counted, duration, one_line, seconds, texts_note, unproven_note
 
 PROGRESS_EVERY_S = 5.0
+GROWS_EVERY_S = 15.0
 
 
 @dataclass(slots=True)
 class Lines:
-    """Writes a line per event; counts appear once per PROGRESS_EVERY_S at most."""
+    """Writes a line per event.
+
+    Counts appear once per PROGRESS_EVERY_S at most, and growing replies per GROWS_EVERY_S.
+    """
 
     board: Board = field(default_factory=Board)
     _last: float = float("-inf")
+    _grew: float = float("-inf")
 
     def start(self) -> None:
         """Do nothing; there is nothing to prepare."""
@@ -48,6 +54,11 @@ class Lines:
             if event.done != event.total and now - self._last < PROGRESS_EVERY_S:
                 return
             self._last = now
+        if isinstance(event, ReplyGrew) and event.tokens:
+            now = self.board.clock()
+            if now - self._grew < GROWS_EVERY_S:
+                return
+            self._grew = now
         text = line(event, self.board)
         if text:
             output.say(text)
@@ -80,6 +91,9 @@ def line(event: Event, board: Board) -> str:
         case ReplyRejected(partition, number, passes, reason):
             at = f" pass {number} of {passes}" if passes > 1 else ""
             return f"sweep: P{partition}{at} reply rejected: {one_line(reason)}"
+        case ReplyGrew(task, partition, int(tokens)) if tokens:
+            who = task if partition is None else f"sweep: P{partition}"
+            return f"{who}: {counted(tokens, 'token')} of the reply so far"
         case CallRetried(task, partition, reason, wait_s):
             who = task if partition is None else f"sweep: P{partition}"
             return f"{who}: {again(reason, wait_s)}"

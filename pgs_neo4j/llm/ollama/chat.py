@@ -21,6 +21,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.llm.context import SMALL_CONTEXT, ModelContext, describe_larger_context
 from pgs_neo4j.llm.ends import classify_end
+from pgs_neo4j.llm.hearing import OnTokens, current_listener
 from pgs_neo4j.llm.lessons import ToldLessons, share_learned
 from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, Dialect, LineStream, ModelFacts, parse_facts
 from pgs_neo4j.llm.openai.ceiling import limited_body
@@ -188,10 +189,15 @@ class OllamaLLM:
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:
-        """Return the whole reply, after a single try. Raises as ``OpenAILLM.complete``."""
+        """Return the whole reply, after a single try. Raises as ``OpenAILLM.complete``.
+
+        A small machine writes for minutes, so a reply that is waited for comes in pieces.
+        """
         import httpx2
         import openai
 
+        if (listener := current_listener()) is not None:
+            return await self._complete_heard(prompt, max_tokens, effort, listener)
         while True:
             body = await self._body(prompt, max_tokens, effort, stream=False)
             try:
@@ -207,6 +213,32 @@ class OllamaLLM:
             if reply.error or not reply.done:
                 raise self._stopped([], reply.error, prompt)
             return self._completion(prompt, reply.text, reply)
+
+    async def _complete_heard(
+        self, prompt: Prompt, max_tokens: int, effort: Effort | None, listener: OnTokens
+    ) -> Completion:
+        """Return the whole reply; ``listener`` hears of each line, which has about one token."""
+        import openai
+
+        parts: list[str] = []
+        left = text_bytes(max_tokens)
+        async with in_time(self._endpoint, self.name):
+            lines, reply = await self._open_stream(prompt, max_tokens, effort)
+            try:
+                while reply is not None and not reply.error:
+                    left -= len(reply.text)
+                    if left < 0:
+                        raise overlong_answer(self._where, max_tokens)
+                    parts.append(reply.text)
+                    if reply.done:
+                        return self._completion(prompt, "".join(parts), reply)
+                    listener(len(parts))
+                    reply = await _parse_next(lines)
+            except (openai.OpenAIError, ValueError) as error:
+                raise translate(error, self._endpoint, self.name) from None
+            finally:
+                await lines.close()
+        raise self._stopped([], reply.error if reply else None, prompt)
 
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None

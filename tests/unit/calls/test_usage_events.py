@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,7 +12,8 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ModelAuthError
-from pgs_neo4j.events import Event, UsageCounted
+from pgs_neo4j.events import Event, ReplyGrew, UsageCounted
+from pgs_neo4j.llm.hearing import current_listener
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
 
@@ -62,3 +65,39 @@ async def test_replies_of_the_cache_and_refused_calls_are_told_and_cost_nothing(
     with pytest.raises(BudgetError):
         await complete(calls)
     assert usages(events) == []
+
+
+class WritingLLM(ScriptedLLM):
+    """Writes a reply a token every second, by the clock of the loop."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(lambda prompt: REPLY, name="m")
+        self._clock = clock
+
+    async def complete(self, prompt: Prompt, **asked: Any) -> Completion:
+        """Tell of five tokens before the reply."""
+        listener = current_listener()
+        assert listener is not None
+        for tokens in range(1, 6):
+            self._clock.now += 1.0
+            listener(tokens)
+        return await super().complete(prompt, **asked)
+
+
+async def test_a_reply_that_grows_is_told_now_and_then_and_ends_before_its_usage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls, events = calls_with({})
+    clock = Clock(asyncio.get_running_loop().time())
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: clock.now)
+    await calls.complete(WritingLLM(clock), PROMPT, room=100, effort=None)
+    told = [one.tokens if isinstance(one, ReplyGrew) else type(one) for one in events]
+    assert told == [2, 4, 0, UsageCounted]
+    assert current_listener() is None
+
+
+@dataclass
+class Clock:
+    """A clock that a test sets."""
+
+    now: float

@@ -25,6 +25,7 @@ from pgs_neo4j.events import (
     PhaseFinished,
     PhaseStarted,
     Progressed,
+    ReplyGrew,
     ReplyRejected,
     Routed,
     RunStarted,
@@ -331,3 +332,26 @@ def test_a_rejected_reply_has_a_line_and_is_counted(capsys: pytest.CaptureFixtur
     brief.board.take(PhaseStarted("sweep"))
     detail = brief.board.detail("sweep")
     assert detail == "0 of 1 partition, 1,200 tokens written, 1 reply rejected"
+
+
+def test_a_growing_reply_is_a_sign_of_life(capsys: pytest.CaptureFixture[str]) -> None:
+    now = 0.0
+    lines = Lines(Board(clock=lambda: now))
+    lines(PhaseStarted("sweep"))
+    lines(SweepStarted(4, 30, 1, ("harbor",)))
+    for seconds_later, tokens in ((2, 40), (4, 90), (18, 400)):
+        now = float(seconds_later)
+        lines(ReplyGrew("sweep", 4, tokens))
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "sweep: P4: 40 tokens of the reply so far",
+        "sweep: P4: 400 tokens of the reply so far",
+    ]
+    lines(UsageCounted(Usage(calls=1, input_tokens=9, output_tokens=1_000), None))
+    assert lines.board.detail("sweep") == "0 of 1 partition, 1,400 tokens written"
+    lines(ReplyGrew("sweep", 4, 0))
+    assert lines.board.detail("sweep") == "0 of 1 partition, 1,000 tokens written"
+    brief = Brief()
+    for event in (PhaseStarted("search"), ReplyGrew("search", None, 70)):
+        brief(event)
+    assert brief.board.detail("search") == "70 tokens of the reply so far"
+    assert capsys.readouterr().err == ""

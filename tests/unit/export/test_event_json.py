@@ -45,6 +45,7 @@ pass_finished: partition number passes error usage cost
 phase_finished: phase seconds detail
 phase_started: phase
 progressed: phase done total what
+reply_grew: task partition tokens
 reply_rejected: partition number passes reason
 routed: routing
 run_started: run resumed

@@ -1,5 +1,5 @@
 // @ts-check
-/** The line that says for how long the calls of a run wait, so that a wait is not taken for a hang. */
+/** The line that says how long the calls of a run wait and how far replies are, since both look like a hang. */
 
 import { figure, h } from "../dom.js";
 
@@ -13,6 +13,8 @@ const ENDS = ["answered", "failed", "cancelled", "stopping"];
 export function waitLine() {
   /** @type {Map<string, {who: string, reason: string, until: number}>} by who waits */
   const waits = new Map();
+  /** @type {Map<string, number>} tokens so far, by who writes */
+  const growing = new Map();
   const line = h("p", { class: "note waits", hidden: true });
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let ticking;
@@ -21,10 +23,15 @@ export function waitLine() {
     const now = Date.now();
     for (const [who, { until }] of waits) if (until <= now) waits.delete(who);
     const [last] = [...waits.values()].sort((one, other) => other.until - one.until);
-    line.hidden = !last;
+    const [writer] = growing;
+    line.hidden = !last && !writer;
     if (!last) {
       clearInterval(ticking);
       ticking = undefined;
+      if (writer) {
+        const more = growing.size > 1 ? `, and ${figure(growing.size - 1)} more at work` : "";
+        line.textContent = `${writer[0]} writes: ${figure(writer[1])} tokens so far${more}.`;
+      }
       return;
     }
     const others = waits.size > 1 ? `, and ${figure(waits.size - 1)} more` : "";
@@ -45,9 +52,16 @@ export function waitLine() {
   /** @param {{name: string, data: any}} event */
   function take({ name, data }) {
     if (name === "calls_held") add("The run", data);
-    else if (name === "call_retried") add(data.partition === null ? `The call to ${data.task}` : `P${data.partition}`, data);
+    else if (name === "reply_grew") {
+      const who = data.partition === null ? `The call to ${data.task}` : `P${data.partition}`;
+      if (data.tokens) growing.set(who, data.tokens);
+      else growing.delete(who);
+    } else if (name === "call_retried") add(data.partition === null ? `The call to ${data.task}` : `P${data.partition}`, data);
     else if (name === "pass_finished" || name === "sweep_finished") waits.delete(`P${data.partition}`);
-    else if (ENDS.includes(name)) waits.clear();
+    else if (ENDS.includes(name)) {
+      waits.clear();
+      growing.clear();
+    }
     draw();
   }
 
