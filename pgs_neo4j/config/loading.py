@@ -43,13 +43,15 @@ ORIGINS: dict[Source, Origin] = {
 class Loaded:
     """Settings and knobs in force, and where each value comes from.
 
-    ``origins`` are the kinds of source, ``provenance`` has the exact ones.
+    ``origins`` are the kinds of source, ``provenance`` has the exact ones. ``standing`` are the
+    knobs that the file and the environment set, whatever the call passes.
     """
 
     settings: Settings
     config: PGSConfig
     origins: dict[str, Origin]
     provenance: Provenance
+    standing: dict[str, Any]
 
 
 def load(overrides: Mapping[str, object] | None = None) -> Loaded:
@@ -63,10 +65,25 @@ def load(overrides: Mapping[str, object] | None = None) -> Loaded:
     with one_reading() as inputs:
         settings = _build(Settings, _only(Settings, values))
         knobs = _build(PGSConfig, _only(PGSConfig, values))
+        standing = _standing(knobs, values)
     names = (*Settings.model_fields, *PGSConfig.model_fields, *SEARCH_KEYS)
     provenance = inputs.trace(names, values)
     origins = {name: ORIGINS[source] for name, source in provenance.sources.items()}
-    return Loaded(settings, knobs, origins, provenance)
+    return Loaded(settings, knobs, origins, provenance, standing)
+
+
+def _standing(knobs: PGSConfig, values: Mapping[str, object]) -> dict[str, Any]:
+    """Return the knobs that the file and the environment set, without those of the call.
+
+    A configured value that only the call keeps from being refused is left out.
+    """
+    overridden = _only(PGSConfig, dict(values))
+    try:
+        alone = _build(PGSConfig, {}) if overridden else knobs
+    except ConfigError:
+        set_names = knobs.model_fields_set - overridden.keys()
+        return {name: getattr(knobs, name) for name in set_names}
+    return {name: getattr(alone, name) for name in alone.model_fields_set}
 
 
 def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSConfig:

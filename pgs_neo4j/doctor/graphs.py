@@ -9,6 +9,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
 from pgs_neo4j.doctor.search import check_search
 from pgs_neo4j.errors import PGSError
+from pgs_neo4j.partitioning import generation
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_indexes
 from pgs_neo4j.retrieval.paths.indexes import covering_indexes
 from pgs_neo4j.retrieval.paths.members import is_quick
@@ -17,7 +18,7 @@ from pgs_neo4j.survey.validation import check_survey
 from pgs_neo4j.survey.values import Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
-from pgs_neo4j.sweeping.fit import fitting_limit, most_tokens, repartition_command
+from pgs_neo4j.sweeping.fit import fitting_limit, is_narrower, most_tokens, repartition_command
 from pgs_neo4j.text.shown import percent
 
 NAMES = ("graphs",)
@@ -93,23 +94,27 @@ def _check_mapping(graph: StoredGraph, content: Survey) -> Check:
 
 
 async def _check_partitions(db: Database, graph: StoredGraph, size: float) -> list[Check]:
-    """Return a warning if partitions are longer than one pass, else nothing."""
+    """Return a warning if partitions are longer than one pass, else nothing.
+
+    Nothing either if they were already made within the limit that would be advised: making them
+    again would change nothing.
+    """
+    limit = fitting_limit(size)
     try:
         rows = await db.read(
             queries.get("doctor/count_large_partitions"),
             generation=graph.generation,
             tokens=most_tokens(size),
         )
+        large, count = rows[0]["large"], rows[0]["partitions"]
+        current = await generation.read_current(db, graph.name) if large else None
     except PGSError as error:
         fix = "check the server's log, then run the command again"
         return [Check(f"partitions of {graph.name}", "failed", str(error), fix)]
-    large, count = rows[0]["large"], rows[0]["partitions"]
-    if not large:
+    if current is None or not is_narrower(limit, current.knobs):
         return []
     detail = f"{large:,} of {count:,} are longer than one pass, so they are read in parts"
-    fix = (
-        f"run {repartition_command(fitting_limit(size))}, so that one pass shows a partition whole"
-    )
+    fix = f"run {repartition_command(graph.name, limit)}, so that one pass shows a partition whole"
     return [Check(f"partitions of {graph.name}", "warning", detail, fix)]
 
 

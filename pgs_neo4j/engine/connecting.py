@@ -25,6 +25,7 @@ from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_given
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 
 
@@ -62,6 +63,7 @@ async def open_core(
             llms=choose_llms(loaded.settings, created, sweep_llm, synthesis_llm),
             embedder=embedder,
             on_event=on_event,
+            chosen=ChosenSettings(standing=loaded.standing).of_call(overrides),
         )
         try:
             yield core

@@ -28,6 +28,7 @@ from pgs_neo4j.gds import GDS
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel, is_free
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import KnownGenerations, Partitioning, read_current
 from pgs_neo4j.pgs.log import RunLog
@@ -48,7 +49,8 @@ EMBEDDERS: tuple[EmbedderName, ...] = ("hashing", "openai", "sentence-transforme
 class Core:
     """One database with the settings, models, and embedders in use.
 
-    ``parts`` are those of ingestions that the settings name, by their code.
+    ``parts`` are those of ingestions that the settings name, by their code. ``chosen`` says which
+    settings of partitioning the connecting call passed, and which are configured.
     """
 
     db: Database
@@ -60,6 +62,7 @@ class Core:
     known: KnownGenerations = field(default_factory=KnownGenerations, repr=False)
     indexes: KnownIndexes = field(default_factory=KnownIndexes, repr=False)
     parts: dict[str, object] = field(default_factory=dict, repr=False)
+    chosen: ChosenSettings = field(default_factory=ChosenSettings, repr=False)
     contexts: Contexts = field(init=False, repr=False)
     proofs: Proofs = field(default_factory=Proofs, repr=False)
     settlements: Settlements = field(default_factory=Settlements, repr=False)
@@ -92,6 +95,16 @@ class Core:
     def knobs(self, overrides: Knobs) -> PGSConfig:
         """Return the knobs in force for one call. Raises ConfigError."""
         return config.with_overrides(self.config, overrides)
+
+    def choose_settings(self, overrides: Knobs) -> ChosenSettings:
+        """Return which settings of partitioning a person chose, for one call.
+
+        Those of a ``config`` that a program has assigned count as passed.
+        """
+        standing = self.chosen.standing
+        set_here = {name: getattr(self.config, name) for name in self.config.model_fields_set}
+        assigned = {name: value for name, value in set_here.items() if standing.get(name) != value}
+        return self.chosen.of_call(assigned).of_call(overrides)
 
     async def graph(self, name: str | None) -> StoredGraph:
         """Return the named graph, else the configured or only one.
@@ -136,10 +149,19 @@ class Core:
         )
 
     def partition_order(
-        self, graph: StoredGraph, knobs: PGSConfig, *, force: bool = False
+        self, graph: StoredGraph, overrides: Knobs, *, force: bool = False
     ) -> PartitionOrder:
-        """Return the order to partition a graph."""
-        return PartitionOrder(graph=graph.name, mapping=graph.mapping, config=knobs, force=force)
+        """Return the order to partition a graph with the settings of one call.
+
+        Raises ConfigError.
+        """
+        return PartitionOrder(
+            graph=graph.name,
+            mapping=graph.mapping,
+            config=self.knobs(overrides),
+            force=force,
+            chosen=self.choose_settings(overrides),
+        )
 
     def partition_tools(
         self, mapping: GraphMapping, on_event: OnEvent | None, calls: Calls | None = None

@@ -50,7 +50,7 @@ class Partitions:
         stored = await core.graph(graph)
         await ensure_schema(core.db)
         config = core.knobs(knobs)
-        order = core.partition_order(stored, config, force=force)
+        order = core.partition_order(stored, knobs, force=force)
         embedder = core.space(stored.mapping).embedder
         account = Account(
             task="partition", graph=stored.name, model=embedder.name if embedder else ""
@@ -76,7 +76,7 @@ class Partitions:
         core = self._core
         stored = await core.graph(graph)
         await ensure_schema(core.db)
-        order = core.partition_order(stored, core.knobs(knobs))
+        order = core.partition_order(stored, knobs)
         tools = core.partition_tools(stored.mapping, on_event)
         return await check_drift(order, tools, scan=scan)
 
@@ -88,7 +88,7 @@ class Partitions:
         """Remove the leftovers of dead jobs on a graph. Raises BusyError."""
         core = self._core
         stored = await core.graph(graph)
-        order = core.partition_order(stored, core.config)
+        order = core.partition_order(stored, Knobs())
         await clean_up(order, core.partition_tools(stored.mapping, None))
 
     async def generation(self, graph: str | None = None) -> Generation:

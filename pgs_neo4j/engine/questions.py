@@ -227,4 +227,6 @@ def _run_order(core: Core, asking: Asking, stored: StoredGraph) -> RunOrder:
         full_sweep=asking.full_sweep,
         structure_only=asking.structure_only,
         run_id=check_new_id(asking.run),
+        chosen=core.choose_settings(asking.knobs),
+        redefined=stored.redefined,
     )

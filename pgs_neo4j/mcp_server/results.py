@@ -146,6 +146,7 @@ def plan_reply(plan: Plan, session: str, tokens: int) -> PlanReply:
     ]
     fitting = fit_items(entries, tokens)
     left = len(entries) - len(fitting)
+    short = f"{counted(left, 'partition')} left out to keep the reply short" if left else ""
     return PlanReply(
         graph=plan.graph,
         session=session,
@@ -160,7 +161,7 @@ def plan_reply(plan: Plan, session: str, tokens: int) -> PlanReply:
         limits=one_line(plan.budget, LINE),
         contexts=_contexts(plan.contexts),
         context_advice=[one_line(text, LINE) for text in plan.context_advice],
-        note=f"{counted(left, 'partition')} left out to keep the reply short" if left else "",
+        note="; ".join(filter(None, [one_line(plan.partitions_note, LINE), short])),
     )
 
 

@@ -304,7 +304,9 @@ class Generation:
 
     ``token`` is the database's change token when the generation was last seen to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
-    of the graph that changed since partitions were last made from scratch.
+    of the graph that changed since partitions were last made from scratch. ``knobs`` are the
+    settings of partitioning that it was made with, and ``standing`` those of them that files and
+    variables set at that time.
     """
 
     id: str
@@ -333,6 +335,8 @@ class Generation:
     settings: str = ""
     common: tuple[str, ...] = ()
     grown: float = 0.0
+    knobs: dict[str, object] = field(default_factory=dict)
+    standing: dict[str, object] = field(default_factory=dict)
 
     @property
     def texts(self) -> int:

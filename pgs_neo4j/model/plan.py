@@ -70,7 +70,8 @@ class Plan:
     out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
     already. ``contexts`` are what models behind endpoints can take, by their names, in words, and
     ``context_advice`` has a sentence for each that takes little at once. ``routed`` is what
-    embedding the question takes, at an endpoint that may cost something.
+    embedding the question takes, at an endpoint that may cost something. ``partitions_note`` says
+    if partitions were made, or if a question would replace them first; else it is empty.
     """
 
     graph: str
@@ -90,6 +91,7 @@ class Plan:
     contexts: tuple[tuple[str, str], ...] = ()
     context_advice: tuple[str, ...] = ()
     low_uncached: float | None = None
+    partitions_note: str = ""
     routed: PlannedCalls = PlannedCalls()
 
     @property

@@ -21,6 +21,7 @@ from pgs_neo4j.model import Adjacent, Generation, Partition
 from pgs_neo4j.partitioning import generation, seeds, writing
 from pgs_neo4j.partitioning.attempt import begin_generation
 from pgs_neo4j.partitioning.divide import Division, divide_communities, place_communities
+from pgs_neo4j.partitioning.kept_settings import settings_of
 from pgs_neo4j.partitioning.membership import rank_members
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
@@ -231,4 +232,6 @@ def _summarize(
         token=order.token,
         settings=order.settings,
         common=described.common,
+        knobs=settings_of(order.config),
+        standing=dict(order.standing),
     )

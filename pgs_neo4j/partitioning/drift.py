@@ -18,6 +18,7 @@ from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.graph.sketch import difference
 from pgs_neo4j.model import Drift, Generation, GraphDrift, GraphMapping, Origin, PartitionDrift
 from pgs_neo4j.partitioning import generation, membership
+from pgs_neo4j.partitioning.kept_settings import keep_settings
 from pgs_neo4j.partitioning.membership import Membership
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools, settings_digest
 from pgs_neo4j.partitioning.scan import view as scanner
@@ -48,10 +49,11 @@ async def check_drift(
     the next check is quick again. Raises EmptyGraphError, DatabaseError.
     """
     db, graph = tools.db, order.graph
-    settings = settings_digest(order, tools.space)
     current = await generation.read_current(db, graph)
     if current is None:
         return None
+    config = keep_settings(order.config, order.chosen, current)
+    settings = settings_digest(replace(order, config=config), tools.space)
     token = await read_change_token(db)
     changed = current.settings != settings
     if token is not None and token == current.token:

@@ -30,6 +30,7 @@ from pgs_neo4j.partitioning.drift import (
     is_valid,
     unchanged_drift,
 )
+from pgs_neo4j.partitioning.kept_settings import describe_changes, keep_settings
 from pgs_neo4j.partitioning.order import (
     BuildOrder,
     BuildTools,
@@ -70,7 +71,8 @@ async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
     db, graph = tools.db, order.graph
     with timer.step("check"):
         current = await _read_or_replace(generation.read_current(db, graph), force=order.force)
-        settings = settings_digest(order, tools.space)
+        kept = _keep(order, current)
+        settings = settings_digest(kept, tools.space)
         valid = not order.force and is_valid(current, settings, await read_change_token(db))
     if not valid:
         return _finish(await _build_or_reuse(order, tools, current, timer), timer)
@@ -83,6 +85,10 @@ async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
         result = await _read(order, tools, current)
     drift = unchanged_drift(result.generation, committed=False)
     return _finish(replace(result, drift=drift), timer)
+
+
+def _keep(order: PartitionOrder, current: Generation | None) -> PartitionOrder:
+    return replace(order, config=keep_settings(order.config, order.chosen, current))
 
 
 async def _read_or_replace(reading: Awaitable[T | None], *, force: bool) -> T | None:
@@ -142,14 +148,18 @@ async def _build(
     with timer.step("clean up"):
         await remove_leftovers(order, tools, gds, own)
     for _ in range(ATTEMPTS):
+        # Read under the lease: the job that held it before may have changed the settings.
+        latest = await _read_or_replace(generation.read_current(db, graph), force=order.force)
+        kept = _keep(order, latest)
         build_order = BuildOrder(
             generation_id=new_generation_id(),
             lease=own,
             mapping=order.mapping,
-            config=order.config,
-            settings=settings_digest(order, tools.space),
+            config=kept.config,
+            settings=settings_digest(kept, tools.space),
             token=await read_change_token(db),
             force=order.force,
+            standing=order.chosen.standing if order.chosen else {},
         )
         result = await _try_once(build_order, build_tools)
         if result is not None:
@@ -178,10 +188,18 @@ async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None
             return replace(current, drift=unchanged_drift(current.generation, committed=True))
         with tools.timer.step("compare"):
             previous = await _compare(order, tools, view, current)
+        if previous.comparison.drift.settings_changed:
+            tools.timer.on_event(Warned(_changed_settings(order, current.generation)))
     if not await _write_generation(order, tools, view, previous):
         return None
     result = await read_partitions_of(db, graph, await generation.read_current(db, graph))
     return replace(result, reused=False, drift=previous.comparison.drift if previous else None)
+
+
+def _changed_settings(order: BuildOrder, current: Generation) -> str:
+    changes = describe_changes(order.config, current)
+    changes = changes or "its definition, or the embedder, is another one"
+    return f"graph {order.graph} gets new partitions, because its settings changed: {changes}"
 
 
 async def _compare(

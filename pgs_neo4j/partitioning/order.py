@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import uuid4
@@ -14,6 +14,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.gds import GDS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.partitioning.result import KnownGenerations
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.partitioning.step_timer import StepTimer
@@ -30,6 +31,7 @@ class PartitionOrder:
     ``force`` starts from scratch, so the result depends only on the graph and the settings. While
     another job builds, ``refuse`` raises BusyError at once; ``reuse`` waits briefly and then takes
     the current partitions. Without ``centroids``, partitions that are only read back have none.
+    ``chosen`` says which settings a person chose; without it, all of ``config`` counts as chosen.
     """
 
     graph: str
@@ -38,6 +40,7 @@ class PartitionOrder:
     force: bool = False
     when_busy: WhenBusy = "refuse"
     centroids: bool = True
+    chosen: ChosenSettings | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,7 @@ class BuildOrder:
 
     ``token`` is the change token read before the scan. ``settings`` is the digest of everything
     but the graph that decides the outcome. ``force`` builds from scratch, changed or not.
-    ``generation_id`` is the id of the new generation.
+    ``generation_id`` is the id of the new generation, which records ``standing``.
     """
 
     generation_id: str
@@ -71,6 +74,7 @@ class BuildOrder:
     settings: str
     token: str | None
     force: bool = False
+    standing: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def graph(self) -> str:

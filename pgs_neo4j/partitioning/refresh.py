@@ -55,6 +55,7 @@ async def refresh_generation(
             token=order.token,
             dimensions=described.dimensions,
             common=described.common,
+            standing=dict(order.standing),
         )
         with tools.timer.step("flip"):
             await make_current(order, tools, finished, view)

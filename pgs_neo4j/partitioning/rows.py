@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
+from pgs_neo4j.config import Algorithm
 from pgs_neo4j.database.connection import Row
 from pgs_neo4j.database.stored_data import check_stored, parse_stored
 from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
@@ -22,8 +23,21 @@ Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 
+class StoredSettings(TypedDict, total=False):
+    """Settings of partitioning, with the bounds that they have as settings."""
+
+    min_community_size: Annotated[int, Field(ge=1, le=MOST_COUNT)]
+    target_partition_max: Annotated[int, Field(ge=2, le=MOST_COUNT)]
+    max_partition_tokens: Annotated[int, Field(ge=1000, le=MOST_COUNT)]
+    algorithm: Algorithm
+    random_seed: Count
+    centroid: Literal["mean", "weighted"]
+
+
 class StoredGeneration(TypedDict):
-    """Properties of a ``:PgsGeneration``; ``issues`` and ``seconds`` are JSON objects.
+    """Properties of a ``:PgsGeneration``.
+
+    ``issues``, ``seconds``, ``knobs``, and ``standing`` are JSON objects.
 
     Without embeddings, it has no ``dimensions`` and no ``embedder``. It has no ``token`` if other
     transactions kept committing.
@@ -39,6 +53,7 @@ class StoredGeneration(TypedDict):
     grown: Figure
     id: str
     issues: str
+    knobs: str
     levels: list[Count]
     merged: Count
     modularity: Figure
@@ -53,6 +68,7 @@ class StoredGeneration(TypedDict):
     settings: str
     sizes: list[Count]
     split: Count
+    standing: str
     token: NotRequired[str | None]
 
 
@@ -142,6 +158,7 @@ class RelationshipsRow(TypedDict):
 
 
 _GENERATION = TypeAdapter(StoredGeneration)
+_SETTINGS = TypeAdapter(StoredSettings)
 _COUNTS, _SECONDS = TypeAdapter(dict[str, Count]), TypeAdapter(dict[str, Figure])
 
 
@@ -185,6 +202,8 @@ def generation_properties(generation: Generation, **more: object) -> Row:
         "settings": generation.settings,
         "common": list(generation.common),
         "grown": generation.grown,
+        "knobs": json.dumps(generation.knobs, sort_keys=True),
+        "standing": json.dumps(generation.standing, sort_keys=True),
         **more,
     }
 
@@ -220,7 +239,13 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         settings=stored["settings"],
         common=tuple(stored["common"]),
         grown=stored["grown"],
+        knobs=_settings(stored["knobs"], f"{what}, knobs"),
+        standing=_settings(stored["standing"], f"{what}, standing"),
     )
+
+
+def _settings(text: str, what: str) -> dict[str, object]:
+    return cast("dict[str, object]", parse_stored(_SETTINGS, text, what, REMAKE))
 
 
 def partition_row(partition: Partition) -> Row:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pgs_neo4j.config import SHAPING, PGSConfig
 from pgs_neo4j.model import Answer, GraphMapping
+from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.runs import answers
@@ -57,4 +58,5 @@ def restore_order(stored: StoredRun, mapping: GraphMapping, config: PGSConfig) -
         structure_only=stored.request["structure_only"],
         search_answer=properties.get("known"),
         request=stored.request,
+        chosen=ChosenSettings(),
     )

@@ -13,6 +13,7 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
+from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.partitioning.order import OpenGDS
 from pgs_neo4j.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.log import RunLog
@@ -31,8 +32,9 @@ class RunOrder:
 
     ``structure_only`` asks a graph in which no node has text. ``search_answer`` is an answer from a
     search that the run should go beyond. ``run_id`` is the id of a new run if the caller has chosen
-    one. ``request`` is the JSON data that distinguishes this
-    request from all others.
+    one. ``request`` is the JSON data that distinguishes this request from all others. ``chosen``
+    says which settings of partitioning a person chose; without it, all of them count as chosen.
+    ``redefined``: the graph has no partitions of its present definition.
     """
 
     question: str
@@ -47,6 +49,8 @@ class RunOrder:
     idempotency_key: str | None = None
     run_id: str | None = None
     request: dict[str, Any] = field(default_factory=dict)
+    chosen: ChosenSettings | None = None
+    redefined: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +157,9 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     if not order.structure_only and not texts:
         why = f"none of its {nodes:,} nodes has text in {properties}" if properties else NO_TEXT
         raise NoTextError(
-            f"graph {name} has nothing to read: {why}; name a property that holds text with 'pgs "
-            "graph add --replace --text', or ask about the structure alone with --structure-only "
-            "(structure_only=True)"
+            f"graph {name} has nothing to read: {why}; name a property that holds text with "
+            f"'pgs graph add {name} --replace --text PROPERTY', or ask about the structure alone "
+            "with --structure-only (structure_only=True)"
         )
 
 

@@ -20,10 +20,10 @@ from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
 from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
-from pgs_neo4j.pgs.record import prepare, shares_replies
+from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
-from pgs_neo4j.sweeping.fit import fitting_limit, pass_size, repartition_command
+from pgs_neo4j.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
 from pgs_neo4j.sweeping.material import fit_frame, read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.sweeping.paid import find_paid
@@ -63,13 +63,13 @@ def plus(cost: float | None, more: float | None) -> float | None:
 async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     """Route the question and pack the routed partitions.
 
-    A graph that changed is partitioned first. The only call that may cost anything embeds a
-    question at an endpoint. Raises UsageError and DatabaseError.
+    No partitions are replaced; those of a graph without any are made. The only call that may cost
+    anything embeds a question at an endpoint. Raises UsageError and DatabaseError.
     """
     check_order(order)
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
-    partitioning = (await prepare(order, tools)).partitioning
+    partitioning, partitions_note = await prepare_plan(order, tools)
     selection = await select_partitions(order, tools, partitioning)
     routing = await route_question(order, tools, partitioning, selection.partitions)
     usual = await _usual(order, tools)
@@ -94,7 +94,8 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         high=high,
         low_uncached=least_uncached(tools.calls.budget, priced),
         budget=_crossed_limit(tools, sweeps, synthesis),
-        advice=_advise(order, tools, partitioning.partitions, sweeps),
+        advice=_advise(order, tools, partitioning, sweeps),
+        partitions_note=partitions_note,
         contexts=(
             *tools.calls.contexts.describe(tools.readers),
             *await describe_text_limits([tools.space.embedder]),
@@ -232,24 +233,26 @@ def _plan_flagged(
 def _advise(
     order: RunOrder,
     tools: RunTools,
-    partitions: Sequence[Partition],
+    partitioning: Partitioning,
     sweeps: Sequence[PlannedSweep],
 ) -> str:
     """Return how to get partitions that one pass shows whole.
 
     Empty if one pass shows each of the planned ones. Partitions of a single node do not count,
-    because they cannot be divided.
+    because they cannot be divided. Partitions that were already made within the limit that would be
+    advised have none either, because making them again would change nothing.
     """
-    config, sizes = order.config, {part.id: part.size for part in partitions}
+    config, sizes = order.config, {part.id: part.size for part in partitioning.partitions}
     large = sum(sweep.passes > 1 and sizes[sweep.partition] > 1 for sweep in sweeps)
     if not large:
         return ""
     most = tools.calls.pass_tokens(tools.sweep_llm, config.max_pass_tokens, config.sweep_max_tokens)
     fitting = fitting_limit(pass_size(config.max_pass_characters, most))
-    limit = min(fitting, config.max_partition_tokens)
+    if not is_narrower(fitting, partitioning.generation.knobs):
+        return ""
     return (
         f"partitions longer than one pass ({large:,} of {len(sweeps):,}) are read in parts; run "
-        f"{repartition_command(limit)}, so that one pass shows a partition whole"
+        f"{repartition_command(order.graph, fitting)}, so that one pass shows a partition whole"
     )
 
 

@@ -22,9 +22,11 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.events import RunStarted
+from pgs_neo4j.model import Drift
+from pgs_neo4j.partitioning.drift import check_drift
 from pgs_neo4j.partitioning.ensure import ensure_partitions
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.partitioning.result import Partitioning, read_generation
+from pgs_neo4j.partitioning.result import Partitioning, read_current, read_generation
 from pgs_neo4j.pgs.left import check_left
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_texts
 from pgs_neo4j.retrieval.space import QuestionVector
@@ -33,6 +35,7 @@ from pgs_neo4j.runs.recording import Recording, hold
 from pgs_neo4j.runs.runs import Handle, StoredRun
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
+from pgs_neo4j.text.shown import counted
 
 ATTEMPTS = 3  # to begin on a generation before it is taken away
 
@@ -89,30 +92,69 @@ async def prepare(order: RunOrder, tools: RunTools) -> Prepared:
     Raises NoTextError when no node has text.
     """
     began = perf_counter()
+    await _check_session(order, tools)
+    partitioning = await ensure_partitions(*_partition_order(order, tools))
+    tools.log.note_seconds("partition", perf_counter() - began)
+    check_texts(order, partitioning.generation.node_count, partitioning.generation.texts)
+    return Prepared(partitioning)
+
+
+async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, str]:
+    """Return the partitions that a plan describes, and what to say about them, often nothing.
+
+    A plan replaces no partitions: it makes them only for a graph that has none, or none of its
+    present definition. Raises as ``prepare``.
+    """
+    await _check_session(order, tools)
+    current = await read_current(tools.db, order.graph, centroids=False, known=tools.known)
+    if current is None or order.redefined:
+        made = (await prepare(order, tools)).partitioning
+        why = "has a new definition" if current else "had no partitions"
+        return made, f"the graph {why}, so {counted(len(made.partitions), 'partition')} were made"
+    drift = await check_drift(*_partition_order(order, tools))
+    check_texts(order, current.generation.node_count, current.generation.texts)
+    return current, "" if drift is None else _outdated(drift)
+
+
+def _outdated(drift: Drift) -> str:
+    """Return what a plan of partitions says that a question would replace first."""
+    if drift.settings_changed:
+        return (
+            "these are the present partitions; with the settings given here, a question makes "
+            "others first, which changes the figures"
+        )
+    if drift.changed:
+        return (
+            "the graph has changed since its partitions were made; a question updates them first, "
+            "which changes the figures"
+        )
+    return ""
+
+
+async def _check_session(order: RunOrder, tools: RunTools) -> None:
     if not order.mapping.has_text:
         check_texts(order, nodes=0, texts=0)
     await ensure_schema(tools.db)
     if order.mode != "full":
         await session.check_exists(tools.db, order.graph, order.session)
-    partitioning = await ensure_partitions(
-        PartitionOrder(
-            graph=order.graph,
-            mapping=order.mapping,
-            config=order.config,
-            when_busy="reuse",
-            centroids=False,
-        ),
-        PartitionTools(
-            db=tools.db,
-            open_gds=tools.open_gds,
-            space=tools.space,
-            on_event=tools.log.on_event,
-            known=tools.known,
-        ),
+
+
+def _partition_order(order: RunOrder, tools: RunTools) -> tuple[PartitionOrder, PartitionTools]:
+    wanted = PartitionOrder(
+        graph=order.graph,
+        mapping=order.mapping,
+        config=order.config,
+        when_busy="reuse",
+        centroids=False,
+        chosen=order.chosen,
     )
-    tools.log.note_seconds("partition", perf_counter() - began)
-    check_texts(order, partitioning.generation.node_count, partitioning.generation.texts)
-    return Prepared(partitioning)
+    return wanted, PartitionTools(
+        db=tools.db,
+        open_gds=tools.open_gds,
+        space=tools.space,
+        on_event=tools.log.on_event,
+        known=tools.known,
+    )
 
 
 @asynccontextmanager

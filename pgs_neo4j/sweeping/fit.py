@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
@@ -31,6 +32,12 @@ def most_tokens(size: float) -> int:
     return math.floor(FULL_SHARE * size)
 
 
-def repartition_command(limit: int) -> str:
-    """Return the command that makes partitions which one pass shows whole."""
-    return f"'pgs partition --force --max-partition-tokens {limit}'"
+def is_narrower(limit: int, knobs: Mapping[str, object]) -> bool:
+    """Return whether ``limit`` would divide partitions further that were made with ``knobs``."""
+    made = knobs.get("max_partition_tokens")
+    return not isinstance(made, int) or limit < made
+
+
+def repartition_command(graph: str, limit: int) -> str:
+    """Return the command that makes partitions of a graph which one pass shows whole."""
+    return f"'pgs partition --graph {graph} --force --max-partition-tokens {limit}'"

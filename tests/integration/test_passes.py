@@ -115,8 +115,8 @@ async def test_a_plan_and_the_doctor_say_when_partitions_exceed_a_pass(
 ) -> None:
     plan = await engine.plan("Why?")
     assert plan.advice == (
-        "partitions longer than one pass (1 of 1) are read in parts; run 'pgs partition --force "
-        "--max-partition-tokens 3000', so that one pass shows a partition whole"
+        "partitions longer than one pass (1 of 1) are read in parts; run 'pgs partition --graph "
+        "papers --force --max-partition-tokens 3000', so that one pass shows a partition whole"
     )
     assert (await engine.plan("Why?", max_pass_characters=500_000)).advice == ""
     checks = {check.name: check for check in await engine.doctor()}
@@ -126,6 +126,7 @@ async def test_a_plan_and_the_doctor_say_when_partitions_exceed_a_pass(
     knobs: dict[str, Any] = ONE_PARTITION | {"embedder": "none", "max_partition_tokens": 3000}
     async with engine_on(endpoint, **knobs, max_pass_characters=17_000, models=small) as pgs:
         await pgs.add_graph("papers", MAPPING)
+        await pgs.partition("papers")  # a plan itself replaces no partitions
         plan = await pgs.plan("Why?", full_sweep=True)
         assert plan.advice == ""
         assert {sweep.passes for sweep in plan.sweeps} == {1}

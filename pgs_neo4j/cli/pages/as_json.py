@@ -37,6 +37,7 @@ def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
         "low_uncached": plain_data(forecast.low_uncached),
         "budget": forecast.budget,
         "advice": forecast.advice,
+        "partitions_note": forecast.partitions_note,
         "contexts": dict(forecast.contexts),
         "context_advice": list(forecast.context_advice),
         "routing": plain_data(forecast.routing),

@@ -21,6 +21,7 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
     total = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     rows = [
         ("Sweeps", sweeps(plan)),
+        ("Partitions", one_line(plan.partitions_note)),
         ("Why", one_line(shared_reason(plan))),
         ("Synthesis", calls(plan.synthesis)),
         ("Total", f"{counted(plan.calls, 'call')}, {total}"),

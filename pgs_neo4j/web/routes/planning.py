@@ -24,6 +24,7 @@ class PlannedCost(BaseModel):
 class PlannedRun(BaseModel):
     """What a question would read and cost. ``budget`` says what a limit would leave out.
 
+    ``partitions_note`` says if partitions were made, or if a question would replace them first.
     ``contexts`` say what each model can take at once, and where that is known from.
     """
 
@@ -43,6 +44,7 @@ class PlannedRun(BaseModel):
     cost: PlannedCost
     budget: str
     advice: str
+    partitions_note: str
     contexts: dict[str, str]
     context_advice: list[str]
     note: str
@@ -70,6 +72,7 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
     names = (
         *("graph", "mode", "generation", "sweep_model", "synthesis_model", "synthesis"),
         *("flagged", "calls", "cached", "input_tokens", "output_tokens", "budget", "advice"),
+        "partitions_note",
     )
     return PlannedRun(
         session=body.session,

@@ -8,6 +8,7 @@ from pgs_neo4j.doctor import graphs
 from pgs_neo4j.doctor.graphs import examine_graphs
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 from pgs_neo4j.model import GraphMapping
+from tests.unit.partitioning.conftest import generation_of_sizes, stored_partitions
 from tests.unit.survey.samples import label, of, text, vector
 
 PLAIN = StoredGraph("papers", GraphMapping(text=("body",)))
@@ -44,11 +45,15 @@ def world(monkeypatch):
 class Partitions:
     """A database that counts the partitions of any generation."""
 
-    def __init__(self, count: int = 9, large: int = 0) -> None:
+    def __init__(self, count: int = 9, large: int = 0, limit: int = 100_000) -> None:
         self.answer: dict[str, int] | Exception = {"partitions": count, "large": large}
         self.asked: list[dict] = []
+        current = generation_of_sizes(knobs={"max_partition_tokens": limit})
+        self.generation = stored_partitions(current, 0)["read_current"]
 
     async def read(self, query, **values):
+        if "tokens" not in values:
+            return self.generation
         self.asked.append(values)
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -95,7 +100,10 @@ async def test_partitions_longer_than_a_pass_are_a_warning_with_the_remedy(world
     assert db.asked == [{"generation": "g7", "tokens": 31_085}]
     assert check.status == "warning"
     assert check.detail == "3 of 9 are longer than one pass, so they are read in parts"
-    assert "'pgs partition --force --max-partition-tokens 25000'" in check.fix
+    assert "'pgs partition --graph done --force --max-partition-tokens 25000'" in check.fix
+    for limit, advised in ((25_001, True), (25_000, False), (2_000, False)):
+        checks = await examine(db=Partitions(large=3, limit=limit), size=36_571.4)
+        assert ("partitions of done" in checks) is advised, "what was followed is not repeated"
     db.answer = QueryError("no such property")
     check = (await examine(db=db))["partitions of done"]
     assert (check.status, check.detail) == ("failed", "no such property")

@@ -50,7 +50,8 @@ def partition(
     """Divide a graph into partitions.
 
     Reuses the current partitions while the graph does not change. 'pgs ask' partitions by itself.
-    Options apply to this call only; set them in pgs.toml or the environment to keep them.
+    Options stay with the partitions that they make, until other ones are given or set in pgs.toml
+    or the environment.
 
     \b
       pgs partition --graph papers
@@ -79,12 +80,8 @@ async def _partition(
         output.write_json(json_of.partitioning(partitioning))
     else:
         output.write_lines(describe(partitioning))
-    changed = {name: value for name, value in knobs.items() if value is not None}
-    if changed and not quiet:
-        named = " ".join(f"PGS_{name.upper()}={value}" for name, value in changed.items())
-        output.note(
-            f"'pgs ask' repartitions the graph unless you give it the same settings: {named}"
-        )
+    if not quiet and any(value is not None for value in knobs.values()):
+        output.note("these settings stay with the partitions until others are given or configured")
 
 
 def describe(partitioning: Partitioning) -> list[str]:

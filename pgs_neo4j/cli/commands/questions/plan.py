@@ -54,7 +54,8 @@ def plan(
 ) -> None:
     """Show what a question would read and cost.
 
-    Takes the options of 'pgs ask' and calls no language model. Partitions the graph if needed.
+    Takes the options of 'pgs ask' and calls no language model. Partitions a graph that has no
+    partitions yet, and replaces none.
     Passes with a cached reply cost nothing. The figures ignore the search of --top-k, calls that
     --hedge repeats, an early end by --timeout, and a stored answer that --idempotency-key would
     return. (A paid embedding endpoint is asked for one vector.)

@@ -163,7 +163,7 @@ export function drawPlan(place, plan) {
       ["Model", plan.sweep_model],
     ]),
     ...contexts(plan),
-    [plan.budget, plan.note, plan.advice].filter(Boolean).map((text) => h("p", { class: "note" }, text)),
+    [plan.partitions_note, plan.budget, plan.note, plan.advice].filter(Boolean).map((text) => h("p", { class: "note" }, text)),
     plan.sweeps.length
       ? table("Partitions that would be read", ["Partition", "Nodes", "Passes", "Input tokens", "Why"],
           plan.sweeps.map((/** @type {any} */ one) => [
