@@ -33,7 +33,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types")
 VIEW = {"labels", "relationship_types"}
-REPLACE = "store it again with 'pgs graph add --replace', or remove it with 'pgs graph remove'"
+REPLACE = (
+    "store it again with 'pgs graph add NAME --replace', or remove it with 'pgs graph remove NAME'"
+)
 _OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
 

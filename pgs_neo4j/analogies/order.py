@@ -48,6 +48,6 @@ def check_analogies(order: AnalogyOrder, tools: AnalogyTools) -> None:
     if not order.mapping.has_text:
         raise NoTextError(
             f"graph {order.graph} names no text to compare; name a property that holds text with "
-            "'pgs graph add --replace --text'"
+            f"'pgs graph add {order.graph} --replace --text PROPERTY'"
         )
     tools.calls.budget.check({tools.llm.name: is_free(tools.llm)})

@@ -96,7 +96,7 @@ SearchModeOption = Annotated[
     typer.Option(
         "--search-mode",
         metavar="MODE",
-        help="How --top-k finds them, as 'pgs search --mode'; else as routing does.",
+        help="How --top-k finds them, as in the modes of 'pgs search'; else as routing does.",
     ),
 ]
 KeyOption = Annotated[

@@ -99,8 +99,8 @@ def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphM
         return Space("none")
     if name == "stored" and not mapping.embedding:
         raise MappingError(
-            "the embedder 'stored' needs the mapping to name an embedding property; add one "
-            "with 'pgs graph add --embedding PROPERTY', or choose another PGS_EMBEDDER"
+            "the embedder 'stored' needs the mapping to name an embedding property; add one with "
+            "'pgs graph add NAME --replace --embedding PROPERTY', or choose another PGS_EMBEDDER"
         )
     model = mapping.embedding_model
     made = embedder is not None and embedder.name == model

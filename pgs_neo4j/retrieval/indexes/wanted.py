@@ -107,7 +107,8 @@ def want_facts(
     if not embedding:
         raise MappingError(
             "an index on facts needs a mapping that names the property with the vectors of "
-            "relationships; add it with 'pgs graph add --relationship-embedding PROPERTY'"
+            "relationships; add it with "
+            "'pgs graph add NAME --replace --relationship-embedding PROPERTY'"
         )
     if not sizes:
         raise MappingError(

@@ -67,9 +67,9 @@ def show(
 ) -> None:
     """Show a document: where it comes from, what it adds, and its chunks.
 
-    A document is stale if another model, prompt, or schema extracted it ('pgs ingest --refresh'
-    extracts it again), or if it was loaded or divided by other rules (the next ingestion writes it
-    again).
+    A document is stale if another model, prompt, or schema extracted it ('pgs ingest PATH --graph
+    NAME --refresh' extracts it again), or if it was loaded or divided by other rules (the next
+    ingestion writes it again).
     """
     run(_show(name, graph, as_json=as_json))
 
