@@ -1,7 +1,6 @@
 """Partitions stay with the settings that they were made with, until a person changes these."""
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.events import Warned
 from tests.database import alter
 from tests.engines import engine_on, without_models
@@ -93,13 +92,18 @@ async def test_a_plan_makes_first_partitions_only_and_says_so(endpoint, db):
 
 
 async def test_advice_to_make_smaller_partitions_is_not_repeated_once_it_was_followed(endpoint, db):
-    await made(endpoint, db, min_community_size=1)
-    async with engine_on(endpoint, embedder="none") as pgs:
-        small = {"scripted": {"context": 3000}}
-        pgs.settings = pgs.settings.model_copy(update={"models": entries(small)})
-        advice = (await pgs.plan("Why?", graph="papers", sweep_max_tokens=800)).advice
+    mapping = await papers(db)
+    await alter(
+        db, "MATCH (p:Paper) SET p.abstract = reduce(t = '', i IN range(1, 40) | t + ' so')"
+    )
+    async with without_models(endpoint, embedder="none") as pgs:
+        await pgs.add_graph("papers", mapping)
+        await pgs.partition("papers", min_community_size=160, target_partition_max=200)
+    async with engine_on(endpoint, embedder="none", max_pass_characters=17_000) as pgs:
+        advice = (await pgs.plan("Why?", graph="papers")).advice
         command = "pgs partition --graph papers --force --max-partition-tokens "
         assert command in advice
         tokens = int(advice.split(command)[1].split("'")[0])
         await pgs.partition("papers", force=True, max_partition_tokens=tokens)
-        assert (await pgs.plan("Why?", graph="papers", sweep_max_tokens=800)).advice == ""
+        plan = await pgs.plan("Why?", graph="papers", full_sweep=True)
+        assert (plan.advice, {sweep.passes for sweep in plan.sweeps}) == ("", {1})
