@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.shown import one_line
 
-PAGE = "'pgs manual extending' has an example"
+PAGE = "'pgs help extending' has an example"
 
 
 @dataclass(frozen=True, slots=True)

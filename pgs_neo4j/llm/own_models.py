@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.errors import EmbeddingError, ModelError, PGSError
 from pgs_neo4j.model import Completion
 
-PAGE = "see 'pgs manual extending'"
+PAGE = "see 'pgs help extending'"
 
 
 @contextmanager

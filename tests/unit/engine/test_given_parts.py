@@ -66,7 +66,7 @@ def test_a_model_that_cannot_be_one_is_refused(given: object, words: str) -> Non
     with pytest.raises(ConfigError) as refused:
         check_given("sweep_llm", given, MODEL)
     assert words in str(refused.value)
-    assert "class" in words or "pgs manual extending" in str(refused.value)
+    assert "class" in words or "pgs help extending" in str(refused.value)
 
 
 def test_what_is_whole_is_taken() -> None:
