@@ -25,6 +25,7 @@ from pgs_neo4j.model.graph import split_property
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.partitioning.rows import definition_of
 from pgs_neo4j.runs import feedback, session
+from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.shown import counted
 
 ATTEMPTS = 3  # to store a mapping that other processes change at the same time
@@ -33,9 +34,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types")
 VIEW = {"labels", "relationship_types"}
-REPLACE = (
-    "store it again with 'pgs graph add NAME --replace', or remove it with 'pgs graph remove NAME'"
-)
 _OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
 
@@ -270,7 +268,7 @@ def is_other(definition: object, mapping: GraphMapping) -> bool:
     if not definition:
         return False
     try:
-        return mapping_from(definition, "a generation") != mapping
+        return mapping_from(definition, "") != mapping
     except StoredDataError:
         return True
 
@@ -281,20 +279,25 @@ def mapping_from(stored: object, graph: str) -> GraphMapping:
     A key that is missing or unknown may have narrowed the view. So labels and types must be there,
     and nothing else may be. Raises StoredDataError.
     """
-    what = f"the mapping of {graph[:SHOWN]}"
-    keys = parse_stored(_OBJECT, stored, what, REPLACE).keys()
+    name = shell_word(graph[:SHOWN])
+    what = f"the mapping of graph {graph[:SHOWN]}"
+    fix = (
+        f"store it again with 'pgs graph add {name} --replace', and the options that 'pgs inspect' "
+        f"proposes, or remove it with 'pgs graph remove {name}'"
+    )
+    keys = parse_stored(_OBJECT, stored, what, fix).keys()
     known = {field.name for field in fields(GraphMapping)}
     for missing in sorted(VIEW - keys):
-        raise unreadable(what, f"{missing} is missing", REPLACE)
+        raise unreadable(what, f"{missing} is missing", fix)
     if keys - known:
-        raise unreadable(what, "it has a part that is not known", REPLACE)
-    return parse_stored(_MAPPING, stored, what, REPLACE)
+        raise unreadable(what, "it has a part that is not known", fix)
+    return parse_stored(_MAPPING, stored, what, fix)
 
 
 def _read_mapping(row: Row, *, replace: bool) -> GraphMapping | None:
     """Return a stored mapping; None if it cannot be read, and is to be replaced anyway."""
     try:
-        return mapping_from(row["mapping"], f"graph {row['name']}")
+        return mapping_from(row["mapping"], str(row["name"]))
     except StoredDataError:
         if not replace:
             raise
@@ -302,7 +305,7 @@ def _read_mapping(row: Row, *, replace: bool) -> GraphMapping | None:
 
 
 def _stored(row: dict[str, Any]) -> StoredGraph:
-    mapping = mapping_from(row["mapping"], f"graph {row['name']}")
+    mapping = mapping_from(row["mapping"], str(row["name"]))
     return StoredGraph(
         name=row["name"],
         mapping=mapping,

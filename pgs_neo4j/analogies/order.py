@@ -12,6 +12,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM, Embedder, is_free
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.add_command import text_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,6 @@ def check_analogies(order: AnalogyOrder, tools: AnalogyTools) -> None:
     if not order.mapping.has_text:
         raise NoTextError(
             f"graph {order.graph} names no text to compare; name a property that holds text with "
-            f"'pgs graph add {order.graph} --replace --text PROPERTY'"
+            f"{text_command(order.graph, order.mapping)}"
         )
     tools.calls.budget.check({tools.llm.name: is_free(tools.llm)})

@@ -59,10 +59,7 @@ NOTHING_KNOWN = (
     "Nothing was found that matches the question, so no model was asked to answer it. The "
     "database has changed since the graph was partitioned."
 )
-NO_PARTITIONS = (
-    "the graph has no partitions, so what was not found could not be looked for; make them with "
-    "'pgs partition'"
-)
+NO_PARTITIONS = "the graph has no partitions, so what was not found could not be looked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +271,8 @@ async def _check(
     if not read.missing:
         return ()
     if record.partitioning is None:
-        tools.log.warn(NO_PARTITIONS)
+        make = f"'pgs partition --graph {order.run.graph}'"
+        tools.log.warn(f"{NO_PARTITIONS}; make them with {make}")
     return await check_missing(
         tools.db,
         order.run.mapping,

@@ -99,7 +99,8 @@ class Browser:
         if page is None:
             await self._core.current(await self._core.graph(view.name), centroids=False)
             raise UnknownPartitionError(
-                f"graph {view.name} has no partition {partition_id}; 'pgs partitions' lists them"
+                f"graph {view.name} has no partition {partition_id}; "
+                f"'pgs partitions --graph {view.name}' lists them"
             )
         return page
 

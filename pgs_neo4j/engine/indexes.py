@@ -13,6 +13,7 @@ from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_in
 from pgs_neo4j.retrieval.indexes.wanted import WantedIndex, want_facts, want_text, want_vectors
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.survey.weighing import count_embedding_sizes
+from pgs_neo4j.text.add_command import EXTEND
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class Indexes:
         if not sizes:
             raise MappingError(
                 f"no sampled node of graph {stored.name} holds a vector in "
-                f"{mapping.embedding!r}, so there is nothing to index; correct it with "
-                "'pgs graph add'"
+                f"{mapping.embedding!r}, so there is nothing to index; run {EXTEND} another "
+                "--embedding"
             )
         return max(sizes, key=lambda size: (sizes[size], size))

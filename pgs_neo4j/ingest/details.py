@@ -29,7 +29,8 @@ def find_document(documents: Mapping[str, StoredDocument], graph: str, name: str
     named = [one for one in documents.values() if one.name == name]
     if not named:
         raise UnknownDocumentError(
-            f"graph {graph} has no document {name[:80]}; 'pgs documents list' names them"
+            f"graph {graph} has no document {name[:80]}; "
+            f"'pgs documents list --graph {graph}' names them"
         )
     if len(named) > 1:
         ids = ", ".join(one.id for one in named[:3])
@@ -48,8 +49,8 @@ async def read_details(
     rows = await db.read(query, graph=graph, id=stored.id)
     if not rows:
         raise UnknownDocumentError(
-            f"document {stored.id} of graph {graph} was deleted just now; 'pgs documents list' "
-            "names those that are left"
+            f"document {stored.id} of graph {graph} was deleted just now; "
+            f"'pgs documents list --graph {graph}' names those that are left"
         )
     own, chunks = rows[0]["document"], rows[0]["chunks"]
     extractions = [EXTRACTION.validate_json(chunk["extraction"]) for chunk in chunks]

@@ -20,6 +20,7 @@ from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.requests import check_key
+from pgs_neo4j.text.add_command import text_command
 
 MAX_QUESTION = 20_000
 NO_TEXT = "its definition names no text"
@@ -158,8 +159,8 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
         why = f"none of its {nodes:,} nodes has text in {properties}" if properties else NO_TEXT
         raise NoTextError(
             f"graph {name} has nothing to read: {why}; name a property that holds text with "
-            f"'pgs graph add {name} --replace --text PROPERTY', or ask about the structure alone "
-            "with --structure-only (structure_only=True)"
+            f"{text_command(name, order.mapping)}, or ask about the structure alone with "
+            "--structure-only (structure_only=True)"
         )
 
 

@@ -25,6 +25,7 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.words import find_by_words
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
+from pgs_neo4j.text.add_command import EXTEND
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
 Kind = Literal["none", "stored", "texts", "digests"]
@@ -99,8 +100,8 @@ def choose(name: EmbedderName | None, embedder: Embedder | None, mapping: GraphM
         return Space("none")
     if name == "stored" and not mapping.embedding:
         raise MappingError(
-            "the embedder 'stored' needs the mapping to name an embedding property; add one with "
-            "'pgs graph add NAME --replace --embedding PROPERTY', or choose another PGS_EMBEDDER"
+            "the embedder 'stored' needs the mapping to name an embedding property; run "
+            f"{EXTEND} --embedding PROPERTY, or choose another PGS_EMBEDDER"
         )
     model = mapping.embedding_model
     made = embedder is not None and embedder.name == model

@@ -148,8 +148,9 @@ async def check_exists(db: Database, graph: str, session: str) -> None:
     rows = await db.read(queries.get("runs/session_by_uid"), uid=keys.session_uid(graph, session))
     if not rows:
         raise UnknownSessionError(
-            f"graph {graph} has no session {session}; 'pgs sessions list' shows those it has, "
-            "and a question in mode 'full' starts one"
+            f"graph {graph} has no session {session}; "
+            f"'pgs sessions list --graph {graph}' shows those it has, and a question in mode "
+            "'full' starts one"
         )
 
 

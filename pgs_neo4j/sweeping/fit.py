@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 
 SURE_SHARE = 0.7  # of a pass; instructions, neighbors, margins, and relationships take the rest
@@ -40,4 +41,5 @@ def is_narrower(limit: int, knobs: Mapping[str, object]) -> bool:
 
 def repartition_command(graph: str, limit: int) -> str:
     """Return the command that makes partitions of a graph which one pass shows whole."""
-    return f"'pgs partition --graph {graph} --force --max-partition-tokens {limit}'"
+    name = shell_word(graph)
+    return f"'pgs partition --graph {name} --force --max-partition-tokens {limit}'"

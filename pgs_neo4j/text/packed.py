@@ -42,5 +42,5 @@ def damaged() -> StoredDataError:
     """Return the error for packed data that cannot be read."""
     return StoredDataError(
         "an index that pgs stored was changed by another program, or is damaged; make it again "
-        "with 'pgs partition --force'"
+        "with 'pgs partition --graph NAME --force', where NAME is its graph"
     )

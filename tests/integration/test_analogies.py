@@ -351,7 +351,8 @@ async def test_a_structural_search_shows_analogies(pgs: PGS, db: Database) -> No
     await alter(db, unfinished)
     plain = await pgs.search("market3word5", graph="notes", mode="structural", top_k=50)
     (path,) = [path for path in plain.paths if path.name == "analogies"]
-    assert (path.count, path.method) == (0, "no analogies were made; 'pgs analogies' makes them")
+    assert path.count == 0
+    assert path.method == "no analogies were made; 'pgs analogies --graph notes' makes them"
     await pgs.analogies("notes")
     assert await linked(db) == true_pairs()
     found = await pgs.search("market3word5", graph="notes", mode="structural", top_k=50)

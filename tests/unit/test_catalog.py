@@ -55,9 +55,9 @@ def test_a_mapping_that_pgs_did_not_write_is_refused_and_not_quoted(
     stored: object, why: str
 ) -> None:
     with pytest.raises(StoredDataError, match=why) as caught:
-        mapping_from(stored, "graph papers")
+        mapping_from(stored, "papers")
     assert "the mapping of graph papers was changed by another program" in str(caught.value)
-    assert "pgs graph add NAME --replace" in str(caught.value)
+    assert "pgs graph add papers --replace" in str(caught.value)
     assert "Secret" not in str(caught.value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j.cli.pages.text import labeled
 from pgs_neo4j.model import Drift, Origin
+from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.shown import counted, one_line, percent
 
 COLUMN = 17  # columns of the labels on the left
@@ -46,7 +47,7 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
     if moved is None:
         return [
             f"graph {name} is not partitioned yet, so there is nothing to compare it with; "
-            f"'pgs partition' makes the first partitions"
+            f"'pgs partition --graph {shell_word(name)}' makes the first partitions"
         ]
     rows = [("graph", name), ("committed since", _committed(moved))]
     rows += _scanned(moved) if moved.committed else []

@@ -1,4 +1,4 @@
-"""Commands to paste: the one that stores a graph, and the one that asks it. Pure."""
+"""Commands to paste: those that store the domains of a graph, and the one that asks it. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.cli.pages.shell_words import command_line
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
+from pgs_neo4j.text.add_command import add_command
+from pgs_neo4j.text.shell_words import command_line
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Domain, Proposal
@@ -18,33 +18,6 @@ if TYPE_CHECKING:
 LONGEST = 40
 """Characters of a name that is made of a label."""
 FIRST_QUESTION = "What is this graph about, and what is missing?"
-
-
-def add_command(name: str, mapping: GraphMapping) -> str:
-    """Return a mapping's ``pgs graph add`` command, to paste into a shell."""
-    options = (
-        ("--label", mapping.labels),
-        ("--relationship-type", mapping.relationship_types),
-        ("--text", mapping.text),
-        ("--title", (*mapping.titles, mapping.title)),
-        ("--key", (*mapping.keys, mapping.key)),
-        ("--weight", (mapping.weight,)),
-        ("--relationship-weight", (mapping.relationship_weight,)),
-        ("--embedding", (mapping.embedding,)),
-        ("--embedding-model", (mapping.embedding_model,)),
-        ("--relationship-name", (mapping.relationship_name,)),
-        ("--relationship-text", (mapping.relationship_text,)),
-        ("--relationship-embedding", (mapping.relationship_embedding,)),
-        ("--chunk-label", mapping.chunk_labels),
-        ("--mention-type", mapping.mention_types),
-    )
-    words = ["pgs", "graph", "add", name]
-    for option, values in options:
-        for value in values:
-            if value is not None:
-                # Only this form accepts a name that begins with a dash.
-                words += [f"{option}={value}"] if value.startswith("-") else [option, value]
-    return command_line(words)
 
 
 def domain_commands(domains: Sequence[tuple[Domain, Proposal]]) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages import checks_page
 from pgs_neo4j.cli.pages.run_words import resume_command
-from pgs_neo4j.cli.pages.shell_words import shell_word
 from pgs_neo4j.cli.pages.text import labeled, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import distinct, name_of
+from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.shown import counted, money, one_line, partition_names
 
 HOW_TO_GET_A_MODEL = (

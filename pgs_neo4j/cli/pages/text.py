@@ -10,6 +10,8 @@ from dataclasses import dataclass
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
+_COMMAND = re.compile(r"'pgs [^'\n]*'")
+_HELD = "\x00"  # stands for a space at which no line ends
 LABEL = 10  # columns of the labels on the left
 LONGEST_ITEM = 3  # lines
 
@@ -44,14 +46,17 @@ def _columns_of(letter: str) -> int:
 
 
 def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]:
-    """Return a label and the text beside it, wrapped from ``column`` on."""
+    """Return a label and the text beside it, wrapped from ``column`` on.
+
+    A command in quotes stays on one line, since a shell would run each line of it by itself.
+    """
     body = textwrap.wrap(
-        text,
+        _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text),
         max(30, width - column),
         break_on_hyphens=False,
         break_long_words=False,
     ) or [""]
-    first, *rest = body
+    first, *rest = (line.replace(_HELD, " ") for line in body)
     return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
 
 

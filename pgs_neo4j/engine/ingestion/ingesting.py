@@ -251,7 +251,8 @@ class Ingester:
         wanted = dict.fromkeys(documents)
         if unknown := [id_ for id_ in wanted if not (id_ in stored or begun.has(id_))]:
             raise UnknownDocumentError(
-                f"graph {graph} has no document {unknown[0]}; 'pgs documents list' names them"
+                f"graph {graph} has no document {unknown[0]}; "
+                f"'pgs documents list --graph {graph}' names them"
             )
         gone = [stored[id_] for id_ in wanted if id_ in stored]
         label = gone[0].label if gone else begun.label

@@ -114,7 +114,7 @@ def refuse_empty(graph: str, view: View) -> None:
     if not len(view.ids):
         raise EmptyGraphError(
             f"graph {graph} has no nodes: its mapping matches nothing in the database, so "
-            "check it with 'pgs graph show' and 'pgs inspect'"
+            f"check it with 'pgs graph show {graph}' and 'pgs inspect'"
         )
 
 

@@ -17,6 +17,7 @@ from pgs_neo4j.retrieval.indexes.search_index import (
     IndexKind,
     SearchIndex,
 )
+from pgs_neo4j.text.add_command import EXTEND
 from pgs_neo4j.text.shown import one_line
 
 
@@ -55,7 +56,7 @@ def want_text(mapping: GraphMapping) -> tuple[WantedIndex, ...]:
     if not groups:
         raise MappingError(
             "a full-text index needs a mapping that names labels and properties with text; "
-            "add them with 'pgs graph add'"
+            f"run {EXTEND} --label LABEL --text PROPERTY"
         )
     return tuple(_want_words(labels, properties) for properties, labels in groups.items())
 
@@ -80,7 +81,7 @@ def want_vectors(mapping: GraphMapping, dimensions: int) -> tuple[WantedIndex, .
     if not mapping.labels or not embedding:
         raise MappingError(
             "a vector index needs a mapping that names labels and an embedding property; "
-            "add them with 'pgs graph add'"
+            f"run {EXTEND} --label LABEL --embedding PROPERTY"
         )
     return tuple(
         WantedIndex(
@@ -107,13 +108,12 @@ def want_facts(
     if not embedding:
         raise MappingError(
             "an index on facts needs a mapping that names the property with the vectors of "
-            "relationships; add it with "
-            "'pgs graph add NAME --replace --relationship-embedding PROPERTY'"
+            f"relationships; run {EXTEND} --relationship-embedding PROPERTY"
         )
     if not sizes:
         raise MappingError(
             f"no relationship holds a vector in {embedding!r}, so there is nothing to index; "
-            "correct it with 'pgs graph add'"
+            f"run {EXTEND} another --relationship-embedding"
         )
     totals: dict[int, int] = {}
     for (_, size), count in sizes.items():

@@ -33,7 +33,7 @@ async def find_analogies(
         k=k,
     )
     if not rows[0]["made"]:
-        return Hits("no analogies were made; 'pgs analogies' makes them")
+        return Hits(f"no analogies were made; 'pgs analogies --graph {graph}' makes them")
     alike = rows[0]["analogies"]
     return Hits(
         "skeletons of the best nodes",

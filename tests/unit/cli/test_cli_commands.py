@@ -27,7 +27,6 @@ from pgs_neo4j.cli.commands.graphs import graph as graphs
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
 from pgs_neo4j.cli.knob_options import help_of
-from pgs_neo4j.cli.pages.mapping_words import add_command
 from pgs_neo4j.demo.packages import PACKAGE_QUESTIONS
 from pgs_neo4j.doctor import Check
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
@@ -35,6 +34,7 @@ from pgs_neo4j.local import lockfile
 from pgs_neo4j.local.options import paths_of
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.model.ingest import DocumentOutcome
+from pgs_neo4j.text.add_command import add_command
 from tests.fakes.commands import StandIn, ingested, on_one_line, outcomes, pgs
 from tests.thorough import tries
 

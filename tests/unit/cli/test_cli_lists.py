@@ -49,7 +49,7 @@ def test_indexes_are_listed_and_json_keeps_its_keys(engine: StandIn) -> None:
     }  # fmt: skip
     assert (second["kind"], second["own"], second["analyzer"]) == ("text", False, "english")
     engine.replies["indexes"] = []
-    assert "'pgs index create --text'" in pgs("index", "list").stderr
+    assert "'pgs index create --graph NAME --text'" in pgs("index", "list").stderr
 
 
 def test_created_indexes_and_those_that_were_there_are_told(engine: StandIn) -> None:

@@ -139,7 +139,7 @@ def test_nothing_committed_is_nothing_scanned_and_before_partitions_nothing_comp
     ]
     (line,) = drift_words.checked(hostile, None, "cold", 80)
     assert line.startswith("graph [bold]red[/bold] 2Jtail is not partitioned yet")
-    assert "'pgs partition'" in line
+    assert "'pgs partition --graph '[bold]red[/bold] 2Jtail''" in line  # one word to a shell
 
 
 def test_a_scan_tells_what_it_found() -> None:

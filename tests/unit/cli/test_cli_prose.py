@@ -128,3 +128,13 @@ def test_wrapper_changes_nothing_but_spaces(pieces: list[str], width: int) -> No
             for line in wrapped.splitlines()
             if line.strip()[:1].isalpha()
         )
+
+
+def test_a_quoted_command_stays_on_one_line() -> None:
+    command = "'pgs partition --graph papers --force --max-partition-tokens 3000'"
+    lines = text.labeled("Advice", f"partitions are long; run {command}, so that one fits", 60)
+    assert [line.strip() for line in lines] == [
+        "Advice    partitions are long; run",
+        f"{command},",
+        "so that one fits",
+    ]

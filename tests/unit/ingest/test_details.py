@@ -44,7 +44,7 @@ def test_a_document_is_found_by_its_id_or_its_title_alone() -> None:
     assert find_document(documents(STORED), "notes", "a/curie.md") is STORED
     assert find_document(documents(STORED), "notes", "Curie") is STORED
     assert find_document(documents(STORED, other), "notes", "Curie") is other
-    with pytest.raises(UsageError, match="notes has no document x; 'pgs documents list'"):
+    with pytest.raises(UsageError, match="notes has no document x; 'pgs documents list --g"):
         find_document(documents(STORED), "notes", "x")
     twice = documents(STORED, replace(STORED, id="b/curie.md"))
     with pytest.raises(UsageError, match=r"2 documents of graph notes are called Curie; .*a/curie"):

@@ -38,7 +38,9 @@ def test_what_was_packed_comes_back() -> None:
     [None, 7, 10**12, "text", [1, 2], b"", b"\x00", pack(PLAIN)[:-5], pack(PLAIN) + b"x", PLAIN],
 )
 def test_anything_else_is_one_sentence(data: object) -> None:
-    with pytest.raises(StoredDataError, match=r"changed by another program.*pgs partition --force"):
+    with pytest.raises(
+        StoredDataError, match=r"another program.*'pgs partition --graph NAME --force'"
+    ):
         unpack(data)
 
 

@@ -147,7 +147,8 @@ async def _delete(
                 ids = [one.id for one in await pgs.ingest.documents(graph)]
                 if not ids:
                     raise UsageError(
-                        f"graph {graph} has no documents; 'pgs graph remove' removes its mapping"
+                        f"graph {graph} has no documents; 'pgs graph remove {graph}' removes its "
+                        "mapping"
                     )
                 what = f"this deletes {counted(len(ids), 'document')}, all of graph {graph}"
                 confirm(f"{what}, and its partitions, sessions, and mapping", yes=yes)

@@ -9,9 +9,10 @@ import typer
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.completion import complete_graphs
 from pgs_neo4j.cli.options import JsonOption, YesOption
-from pgs_neo4j.cli.pages.mapping_words import add_command, next_question, split_names
+from pgs_neo4j.cli.pages.mapping_words import next_question, split_names
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.add_command import add_command
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
 
@@ -73,7 +74,7 @@ def add(
         ),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace the stored definition of that name.")
+        bool, typer.Option("--replace", help="Replace the whole stored definition of that name.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,9 +82,10 @@ def add(
 
     Without --label, all labels are included; without --relationship-type, all types. 'pgs
     inspect' proposes the options. Storing the same view again changes nothing. Another view
-    needs --replace: the partitions are made again, and only unchanged texts still count as read
-    in its sessions. LABEL.PROPERTY after --text, --title, or --key is for nodes with that label
-    alone, and goes before a title or key for all.
+    needs --replace, and replaces all of the stored one: an option that is not given is unset, and
+    'pgs graph show NAME' prints those that are. The partitions are made again, and only unchanged
+    texts still count as read in its sessions. LABEL.PROPERTY after --text, --title, or --key is for
+    nodes with that label alone, and goes before a title or key for all.
 
     \b
       pgs graph add papers --label Paper --text abstract --title title --key doi

@@ -87,8 +87,8 @@ async def _list(*, as_json: bool) -> None:
         output.write_table(tables.indexes(indexes))
     else:
         output.note(
-            "there is no full-text or vector index; 'pgs index create --text' and 'pgs index "
-            "create --vectors' create them"
+            "there is no full-text or vector index; 'pgs index create --graph NAME --text' and "
+            "'pgs index create --graph NAME --vectors' create them"
         )
 
 

@@ -8,8 +8,9 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
-from pgs_neo4j.cli.pages.mapping_words import add_command, domain_commands
+from pgs_neo4j.cli.pages.mapping_words import domain_commands
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.add_command import add_command
 from pgs_neo4j.text.json_data import plain_data
 
 

@@ -142,6 +142,6 @@ def test_without_a_positive_weight_all_count_alike(raw: list[float]) -> None:
 
 
 def test_an_empty_view_is_refused_with_what_to_check() -> None:
-    with pytest.raises(EmptyGraphError, match=r"graph papers .* 'pgs graph show'"):
+    with pytest.raises(EmptyGraphError, match=r"graph papers .* 'pgs graph show papers'"):
         refuse_empty("papers", view_of([]))
     refuse_empty("papers", view_of([1]))

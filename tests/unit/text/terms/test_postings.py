@@ -105,7 +105,7 @@ def test_a_text_longer_than_a_batch_is_one_text(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_unknown_format_is_refused() -> None:
     (term,) = terms_of("ice")
-    with pytest.raises(StoredDataError, match="pgs partition --force"):
+    with pytest.raises(StoredDataError, match="pgs partition --graph NAME --force"):
         read_cell(b"\x09\x02", [term], 0)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.cli.pages.mapping_words import next_question
-from pgs_neo4j.cli.pages.shell_words import command_line
+from pgs_neo4j.text.shell_words import command_line
 
 BASH = shutil.which("bash") or ""
 needs_bash = pytest.mark.skipif(not BASH, reason="there is no bash here")
