@@ -35,6 +35,7 @@ from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.space import Space, choose
+from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.tokens import estimate
 
 CALLS_OF_QUESTION = 8
@@ -123,7 +124,7 @@ class Core:
         if current is None:
             raise NotPartitionedError(
                 f"graph {graph.name} is not partitioned yet; "
-                f"run 'pgs partition --graph {graph.name}' first"
+                f"run 'pgs partition --graph {shell_word(graph.name)}' first"
             )
         return current
 
@@ -149,10 +150,16 @@ class Core:
         )
 
     def partition_order(
-        self, graph: StoredGraph, overrides: Knobs, *, force: bool = False
+        self,
+        graph: StoredGraph,
+        overrides: Knobs,
+        *,
+        force: bool = False,
+        partitions: bool = False,
     ) -> PartitionOrder:
         """Return the order to partition a graph with the settings of one call.
 
+        ``partitions``: the call was given to partition it, not to ask or to look.
         Raises ConfigError.
         """
         return PartitionOrder(
@@ -160,7 +167,7 @@ class Core:
             mapping=graph.mapping,
             config=self.knobs(overrides),
             force=force,
-            chosen=self.choose_settings(overrides),
+            chosen=replace(self.choose_settings(overrides), partitions=partitions),
         )
 
     def partition_tools(

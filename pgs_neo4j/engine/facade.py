@@ -294,10 +294,11 @@ class PGS:
     ) -> Plan:
         """Predict what ``execute`` with the same arguments would read and cost.
 
-        No language model is called. A graph that changed is partitioned, as ``execute`` would do.
-        An embedder behind an endpoint embeds the question, which is recorded as the cost of a plan.
-        Raises what ``execute`` raises before its first call, and BudgetError where a server's
-        caller has spent its money.
+        No language model is called. No partitions are replaced, though ``execute`` may replace them
+        first; ``Plan.partitions_note`` says so. A graph that has none, or none of its present
+        definition, gets them. An embedder behind an endpoint embeds the question, which is recorded
+        as the cost of a plan. Raises what ``execute`` raises before its first call, and BudgetError
+        where a server's caller has spent its money.
         """
         asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs)
         return await questions.plan_question(self._core, asking, on_event)

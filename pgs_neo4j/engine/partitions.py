@@ -50,7 +50,7 @@ class Partitions:
         stored = await core.graph(graph)
         await ensure_schema(core.db)
         config = core.knobs(knobs)
-        order = core.partition_order(stored, knobs, force=force)
+        order = core.partition_order(stored, knobs, force=force, partitions=True)
         embedder = core.space(stored.mapping).embedder
         account = Account(
             task="partition", graph=stored.name, model=embedder.name if embedder else ""
@@ -81,8 +81,14 @@ class Partitions:
         return await check_drift(order, tools, scan=scan)
 
     def outlook(self, drift: Drift, **knobs: Unpack[Knobs]) -> Origin | None:
-        """Return how the next partitioning would start; None if none is needed."""
-        return choose_origin(drift, self._core.knobs(knobs))
+        """Return how the next partitioning would start; None if none is needed.
+
+        It uses the algorithm that the graph's partitions keep, unless the call passes another one.
+        """
+        config = self._core.knobs(knobs)
+        if drift.algorithm and knobs.get("algorithm") is None:
+            config = config.model_copy(update={"algorithm": drift.algorithm})
+        return choose_origin(drift, config)
 
     async def clean_up(self, graph: str | None = None) -> None:
         """Remove the leftovers of dead jobs on a graph. Raises BusyError."""

@@ -91,7 +91,8 @@ class AskingTools:
     ) -> PlanReply:
         """Tell what a question would read and cost. No language model is called.
 
-        A graph that changed is partitioned first, which can take minutes.
+        A graph without partitions is partitioned first, which can take minutes. Partitions that
+        there are stay, and the note says whether a question would replace them first.
         """
         stored = await self.desk.graph(ctx, graph)
         visitor = self.desk.visitor(ctx)

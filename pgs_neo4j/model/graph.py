@@ -305,8 +305,8 @@ class Generation:
     ``token`` is the database's change token when the generation was last seen to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
     of the graph that changed since partitions were last made from scratch. ``knobs`` are the
-    settings of partitioning that it was made with, and ``standing`` those of them that files and
-    variables set at that time.
+    settings of partitioning that it was made with, and ``standing`` the values of them that files
+    and variables have set, the latest last.
     """
 
     id: str
@@ -336,7 +336,7 @@ class Generation:
     common: tuple[str, ...] = ()
     grown: float = 0.0
     knobs: dict[str, object] = field(default_factory=dict)
-    standing: dict[str, object] = field(default_factory=dict)
+    standing: dict[str, list[object]] = field(default_factory=dict)
 
     @property
     def texts(self) -> int:
@@ -365,7 +365,8 @@ class Drift:
 
     Relationships are compared by a sketch. ``relationships_changed`` counts those added, removed,
     or reweighted: exactly if it is 0, and else as an estimate. ``grown`` sums the fractions that
-    had changed before, since partitions were last made from scratch.
+    had changed before, since partitions were last made from scratch. ``algorithm`` is the one that
+    divides the graph next time, empty if that is not known.
     """
 
     committed: bool
@@ -378,6 +379,7 @@ class Drift:
     relationships_changed: int = 0
     settings_changed: bool = False
     grown: float = 0.0
+    algorithm: str = ""
 
     @property
     def changed(self) -> bool:

@@ -57,14 +57,16 @@ async def check_drift(
     token = await read_change_token(db)
     changed = current.settings != settings
     if token is not None and token == current.token:
-        return replace(unchanged_drift(current, committed=False), settings_changed=changed)
+        drift = unchanged_drift(current, committed=False)
+        return replace(drift, settings_changed=changed, algorithm=config.algorithm)
     if not scan:
-        return Drift(committed=True, settings_changed=changed)
+        return Drift(committed=True, settings_changed=changed, algorithm=config.algorithm)
     view = await scanner.scan(db, order.mapping, tools.on_event)
     refuse_empty(graph, view)
     if await confirm_generation(db, current, view.fingerprint(settings), token):
-        return unchanged_drift(current, committed=True)
-    return (await compare_scan(db, current, view, settings)).drift
+        return replace(unchanged_drift(current, committed=True), algorithm=config.algorithm)
+    drift = (await compare_scan(db, current, view, settings)).drift
+    return replace(drift, algorithm=config.algorithm)
 
 
 async def may_have_changed(db: Database, current: Generation) -> bool:

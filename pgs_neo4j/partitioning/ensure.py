@@ -30,7 +30,12 @@ from pgs_neo4j.partitioning.drift import (
     is_valid,
     unchanged_drift,
 )
-from pgs_neo4j.partitioning.kept_settings import describe_changes, keep_settings
+from pgs_neo4j.partitioning.kept_settings import (
+    describe_changes,
+    describe_ignored,
+    keep_settings,
+    remember_standing,
+)
 from pgs_neo4j.partitioning.order import (
     BuildOrder,
     BuildTools,
@@ -71,6 +76,8 @@ async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
     db, graph = tools.db, order.graph
     with timer.step("check"):
         current = await _read_or_replace(generation.read_current(db, graph), force=order.force)
+        if current is not None and (ignored := describe_ignored(order.chosen, current)):
+            tools.on_event(Warned(ignored))
         kept = _keep(order, current)
         settings = settings_digest(kept, tools.space)
         valid = not order.force and is_valid(current, settings, await read_change_token(db))
@@ -159,7 +166,7 @@ async def _build(
             settings=settings_digest(kept, tools.space),
             token=await read_change_token(db),
             force=order.force,
-            standing=order.chosen.standing if order.chosen else {},
+            standing=remember_standing(order.chosen, latest),
         )
         result = await _try_once(build_order, build_tools)
         if result is not None:
@@ -198,7 +205,7 @@ async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None
 
 def _changed_settings(order: BuildOrder, current: Generation) -> str:
     changes = describe_changes(order.config, current)
-    changes = changes or "its definition, or the embedder, is another one"
+    changes = changes or "its definition, the embedder, or a setting is another one"
     return f"graph {order.graph} gets new partitions, because its settings changed: {changes}"
 
 
@@ -236,4 +243,5 @@ def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:
     what = f"{figures.partition_count} partitions of {figures.node_count:,} nodes"
     how = "unchanged" if result.reused else f"modularity {figures.modularity:.3f}"
     timer.on_event(PhaseFinished("partition", seconds, f"{what}, {how}"))
-    return replace(result, seconds=seconds, steps=timer.seconds)
+    drift = result.drift and replace(result.drift, algorithm=figures.algorithm)
+    return replace(result, seconds=seconds, steps=timer.seconds, drift=drift)

@@ -64,7 +64,8 @@ class BuildOrder:
 
     ``token`` is the change token read before the scan. ``settings`` is the digest of everything
     but the graph that decides the outcome. ``force`` builds from scratch, changed or not.
-    ``generation_id`` is the id of the new generation, which records ``standing``.
+    ``generation_id`` is the id of the new generation, which records ``standing``, the configured
+    values by name.
     """
 
     generation_id: str
@@ -74,7 +75,7 @@ class BuildOrder:
     settings: str
     token: str | None
     force: bool = False
-    standing: Mapping[str, object] = field(default_factory=dict)
+    standing: Mapping[str, list[object]] = field(default_factory=dict)
 
     @property
     def graph(self) -> str:

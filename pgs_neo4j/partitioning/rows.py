@@ -15,29 +15,47 @@ from pgs_neo4j.config import Algorithm
 from pgs_neo4j.database.connection import Row
 from pgs_neo4j.database.stored_data import check_stored, parse_stored
 from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
+from pgs_neo4j.text.shell_words import shell_word
 
 MOST_COUNT = 2**53
 """More than any graph has; larger numbers are no longer exact elsewhere."""
-REMAKE = "make the partitions again with 'pgs partition --force'"
 Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 Figure = Annotated[float, Field(allow_inf_nan=False)]
+
+
+Nodes = Annotated[int, Field(ge=1, le=MOST_COUNT)]
+MostNodes = Annotated[int, Field(ge=2, le=MOST_COUNT)]
+Tokens = Annotated[int, Field(ge=1000, le=MOST_COUNT)]
+Centroid = Literal["mean", "weighted"]
 
 
 class StoredSettings(TypedDict, total=False):
     """Settings of partitioning, with the bounds that they have as settings."""
 
-    min_community_size: Annotated[int, Field(ge=1, le=MOST_COUNT)]
-    target_partition_max: Annotated[int, Field(ge=2, le=MOST_COUNT)]
-    max_partition_tokens: Annotated[int, Field(ge=1000, le=MOST_COUNT)]
+    min_community_size: Nodes
+    target_partition_max: MostNodes
+    max_partition_tokens: Tokens
     algorithm: Algorithm
     random_seed: Count
-    centroid: Literal["mean", "weighted"]
+    centroid: Centroid
+
+
+class StoredValues(TypedDict, total=False):
+    """Values that were configured for settings of partitioning, the latest last."""
+
+    min_community_size: list[Nodes]
+    target_partition_max: list[MostNodes]
+    max_partition_tokens: list[Tokens]
+    algorithm: list[Algorithm]
+    random_seed: list[Count]
+    centroid: list[Centroid]
 
 
 class StoredGeneration(TypedDict):
     """Properties of a ``:PgsGeneration``.
 
-    ``issues``, ``seconds``, ``knobs``, and ``standing`` are JSON objects.
+    ``issues``, ``seconds``, ``knobs``, and ``standing`` are JSON objects. A generation that an
+    earlier release made has neither ``knobs`` nor ``standing``, so it keeps no settings.
 
     Without embeddings, it has no ``dimensions`` and no ``embedder``. It has no ``token`` if other
     transactions kept committing.
@@ -53,7 +71,7 @@ class StoredGeneration(TypedDict):
     grown: Figure
     id: str
     issues: str
-    knobs: str
+    knobs: NotRequired[str]
     levels: list[Count]
     merged: Count
     modularity: Figure
@@ -68,7 +86,7 @@ class StoredGeneration(TypedDict):
     settings: str
     sizes: list[Count]
     split: Count
-    standing: str
+    standing: NotRequired[str]
     token: NotRequired[str | None]
 
 
@@ -158,7 +176,7 @@ class RelationshipsRow(TypedDict):
 
 
 _GENERATION = TypeAdapter(StoredGeneration)
-_SETTINGS = TypeAdapter(StoredSettings)
+_SETTINGS, _VALUES = TypeAdapter(StoredSettings), TypeAdapter(StoredValues)
 _COUNTS, _SECONDS = TypeAdapter(dict[str, Count]), TypeAdapter(dict[str, Figure])
 
 
@@ -210,8 +228,9 @@ def generation_properties(generation: Generation, **more: object) -> Row:
 
 def generation_of(graph: str, stored: StoredGeneration) -> Generation:
     """Return a generation from its stored properties. Raises StoredDataError."""
-    what = f"the generation of graph {graph}"
-    stored = check_stored(_GENERATION, stored, what, REMAKE)
+    what, fix = f"the generation of graph {graph}", remake(graph)
+    stored = check_stored(_GENERATION, stored, what, fix)
+    knobs, standing = stored.get("knobs", "{}"), stored.get("standing", "{}")
     return Generation(
         id=stored["id"],
         graph=graph,
@@ -226,7 +245,7 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         pooled_nodes=stored["pooled_nodes"],
         embedder=stored.get("embedder"),
         dimensions=stored.get("dimensions"),
-        issues=parse_stored(_COUNTS, stored["issues"], f"{what}, issues", REMAKE),
+        issues=parse_stored(_COUNTS, stored["issues"], f"{what}, issues", fix),
         origin=stored["origin"],
         raw_modularity=stored["raw_modularity"],
         conductance=stored["conductance"],
@@ -234,18 +253,21 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         merged=stored["merged"],
         pools=stored["pools"],
         levels=tuple(stored["levels"]),
-        seconds=parse_stored(_SECONDS, stored["seconds"], f"{what}, seconds", REMAKE),
+        seconds=parse_stored(_SECONDS, stored["seconds"], f"{what}, seconds", fix),
         token=stored.get("token"),
         settings=stored["settings"],
         common=tuple(stored["common"]),
         grown=stored["grown"],
-        knobs=_settings(stored["knobs"], f"{what}, knobs"),
-        standing=_settings(stored["standing"], f"{what}, standing"),
+        knobs=cast("dict[str, object]", parse_stored(_SETTINGS, knobs, f"{what}, knobs", fix)),
+        standing=cast(
+            "dict[str, list[object]]", parse_stored(_VALUES, standing, f"{what}, standing", fix)
+        ),
     )
 
 
-def _settings(text: str, what: str) -> dict[str, object]:
-    return cast("dict[str, object]", parse_stored(_SETTINGS, text, what, REMAKE))
+def remake(graph: str) -> str:
+    """Return how to replace the partitions of a graph that cannot be read."""
+    return f"make the partitions again with 'pgs partition --graph {shell_word(graph)} --force'"
 
 
 def partition_row(partition: Partition) -> Row:

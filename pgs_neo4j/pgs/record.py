@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 from pgs_neo4j.calls.calls import Calls
@@ -19,12 +20,14 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseError,
+    StoredDataError,
     UsageError,
 )
 from pgs_neo4j.events import RunStarted
 from pgs_neo4j.model import Drift
 from pgs_neo4j.partitioning.drift import check_drift
 from pgs_neo4j.partitioning.ensure import ensure_partitions
+from pgs_neo4j.partitioning.kept_settings import describe_ignored
 from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.partitioning.result import Partitioning, read_current, read_generation
 from pgs_neo4j.pgs.left import check_left
@@ -106,14 +109,22 @@ async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, 
     present definition. Raises as ``prepare``.
     """
     await _check_session(order, tools)
-    current = await read_current(tools.db, order.graph, centroids=False, known=tools.known)
+    reading = partial(read_current, tools.db, order.graph, centroids=False, known=tools.known)
+    try:
+        current = await reading()
+    except StoredDataError:
+        raise
+    except DatabaseError:  # another generation became current between two reads
+        current = await reading()
     if current is None or order.redefined:
         made = (await prepare(order, tools)).partitioning
         why = "has a new definition" if current else "had no partitions"
         return made, f"the graph {why}, so {counted(len(made.partitions), 'partition')} were made"
     drift = await check_drift(*_partition_order(order, tools))
     check_texts(order, current.generation.node_count, current.generation.texts)
-    return current, "" if drift is None else _outdated(drift)
+    ignored = describe_ignored(order.chosen, current.generation)
+    outdated = "" if drift is None else _outdated(drift)
+    return current, "; ".join(filter(None, [outdated, ignored]))
 
 
 def _outdated(drift: Drift) -> str:

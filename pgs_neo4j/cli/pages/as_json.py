@@ -81,12 +81,13 @@ def report(figures: Generation) -> Json:
 
 
 def drift(change: Drift | None) -> Json | None:
-    """Return the drift of a graph; sizes are null if not counted."""
+    """Return the drift of a graph; sizes are null if not counted, the algorithm if not known."""
     if change is None:
         return None
     size = {} if change.nodes else {"nodes": None, "relationships": None}
     derived = {"changed": change.changed, "fraction": plain_data(change.fraction)}
-    return {**plain_data(change), **size, **derived}
+    algorithm = {"algorithm": change.algorithm or None}
+    return {**plain_data(change), **size, **algorithm, **derived}
 
 
 def generation(figures: Generation) -> Json:

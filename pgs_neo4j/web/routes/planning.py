@@ -55,7 +55,9 @@ class PlannedRun(BaseModel):
 async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> PlannedRun:
     """Return what a question would read and cost. No language model is called.
 
-    An embedding model behind an endpoint is: that counts, and needs money that is left for today.
+    No partitions are replaced; ``partitions_note`` says whether a question would replace them
+    first. Those of a graph that has none, or none of its present definition, are made. An embedding
+    model behind an endpoint is called: that counts, and needs money that is left for today.
     """
     serving.require_writing()
     check_question(body.question)

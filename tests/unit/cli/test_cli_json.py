@@ -48,7 +48,8 @@ def test_partitioning_tells_all_figures_its_origin_and_how_far_the_graph_had_mov
     assert document["drift"] == {
         "committed": True, "nodes": 10, "relationships": 9, "nodes_added": 0, "nodes_removed": 0,
         "texts_changed": 1, "facts_changed": 0, "relationships_changed": 0,
-        "settings_changed": False, "grown": 0.0, "changed": True, "fraction": 0.1,
+        "settings_changed": False, "grown": 0.0, "algorithm": None, "changed": True,
+        "fraction": 0.1,
     }  # fmt: skip
 
 

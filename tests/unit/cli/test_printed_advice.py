@@ -15,7 +15,9 @@ from typer.main import get_command
 
 import pgs_neo4j
 from pgs_neo4j.cli.app import app
+from pgs_neo4j.partitioning.kept_settings import ChosenSettings, describe_ignored
 from pgs_neo4j.sweeping.fit import repartition_command
+from tests.unit.partitioning.conftest import generation_of_sizes
 
 ROOT = Path(pgs_neo4j.__file__).parent
 QUOTED = re.compile(r"'pgs ([a-z][^'\n]*)'")
@@ -96,6 +98,17 @@ def test_a_printed_command_is_one_that_the_parser_takes(module: str, words: str)
         missing = error.format_message()
     # A bare name refers to a command; one with options is to be pasted as it stands.
     assert not (missing and any(word.startswith("-") for word in filled)), (module, missing)
+
+
+def test_the_advice_about_configured_settings_that_do_not_count_parses() -> None:
+    standing = {"max_partition_tokens": 5000, "algorithm": "louvain"}
+    current = generation_of_sizes(
+        knobs={"max_partition_tokens": 6000, "algorithm": "leiden"},
+        standing={"max_partition_tokens": [5000, 6000], "algorithm": ["louvain", "leiden"]},
+    )
+    told = describe_ignored(ChosenSettings(standing=standing), current)
+    params = parse(shlex.split(told.split("'")[1])[1:])
+    assert {name: params[name] for name in ("graph", *standing)} == {"graph": "papers", **standing}
 
 
 def test_the_advice_about_long_partitions_names_its_graph_and_parses() -> None:

@@ -46,7 +46,7 @@ def test_a_property_that_another_program_wrote_is_refused(name: str, value: obje
     assert name in str(told.value)
 
 
-@pytest.mark.parametrize("name", sorted(STORED))
+@pytest.mark.parametrize("name", sorted(STORED.keys() - {"knobs", "standing"}))
 def test_a_property_that_is_missing_is_not_guessed(name: str) -> None:
     rest = {key: value for key, value in STORED.items() if key != name}
     with pytest.raises(StoredDataError, match=f"{name} is missing"):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     "max_partition_tokens",
     "algorithm",
     "random_seed",
+    "centroid",
 )
 def partition(
     graph: GraphOption = None,

@@ -70,7 +70,7 @@ export function askView(page) {
   function fit() {
     ofSearch.hidden = !searches();
     for (const field of ofSweeps) field.hidden = searches();
-    fill(costs, `${costOf(searches() ? how.value : null)} Plan tells tokens and money.`);
+    fill(costs, `${costOf(searches() ? how.value : null)} Plan tells tokens and money, and replaces no partitions.`);
   }
 
   /** Returns the plan, and shows it. */
