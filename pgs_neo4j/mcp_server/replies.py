@@ -40,6 +40,16 @@ class PlannedPartition(BaseModel):
     reason: str
 
 
+class PlannedTotals(BaseModel):
+    """Partitions that a run reads, and all of its calls, tokens, and money; null without prices."""
+
+    partitions: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+
+
 class PlanReply(BaseModel):
     """What a question would read and cost. Nothing was asked yet."""
 
@@ -53,6 +63,14 @@ class PlanReply(BaseModel):
     output_tokens: int
     cost_low: float | None
     cost_high: float | None
+    without_flags: Annotated[PlannedTotals, Field(description="Likely, where no flag is followed.")]
+    with_flags: Annotated[
+        PlannedTotals, Field(description="Likely, where flags name the largest other partitions.")
+    ]
+    most: Annotated[
+        PlannedTotals,
+        Field(description="At most, also where replies are rejected and asked for again."),
+    ]
     limits: Annotated[str, Field(description="What a limit would leave out; empty if nothing.")]
     contexts: Annotated[
         dict[str, str],

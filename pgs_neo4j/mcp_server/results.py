@@ -15,12 +15,13 @@ from pgs_neo4j.mcp_server.replies import (
     AnswerText,
     CitedNode,
     PlannedPartition,
+    PlannedTotals,
     PlanReply,
     RunCoverage,
     RunReply,
 )
 from pgs_neo4j.mcp_server.visitors import Visitor, unknown_run
-from pgs_neo4j.model import Answer, Citation, Coverage, Plan
+from pgs_neo4j.model import Answer, Citation, Coverage, Plan, PlannedTotal
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.shown import counted, one_line, plain
 
@@ -158,10 +159,23 @@ def plan_reply(plan: Plan, session: str, tokens: int) -> PlanReply:
         output_tokens=plan.output_tokens,
         cost_low=plan.low,
         cost_high=plan.high,
+        without_flags=_totals(plan.without_flags),
+        with_flags=_totals(plan.with_flags),
+        most=_totals(plan.most),
         limits=one_line(plan.budget, LINE),
         contexts=_contexts(plan.contexts),
         context_advice=[one_line(text, LINE) for text in plan.context_advice],
         note="; ".join(filter(None, [one_line(plan.partitions_note, LINE), short])),
+    )
+
+
+def _totals(total: PlannedTotal) -> PlannedTotals:
+    return PlannedTotals(
+        partitions=total.partitions,
+        calls=total.calls,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        cost=total.cost,
     )
 
 

@@ -67,7 +67,9 @@ from pgs_neo4j.model.graph import (
 from pgs_neo4j.model.plan import (
     Plan,
     PlannedCalls,
+    PlannedMost,
     PlannedSweep,
+    PlannedTotal,
     SearchPlan,
 )
 from pgs_neo4j.model.prompt import (
@@ -150,7 +152,9 @@ __all__ = [
     "PathReport",
     "Plan",
     "PlannedCalls",
+    "PlannedMost",
     "PlannedSweep",
+    "PlannedTotal",
     "Prompt",
     "PromptAnalogy",
     "PromptNeighbor",

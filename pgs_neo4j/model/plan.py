@@ -9,11 +9,57 @@ from pgs_neo4j.model.found import SearchMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedMost:
+    """The most that calls take if replies are cut off, rejected, and asked for again.
+
+    ``cost`` is None if a model has no price.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: PlannedMost) -> PlannedMost:
+        unknown = self.cost is None or other.cost is None
+        return PlannedMost(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=None if unknown else (self.cost or 0.0) + (other.cost or 0.0),
+        )
+
+    def times(self, count: int) -> PlannedMost:
+        """Return the most of as many such calls."""
+        return PlannedMost(
+            calls=count * self.calls,
+            input_tokens=count * self.input_tokens,
+            output_tokens=count * self.output_tokens,
+            cost=None if self.cost is None else count * self.cost,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTotal:
+    """Partitions that a run reads, and all of its calls, tokens, and money.
+
+    ``cost`` is None if a model has no price.
+    """
+
+    partitions: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSweep:
     """One partition: its passes, and the tokens of those not ``cached``.
 
-    ``output_tokens`` are likely ones; ``output_most`` is the maximum. ``longest_prompt`` is the
-    input of the longest pass, in tokens.
+    ``output_tokens`` are likely ones; ``output_most`` is the maximum if each reply is accepted at
+    once, and ``most`` the maximum in any case. ``longest_prompt`` is the input of the longest pass,
+    in tokens.
     """
 
     partition: int
@@ -28,13 +74,15 @@ class PlannedSweep:
     keywords: tuple[str, ...] = ()
     label: str = ""
     longest_prompt: int = 0
+    most: PlannedMost = PlannedMost()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCalls:
     """Calls and their tokens.
 
-    ``output_tokens`` are likely ones; ``output_most`` is the maximum. ``longest_prompt`` is the
+    ``output_tokens`` are likely ones; ``output_most`` is the maximum if each reply is accepted at
+    once, and ``most`` the maximum in any case, where it is worked out. ``longest_prompt`` is the
     input of the longest call, in tokens, or 0 if they are about equal.
     """
 
@@ -43,6 +91,7 @@ class PlannedCalls:
     output_tokens: int = 0
     output_most: int = 0
     longest_prompt: int = 0
+    most: PlannedMost = PlannedMost()
 
     @property
     def longest(self) -> int:
@@ -56,6 +105,7 @@ class PlannedCalls:
             output_tokens=self.output_tokens + other.output_tokens,
             output_most=self.output_most + other.output_most,
             longest_prompt=max(self.longest, other.longest),
+            most=self.most + other.most,
         )
 
 
@@ -63,15 +113,18 @@ class PlannedCalls:
 class Plan:
     """Everything that is known about a run before its first model call.
 
-    ``synthesis`` includes the reductions before it. ``flagged`` is the most that flags may add.
-    ``low`` and ``high`` bound the cost in the unit of the configured prices; both are None if a
-    model has no price. ``low_uncached`` bounds it from below if no provider has cached the input.
-    ``budget`` says what a limit would leave out; it is empty if nothing is left
-    out. ``advice`` says how to get partitions that one pass shows whole; it is empty if they are so
-    already. ``contexts`` are what models behind endpoints can take, by their names, in words, and
-    ``context_advice`` has a sentence for each that takes little at once. ``routed`` is what
-    embedding the question takes, at an endpoint that may cost something. ``partitions_note`` says
-    if partitions were made, or if a question would replace them first; else it is empty.
+    ``synthesis`` includes the reductions before it. ``flagged`` is what flags may add: the largest
+    unrouted partitions. ``without_flags`` and ``with_flags`` are the likely range of everything,
+    and ``most`` is never exceeded, unless requests fail, a server cuts prompts, or a text has more
+    than 1.5 tokens for each estimated one. ``low`` and ``high`` are the likely range of the cost
+    without flags, in the unit of the configured prices; both are None if a model has no price.
+    ``low_uncached`` bounds it from below if no provider has cached the input. ``budget`` says what
+    a limit would leave out; it is empty if nothing is left out. ``advice`` says how to get
+    partitions that one pass shows whole; it is empty if they are so already. ``contexts`` are what
+    models behind endpoints can take, by their names, in words, and ``context_advice`` has a
+    sentence for each that takes little at once. ``routed`` is what embedding the question takes, at
+    an endpoint that may cost something. ``partitions_note`` says if partitions were made, or if a
+    question would replace them first; else it is empty.
     """
 
     graph: str
@@ -93,6 +146,9 @@ class Plan:
     low_uncached: float | None = None
     partitions_note: str = ""
     routed: PlannedCalls = PlannedCalls()
+    without_flags: PlannedTotal = PlannedTotal()
+    with_flags: PlannedTotal = PlannedTotal()
+    most: PlannedTotal = PlannedTotal()
 
     @property
     def calls(self) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pgs_neo4j.calls.budget import Amount
-from pgs_neo4j.calls.cost_range import cost_range, least_uncached
+from pgs_neo4j.calls.cost_range import DEAR, cost_range, least_uncached
 from pgs_neo4j.calls.ledger import Spent
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.calls.replies import Replies
@@ -15,21 +17,35 @@ from pgs_neo4j.calls.settling import PROMPT, ROOM, UpcomingCall
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.llm.text_limits import describe_text_limits
-from pgs_neo4j.model import Partition, Plan, PlannedCalls, PlannedSweep, Route, Routing
+from pgs_neo4j.model import (
+    Plan,
+    PlannedCalls,
+    PlannedMost,
+    PlannedSweep,
+    PlannedTotal,
+    Prompt,
+    Route,
+    Routing,
+)
 from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
+from pgs_neo4j.runs.sweeps import read_unsynthesized
 from pgs_neo4j.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
 from pgs_neo4j.sweeping.material import fit_frame, read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
-from pgs_neo4j.sweeping.paid import find_paid
+from pgs_neo4j.sweeping.pack import Pass
+from pgs_neo4j.sweeping.paid import PaidPasses, find_paid
+from pgs_neo4j.sweeping.report import render_report, sweep_prompt
 from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
 
+FLAG_CANDIDATES = 4  # unrouted partitions that are packed for each that flags may add
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
 
 
@@ -41,6 +57,24 @@ class _Usual:
     synthesis: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A planned sweep, and the most that reading it takes."""
+
+    sweep: PlannedSweep
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class _Flagged:
+    """What flags may add: partitions, their passes, and likely calls, and the most of any."""
+
+    partitions: int = 0
+    passes: int = 0
+    calls: PlannedCalls = field(default_factory=PlannedCalls)
+    reading: Reading = field(default_factory=Reading)
+
+
 def plus_routing(plan: Plan, spent: Spent) -> Plan:
     """Return a plan with what embedding the question took, since the run will do so again."""
     if not spent.usage.calls:
@@ -49,9 +83,23 @@ def plus_routing(plan: Plan, spent: Spent) -> Plan:
     return replace(
         plan,
         routed=routed,
+        without_flags=_add_routing(plan.without_flags, spent),
+        with_flags=_add_routing(plan.with_flags, spent),
+        most=_add_routing(plan.most, spent, DEAR),
         low=plus(plan.low, spent.cost),
         high=plus(plan.high, spent.cost),
         low_uncached=plus(plan.low_uncached, spent.cost),
+    )
+
+
+def _add_routing(total: PlannedTotal, spent: Spent, factor: float = 1.0) -> PlannedTotal:
+    """Return a total with what embedding the question took; ``factor``: for what else it may be."""
+    more = None if spent.cost is None else factor * spent.cost
+    return replace(
+        total,
+        calls=total.calls + spent.usage.calls,
+        input_tokens=total.input_tokens + math.ceil(factor * spent.usage.input_tokens),
+        cost=plus(total.cost, more),
     )
 
 
@@ -73,8 +121,25 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     selection = await select_partitions(order, tools, partitioning)
     routing = await route_question(order, tools, partitioning, selection.partitions)
     usual = await _usual(order, tools)
-    sweeps = await _plan_sweeps(order, tools, partitioning, selection, routing, usual)
-    synthesis = _plan_synthesis(order, tools, sweeps, usual)
+    bounds = Bounds(tools.calls, order.config, tools.sweep_llm, tools.synthesis_llm)
+    planned = await _plan_sweeps(order, tools, partitioning, selection, routing, usual, bounds)
+    sweeps = tuple(one.sweep for one in planned)
+    flagged = await _plan_flagged(order, tools, partitioning, selection, sweeps, usual, bounds)
+    earlier = await read_unsynthesized(
+        tools.db, order.graph, order.session, "", partitioning.generation.id
+    )
+    known = [estimate(render_report(one.sweep.report)) for one in earlier if one.sweep.report]
+    reading = sum((one.reading for one in planned), Reading(reports=sum(known)))
+    synthesis = _plan_synthesis(order, tools, sweeps, usual, sum(known))
+    shown = estimate(order.question) + estimate(order.search_answer or "")
+    settled = synthesis.calls and _is_settled(order, tools, sweeps, flagged)
+    combining = bounds.of_synthesis(
+        (reading + flagged.reading).reports,
+        len(sweeps) + flagged.partitions + len(known),
+        shown,
+        settled=bool(settled),
+    )
+    synthesis = replace(synthesis, most=combining)
     priced = _priced_calls(tools, sweeps, synthesis)
     low, high = cost_range(tools.calls.budget, priced)
     if order.config.strict and high is not None:  # each reply may be asked for twice
@@ -89,7 +154,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         routing=routing,
         sweeps=sweeps,
         synthesis=synthesis,
-        flagged=_plan_flagged(order, tools, partitioning.partitions, sweeps, usual),
+        flagged=flagged.calls,
         low=low,
         high=high,
         low_uncached=least_uncached(tools.calls.budget, priced),
@@ -101,6 +166,52 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
             *await describe_text_limits([tools.space.embedder]),
         ),
         context_advice=tools.calls.contexts.advise(tools.readers),
+        without_flags=_total(tools, sweeps, synthesis),
+        with_flags=_total(tools, sweeps, synthesis, flagged, usual.sweep),
+        most=_most(sweeps, flagged, reading.most + flagged.reading.most + combining),
+    )
+
+
+def _total(
+    tools: RunTools,
+    sweeps: Sequence[PlannedSweep],
+    synthesis: PlannedCalls,
+    flagged: _Flagged | None = None,
+    report: int = 0,
+) -> PlannedTotal:
+    """Return what a run is likely to take, with the largest ``flagged`` partitions if passed.
+
+    The synthesis is then shown their reports, of ``report`` tokens each pass.
+    """
+    more = flagged or _Flagged()
+    calls = sum(sweep.passes - sweep.cached for sweep in sweeps) + more.calls.calls
+    read = sum(sweep.input_tokens for sweep in sweeps) + more.calls.input_tokens
+    written = sum(sweep.output_tokens for sweep in sweeps) + more.calls.output_tokens
+    combined = synthesis.input_tokens + more.passes * report
+    price = partial(_price, tools)
+    return PlannedTotal(
+        partitions=len(sweeps) + more.partitions,
+        calls=calls + synthesis.calls,
+        input_tokens=read + combined,
+        output_tokens=written + synthesis.output_tokens,
+        cost=plus(
+            price(tools.sweep_llm, read, written, calls),
+            price(tools.synthesis_llm, combined, synthesis.output_tokens, synthesis.calls),
+        ),
+    )
+
+
+def _price(tools: RunTools, llm: LLM, read: int, written: int, calls: int) -> float | None:
+    return 0.0 if is_free(llm) else tools.calls.budget.price(llm.name, read, written, calls)
+
+
+def _most(sweeps: Sequence[PlannedSweep], flagged: _Flagged, most: PlannedMost) -> PlannedTotal:
+    return PlannedTotal(
+        partitions=len(sweeps) + flagged.partitions,
+        calls=most.calls,
+        input_tokens=most.input_tokens,
+        output_tokens=most.output_tokens,
+        cost=most.cost,
     )
 
 
@@ -111,7 +222,8 @@ async def _plan_sweeps(
     selection: Selection,
     routing: Routing,
     usual: _Usual,
-) -> tuple[PlannedSweep, ...]:
+    bounds: Bounds,
+) -> tuple[_Planned, ...]:
     """Return the sweeps of all routes, in their order."""
     by_id = {part.id: part for part in partitioning.partitions}
     routed = [by_id[route.partition] for route in routing.routes]
@@ -122,7 +234,7 @@ async def _plan_sweeps(
     sweep_tools = _sweep_tools(order, tools)
     return await together(
         *(
-            _plan_sweep(sweep, sweep_tools, route, usual)
+            _plan_sweep(sweep, sweep_tools, route, usual, bounds)
             for sweep, route in zip(orders, routing.routes, strict=True)
         )
     )
@@ -141,15 +253,17 @@ def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
 
 
 async def _plan_sweep(
-    order: SweepOrder, tools: SweepTools, route: Route, usual: _Usual
-) -> PlannedSweep:
+    order: SweepOrder, tools: SweepTools, route: Route, usual: _Usual, bounds: Bounds
+) -> _Planned:
     order = fit_frame(order, tools)
     async with tools.gate:
         paid = await find_paid(order, tools, await read_packed(order, tools))
     passes = paid.packed.passes
     unpaid = [item for item in passes if paid.keys.get(item.number) not in paid.replies]
     tokens = [estimated_tokens(paid.prompts[item.label]) for item in unpaid]
-    return PlannedSweep(
+    # A pass and its halves are put into words, which takes a while for long texts.
+    reading = await asyncio.to_thread(_bound_passes, order, tools, paid, bounds)
+    sweep = PlannedSweep(
         partition=order.partition.id,
         nodes=len(paid.packed.nodes),
         passes=len(passes),
@@ -162,7 +276,29 @@ async def _plan_sweep(
         keywords=order.partition.keywords,
         label=order.partition.label,
         longest_prompt=max(tokens, default=0),
+        most=reading.most,
     )
+    return _Planned(sweep, reading)
+
+
+def _bound_passes(
+    order: SweepOrder, tools: SweepTools, paid: PaidPasses, bounds: Bounds
+) -> Reading:
+    """Return the most that the passes of a partition take."""
+    count, coded = len(paid.packed.passes), tools.calls.asks_receipts(tools.llm)
+
+    def word(item: Pass) -> Prompt:
+        known = paid.prompts.get(item.label)
+        return known or sweep_prompt(order, item, count, with_receipts=coded)
+
+    total = Reading()
+    for item in paid.packed.passes:
+        reply = paid.replies.get(paid.keys.get(item.number, ""))
+        if reply is not None:
+            total += bounds.of_cached(word(item), reply.usage.output_tokens)
+        else:
+            total += bounds.of_pass(item, paid.packed.relationships, word)
+    return total
 
 
 async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
@@ -182,14 +318,15 @@ async def usual_tokens(db: Database, model: str, most: int) -> int:
 
 
 def _plan_synthesis(
-    order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual
+    order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual, earlier: int
 ) -> PlannedCalls:
-    """Return the synthesis, the reductions before it, and the call that settles what it takes."""
+    """Return the synthesis, the reductions before it, and the call that settles what it takes.
+
+    ``earlier`` are the tokens of reports that earlier runs have left.
+    """
     config, passes = order.config, sum(sweep.passes for sweep in sweeps)
-    last = UpcomingCall(tools.synthesis_llm, config.synthesis_effort, stream=True)
-    paid = passes > sum(sweep.cached for sweep in sweeps)
-    settled = int(paid and tools.calls.needs_settling(last))
-    reports, frame = passes * usual.sweep, estimate(SYSTEM)
+    settled = int(_is_settled(order, tools, sweeps))
+    reports, frame = passes * usual.sweep + earlier, estimate(SYSTEM)
     most = tools.calls.pass_tokens(
         tools.synthesis_llm, config.max_pass_tokens, config.synthesis_max_tokens
     )
@@ -207,27 +344,66 @@ def _plan_synthesis(
     )
 
 
-def _plan_flagged(
+def _is_settled(
     order: RunOrder,
     tools: RunTools,
-    partitions: Sequence[Partition],
+    sweeps: Sequence[PlannedSweep],
+    flagged: _Flagged | None = None,
+) -> bool:
+    """Return whether a small call settles first what the model of the synthesis takes."""
+    last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
+    paid = any(sweep.passes > sweep.cached for sweep in sweeps)
+    paid = paid or (flagged is not None and flagged.reading.most.calls > 0)
+    return paid and tools.calls.needs_settling(last)
+
+
+async def _plan_flagged(
+    order: RunOrder,
+    tools: RunTools,
+    partitioning: Partitioning,
+    selection: Selection,
     sweeps: Sequence[PlannedSweep],
     usual: _Usual,
-) -> PlannedCalls:
-    """Return the most that flags may add: the largest unrouted partitions."""
-    config = order.config
-    routed = {sweep.partition for sweep in sweeps}
-    others = sorted((p.tokens for p in partitions if p.id not in routed), reverse=True)
-    largest = others[: config.max_flag_sweeps]
-    most = tools.calls.pass_tokens(tools.sweep_llm, config.max_pass_tokens, config.sweep_max_tokens)
-    room = min(most or math.inf, config.max_pass_characters / 4)
-    passes = sum(math.ceil(tokens / room) for tokens in largest)
-    return PlannedCalls(
-        calls=passes,
-        input_tokens=sum(largest),
-        output_tokens=passes * usual.sweep,
-        output_most=passes * config.sweep_max_tokens,
+    bounds: Bounds,
+) -> _Flagged:
+    """Return what flags may add: the largest unrouted partitions that a run may still read.
+
+    Only those that may be among the largest are packed, since packing reads their texts.
+    """
+    most, routed = order.config.max_flag_sweeps, {sweep.partition for sweep in sweeps}
+    others = [part for part in partitioning.partitions if part.id not in routed]
+    if order.mode != "full":
+        others = [part for part in others if selection.read.unread(part)]
+    if not most or not others or not sweeps:
+        return _Flagged()
+    longest = sorted(others, key=lambda part: -part.tokens)[: FLAG_CANDIDATES * most]
+    widest = sorted(others, key=lambda part: -part.size)[: FLAG_CANDIDATES * most]
+    candidates = tuple({part.id: part for part in (*longest, *widest)}.values())
+    orders = await order_sweeps(tools.db, order, partitioning, candidates, selection.read, wave=2)
+    sweep_tools = _sweep_tools(order, tools)
+    planned = await together(
+        *(_plan_sweep(sweep, sweep_tools, _flag_route(sweep), usual, bounds) for sweep in orders)
     )
+    chosen = sorted(planned, key=lambda one: -one.sweep.input_tokens)[:most]
+    reading = largest([one.reading for one in planned], most)
+    swept = [one.sweep for one in chosen]
+    return _Flagged(
+        partitions=len(chosen),
+        passes=sum(sweep.passes for sweep in swept),
+        calls=PlannedCalls(
+            calls=sum(sweep.passes - sweep.cached for sweep in swept),
+            input_tokens=sum(sweep.input_tokens for sweep in swept),
+            output_tokens=sum(sweep.output_tokens for sweep in swept),
+            output_most=sum(sweep.output_most for sweep in swept),
+            longest_prompt=max((sweep.longest_prompt for sweep in swept), default=0),
+            most=reading.most,
+        ),
+        reading=reading,
+    )
+
+
+def _flag_route(order: SweepOrder) -> Route:
+    return Route(partition=order.partition.id, similarity=None, reason="a flag may name it")
 
 
 def _advise(

@@ -174,6 +174,8 @@ VIEWS: dict[str, View] = {
     "ask": View("/", {"/api/plan": {
         **_all("budget", "note", "advice", sweep_model="@model", cost={"low": 0.1, "high": 0.2}),
         **_ones("calls", "cached", "input_tokens", "output_tokens"),
+        **dict.fromkeys(("without_flags", "with_flags", "most"), _ones(
+            "partitions", "calls", "input_tokens", "output_tokens", "cost")),
         "sweeps": [Rows({"partition": "#", "nodes": 1, "passes": 1, "input_tokens": 1,
                          "reason": "@reason"})],
     }}, query=_all("question", "session"), buttons=("Plan",)),

@@ -19,6 +19,15 @@ PLAN: dict[str, Any] = {
     "sweeps": [SWEEP], "calls": 2, "cached": 0, "input_tokens": 900, "output_tokens": 300,
     "cost": {"low": 0.01, "high": 0.02}, "sweep_model": "scripted", "budget": "", "note": "",
     "advice": "",
+    "without_flags": {
+        "partitions": 1, "calls": 2, "input_tokens": 900, "output_tokens": 300, "cost": 0.01,
+    },
+    "with_flags": {
+        "partitions": 4, "calls": 5, "input_tokens": 3600, "output_tokens": 900, "cost": 0.02,
+    },
+    "most": {
+        "partitions": 4, "calls": 50, "input_tokens": 40000, "output_tokens": 70000, "cost": 0.9,
+    },
 }  # fmt: skip
 RUNS = "/api/runs"
 ONE = f"{RUNS}/r000000000001"
@@ -71,6 +80,12 @@ async def test_continuing_shows_its_plan_before_anything_is_asked(
     scripted.answers = {"/api/plan": PLAN}
     await page.goto("/?graph=papers&session=s&mode=continue&question=Why%3F")
     await page.get_by_text("closest").wait_for()
+    told = await page.get_by_label("Plan", exact=True).inner_text()
+    for expected in (
+        "1 to 4", "2 to 5, at most 50", "900 to 3,600, at most 40,000",
+        "300 to 900, at most 70,000", "0.01 to 0.02, at most 0.90",
+    ):  # fmt: skip
+        assert expected in told
     assert scripted.bodies == [
         {
             "question": "Why?", "graph": "papers", "session": "s", "mode": "continue",

@@ -1,10 +1,14 @@
 """What a run would cost is told before, and without a model call."""
 
+from collections import Counter
+
 import pytest
 
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.scripted import contract_reply
+from pgs_neo4j.model import Completion, Usage
 from tests.engines import engine_on_papers
 from tests.graphs import count
 
@@ -69,3 +73,59 @@ async def test_a_plan_of_a_model_with_a_small_context_has_more_passes(engine):
     assert answer.coverage.exhausted
     for prompt in engine.sweep_llm.prompts:
         assert (len(prompt.system) + len(prompt.user)) / 3.5 <= 1800
+
+
+def bad_answers():
+    """Cut off the first two replies to a pass, and reject the next two."""
+    asked = Counter()
+
+    def answer(prompt):
+        reply, room = contract_reply(prompt), 3200
+        if prompt.task != "sweep":
+            return reply
+        pass_read = (prompt.partition, tuple(node.alias for node in prompt.nodes))
+        asked[pass_read] += 1
+        cut, rejected = asked[pass_read] <= 2, asked[pass_read] in (3, 4)
+        usage = Usage(calls=1, input_tokens=estimated_tokens(prompt), output_tokens=room)
+        text = "nothing" if rejected else reply
+        return Completion(text=text, usage=usage, model="scripted", truncated=cut)
+
+    return answer
+
+
+@pytest.mark.parametrize("answers", [lambda: contract_reply, bad_answers])
+@pytest.mark.parametrize("knobs", [{}, {"strict": True, "max_pass_characters": 9000}])
+async def test_a_budget_of_the_most_of_a_plan_ends_no_run(engine, answers, knobs):
+    engine.sweep_llm._answer = engine.synthesis_llm._answer = answers()
+    knobs = {"max_sweep_partitions": 1, "max_flag_sweeps": 2, "sweep_max_tokens": 800, **knobs}
+    plan = await engine.plan("Why?", **knobs)
+    least, likely, most = plan.without_flags, plan.with_flags, plan.most
+    assert least.partitions == 1
+    assert likely.partitions == most.partitions == 3
+    assert least.calls == plan.calls < likely.calls < most.calls
+    assert least.cost < likely.cost < most.cost
+    budget = {
+        "max_calls": most.calls,
+        "max_tokens": most.input_tokens + most.output_tokens,
+        "max_cost": most.cost,
+    }
+    answered = await engine.execute("Why?", **knobs, **budget)
+    assert answered.stopped == ""
+    assert 1 < len(answered.sweeps) <= most.partitions
+    assert least.calls < answered.usage.calls <= most.calls
+    assert answered.usage.input_tokens <= most.input_tokens
+    assert answered.usage.output_tokens <= most.output_tokens
+    assert answered.cost <= most.cost
+
+
+async def test_a_plan_covers_flags_in_a_small_context(endpoint, db):
+    small = {"scripted": {"context": 2600, **PRICES["scripted"]}}
+    async with engine_on_papers(endpoint, db, models=small) as engine:
+        knobs = {"max_sweep_partitions": 1, "max_flag_sweeps": 2, "sweep_max_tokens": 800}
+        plan = await engine.plan("Why?", **knobs)
+        answered = await engine.execute("Why?", **knobs)
+        flagged = [sweep for sweep in answered.sweeps if sweep.wave > 1]
+        assert flagged
+        assert sum(one.usage.calls for one in flagged) <= plan.flagged.calls
+        assert sum(one.usage.input_tokens for one in flagged) <= plan.flagged.most.input_tokens
+        assert answered.usage.calls <= plan.most.calls

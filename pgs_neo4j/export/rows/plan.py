@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.export.figures import cost_line
-from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, SearchPlan
+from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, PlannedTotal, SearchPlan
 from pgs_neo4j.model.ingest import IngestPlan
 from pgs_neo4j.text.shown import counted, money, one_line, tokens
 
@@ -19,13 +19,16 @@ def plan_rows(plan: Plan, unpriced: Sequence[str] = ()) -> Rows:
     ``unpriced`` are the models without a configured price, where they are known.
     """
     total = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
+    flags = plan.flagged.calls
     rows = [
         ("Sweeps", sweeps(plan)),
         ("Partitions", one_line(plan.partitions_note)),
         ("Why", one_line(shared_reason(plan))),
         ("Synthesis", calls(plan.synthesis)),
         ("Total", f"{counted(plan.calls, 'call')}, {total}"),
-        ("Flags", f"may add at most {calls(plan.flagged)}" if plan.flagged.calls else ""),
+        ("Flags", f"may add {calls(plan.flagged)}" if flags else ""),
+        ("Likely", f"with flags {whole(plan.with_flags, estimated=True)}" if flags else ""),
+        ("At most", whole(plan.most) if plan.most.calls else ""),
         ("Cost", _aside(cost(plan, unpriced), plan)),
         ("Limit", one_line(plan.budget)),
         ("Advice", one_line(plan.advice)),
@@ -119,6 +122,16 @@ def calls(planned: PlannedCalls) -> str:
     """Return model calls: ``1 call, about 24,000 tokens in, 4,000 out``."""
     amount = tokens(planned.input_tokens, planned.output_tokens, estimated=True)
     return f"{counted(planned.calls, 'call')}, {amount}"
+
+
+def whole(planned: PlannedTotal, *, estimated: bool = False) -> str:
+    """Return all of a run: ``4 partitions, 9 calls, 24,000 tokens in, 4,000 out, cost 0.2``."""
+    price = f", cost {money(planned.cost)}" if planned.cost else ""
+    amount = tokens(planned.input_tokens, planned.output_tokens, estimated=estimated)
+    return (
+        f"{counted(planned.partitions, 'partition')}, {counted(planned.calls, 'call')}, "
+        f"{amount}{price}"
+    )
 
 
 def cost(plan: Plan | SearchPlan | IngestPlan, unpriced: Sequence[str]) -> str:

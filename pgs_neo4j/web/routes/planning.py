@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from pgs_neo4j.engine import check_question
 from pgs_neo4j.errors import BudgetError
-from pgs_neo4j.model import PlannedCalls, PlannedSweep
+from pgs_neo4j.model import PlannedCalls, PlannedSweep, PlannedTotal
 from pgs_neo4j.web.routes.asking import Question
 from pgs_neo4j.web.routes.router import api_router, failing
 from pgs_neo4j.web.shared import AskerNow, ServingNow, visible_graph
@@ -15,7 +15,7 @@ router = api_router("runs")
 
 
 class PlannedCost(BaseModel):
-    """The least and the most that a run should cost; null without prices."""
+    """The likely range of what a run costs without flags; null without prices."""
 
     low: float | None
     high: float | None
@@ -26,6 +26,8 @@ class PlannedRun(BaseModel):
 
     ``partitions_note`` says if partitions were made, or if a question would replace them first.
     ``contexts`` say what each model can take at once, and where that is known from.
+    ``without_flags`` and ``with_flags`` are the likely range of partitions, calls, tokens, and
+    money, and ``most`` is the maximum, also of a model whose replies have to be asked for again.
     """
 
     graph: str
@@ -49,6 +51,9 @@ class PlannedRun(BaseModel):
     context_advice: list[str]
     note: str
     unmatched: bool
+    without_flags: PlannedTotal
+    with_flags: PlannedTotal
+    most: PlannedTotal
 
 
 @router.post("/plan", responses=failing(BudgetError))
@@ -74,7 +79,7 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
     names = (
         *("graph", "mode", "generation", "sweep_model", "synthesis_model", "synthesis"),
         *("flagged", "calls", "cached", "input_tokens", "output_tokens", "budget", "advice"),
-        "partitions_note",
+        *("partitions_note", "without_flags", "with_flags", "most"),
     )
     return PlannedRun(
         session=body.session,

@@ -16,7 +16,7 @@ from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.extractive import ExtractiveLLM
-from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, Route, Routing
+from pgs_neo4j.model import Plan, PlannedCalls, PlannedSweep, PlannedTotal, Route, Routing
 from tests.fakes.commands import StandIn, on_one_line, pgs
 
 
@@ -40,6 +40,12 @@ def make_plan(**changed: Any) -> Plan:
         "synthesis": PlannedCalls(calls=1, input_tokens=2000, output_tokens=400, output_most=900),
         "flagged": PlannedCalls(calls=3, input_tokens=9000, output_tokens=90, output_most=900),
         "low": 0.12, "high": 0.4512,
+        "without_flags": PlannedTotal(partitions=2, calls=3, input_tokens=7000,
+                                      output_tokens=1000, cost=0.2),
+        "with_flags": PlannedTotal(partitions=5, calls=6, input_tokens=16000,
+                                   output_tokens=1090, cost=0.3),
+        "most": PlannedTotal(partitions=5, calls=60, input_tokens=99000, output_tokens=88000,
+                             cost=4.5),
     }  # fmt: skip
     return Plan(**given | changed)
 
@@ -55,7 +61,10 @@ def test_totals_and_what_may_come_on_top() -> None:
         "Sweeps    2 of 4 partitions, 80 nodes, 3 passes, 1 of them in the cache",
         "Synthesis 1 call, about 2,000 tokens in, 400 out",
         "Total     3 calls, about 7,000 tokens in, 1,000 out",
-        "Flags     may add at most 3 calls, about 9,000 tokens in, 90 out",
+        "Flags     may add 3 calls, about 9,000 tokens in, 90 out",
+        "Likely    with flags 5 partitions, 6 calls, about 16,000 tokens in, 1,090 out,",
+        "          cost 0.3",
+        "At most   5 partitions, 60 calls, 99,000 tokens in, 88,000 out, cost 4.50",
         "Cost      between 0.12 and 0.4512, without the calls for flags",
         "Model     small / large",
     ]
@@ -166,5 +175,9 @@ def test_json_carries_sweeps_totals_and_cost(engine: StandIn) -> None:
     }  # fmt: skip
     assert document["cost"] == {"low": 0.12, "high": 0.4512}
     assert document["flagged"]["calls"] == 3
+    assert document["with_flags"]["partitions"] == 5
+    assert document["most"] == {
+        "partitions": 5, "calls": 60, "input_tokens": 99000, "output_tokens": 88000, "cost": 4.5,
+    }  # fmt: skip
     assert document["unpriced"] == ["small"]
     assert (document["generation"], document["budget"]) == ("g1", "")

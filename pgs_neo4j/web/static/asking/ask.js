@@ -156,10 +156,11 @@ export function drawPlan(place, plan) {
   fill(place,
     h("h2", {}, "Plan"),
     strip([
-      ["Partitions", figure(plan.sweeps.length)],
-      ["Model calls", `${figure(plan.calls)}${plan.cached ? `, and ${figure(plan.cached)} from the cache` : ""}`],
-      ["Tokens", `${figure(plan.input_tokens)} in, about ${figure(plan.output_tokens)} out`],
-      ["Cost", price(plan.cost)],
+      ["Partitions", range(plan, "partitions")],
+      ["Model calls", `${range(plan, "calls")}${plan.cached ? `, and ${figure(plan.cached)} from the cache` : ""}`],
+      ["Tokens in", range(plan, "input_tokens")],
+      ["Tokens out", range(plan, "output_tokens")],
+      ["Cost", plan.most.cost === null ? price(plan.cost) : range(plan, "cost", money)],
       ["Model", plan.sweep_model],
     ]),
     ...contexts(plan),
@@ -204,6 +205,19 @@ function contexts({ contexts = {}, context_advice: advice = [] }) {
     models.length ? strip(models.map(([name, text]) => ["Context", `${name}: ${text}`])) : null,
     ...advice.map((text) => h("p", { class: "note" }, text)),
   ];
+}
+
+/**
+ * Returns what a run is likely to take, without and with flags, and the most that it may take.
+ *
+ * @param {any} plan
+ * @param {string} what
+ * @param {(value: number) => string} shown
+ */
+function range({ without_flags: least, with_flags: likely, most }, what, shown = figure) {
+  const [from, to, top] = [least[what], likely[what], most[what]].map((value) => shown(value));
+  const about = from === to ? from : `${from} to ${to}`;
+  return top === to ? about : `${about}, at most ${top}`;
 }
 
 /** @param {{low: number | null, high: number | null}} cost */

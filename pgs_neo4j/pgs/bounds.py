@@ -1,0 +1,208 @@
+"""Bounds what the calls of a run can take, whatever the replies are.
+
+A reply may be cut off and asked for again with more room, break the contract and be asked for
+again, and cost a pass its two halves. Strict checks ask once more, and an overdue call may be sent
+twice. The bounds follow those rules call by call, so a model that answers as badly as it can comes
+close to them. Two things are not bounded, since nobody can know them before: requests that a server
+failed or a server that cuts prompts, and texts with more than ``DEAR`` tokens for each estimated
+one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pgs_neo4j.calls.budget import FRAME_TOKENS, WORST
+from pgs_neo4j.calls.calls import Calls
+from pgs_neo4j.calls.cost_range import DEAR
+from pgs_neo4j.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.calls.settling import PROMPT, ROOM
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.llm.protocol import LLM, is_free
+from pgs_neo4j.model import PlannedMost, Prompt, Relationship
+from pgs_neo4j.model.ceilings import MALFORMED_TRIES
+from pgs_neo4j.sweeping.pack import Pass, halves
+from pgs_neo4j.sweeping.paid import REASKS
+from pgs_neo4j.sweeping.passes import MOST_ROOM
+from pgs_neo4j.sweeping.short_report import short_prompt
+from pgs_neo4j.sweeping.strict import AGAIN_CHARACTERS
+from pgs_neo4j.synthesis import condense, reserve
+from pgs_neo4j.synthesis.prompt import SYSTEM
+from pgs_neo4j.synthesis.reduce import FRAME, LEAST_GAIN, MOST_LEVELS
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate, estimate_bytes
+
+CHARACTER_BYTES = 4  # of UTF-8, at most
+REPORT_TOKENS = 1.5  # estimated tokens of a rendered report for each token of its reply
+AGAIN_TOKENS = estimate_bytes(AGAIN_CHARACTERS) + 1
+LEVELS_SHOWN = (1 - LEAST_GAIN**MOST_LEVELS) / (1 - LEAST_GAIN)
+"""How often reductions may be shown the same reports: each level after the first is smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The most that reading takes, and the estimated tokens of the reports that it brings."""
+
+    most: PlannedMost = field(default_factory=PlannedMost)
+    reports: int = 0
+
+    def __add__(self, other: Reading) -> Reading:
+        return Reading(self.most + other.most, self.reports + other.reports)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Works out bounds for the models and the settings of a run."""
+
+    calls: Calls
+    config: PGSConfig
+    sweep_llm: LLM
+    synthesis_llm: LLM
+
+    def of_pass(
+        self, item: Pass, relationships: Sequence[Relationship], word: Callable[[Pass], Prompt]
+    ) -> Reading:
+        """Return the most that a pass takes which has no cached reply.
+
+        ``relationships`` are those of its whole partition, and ``word`` makes the prompt of a pass.
+        """
+        return self._read(item, relationships, word, self.config.sweep_max_tokens, REASKS)
+
+    def of_cached(self, prompt: Prompt, output: int) -> Reading:
+        """Return the most that a cached reply takes: strict checks may ask once more."""
+        room = self.config.sweep_max_tokens
+        most = self._again(estimated_tokens(prompt)) if self.config.strict else PlannedMost()
+        reports = max(output, room) if self.config.strict else output
+        return Reading(most, math.ceil(REPORT_TOKENS * reports))
+
+    def of_synthesis(self, reports: int, count: int, shown: int, *, settled: bool) -> PlannedMost:
+        """Return the most that combining ``count`` reports takes, with the reductions before it.
+
+        ``reports`` are their estimated tokens, and ``shown`` those of the question and of an answer
+        from a search. ``settled``: a small call settles first what the model takes.
+        """
+        config, llm = self.config, self.synthesis_llm
+        whole = estimate(SYSTEM) + reserve.FRAME_TOKENS + shown + reports
+        wanted = math.ceil(whole / reserve.REPORTS_SHARE)
+        limit = self._limit(llm, config.synthesis_max_tokens)
+        prompt = min(wanted, limit)
+        # The first prompt of a model is reserved at its largest possible size.
+        factor = DEAR if llm.name == self.sweep_llm.name else WORST
+        most = self._ask(llm, prompt, config.synthesis_max_tokens, factor=factor)
+        if config.strict:
+            most += self._ask(llm, prompt + AGAIN_TOKENS, config.synthesis_max_tokens)
+        if settled:
+            most += self._ask(llm, estimated_tokens(PROMPT), ROOM)
+        if wanted > limit:
+            most += self._reductions(reports, count, shown)
+        return most
+
+    def _reductions(self, reports: int, count: int, shown: int) -> PlannedMost:
+        """Return the most that condensing reports takes.
+
+        Each reduction joins two sections or more, so there are fewer of them than reports.
+        """
+        room, llm = self.config.sweep_max_tokens, self.sweep_llm
+        joins = max(0, count - 1)
+        frame = estimate(condense.SYSTEM) + estimate_bytes(CHARACTER_BYTES * FRAME) + shown
+        limit = self._limit(llm, room)
+        text = min(joins * limit, math.ceil(LEVELS_SHOWN * reports))
+        each = min(limit, -(-text // max(joins, 1)) + frame)
+        tries = (
+            self._ask(llm, each, room * 2**tried, longest=limit) for tried in range(MALFORMED_TRIES)
+        )
+        return sum(tries, PlannedMost()).times(joins * self._sent)
+
+    def _read(
+        self,
+        item: Pass,
+        relationships: Sequence[Relationship],
+        word: Callable[[Pass], Prompt],
+        room: int,
+        reasks: int,
+    ) -> Reading:
+        """Return the most that a pass takes, as ``PassReader.read`` treats its replies."""
+        calls, llm, usual = self.calls, self.sweep_llm, self.config.sweep_max_tokens
+        prompt = word(item)
+        divided = Reading()
+        if not calls.fits(llm, prompt):
+            parts = halves(item, relationships)
+            some = (self._read(part, relationships, word, room, reasks) for part in parts)
+            return sum(some, Reading())
+        tokens = max(estimated_tokens(prompt), estimated_tokens(short_prompt(prompt)))
+        most = PlannedMost()
+        while True:
+            granted = calls.reply_room(llm, prompt, room)
+            most += self._ask(llm, tokens, granted)
+            if not reasks:
+                break
+            reasks -= 1
+            if granted != room or room >= MOST_ROOM * usual:
+                parts = halves(item, relationships)
+                some = (self._read(part, relationships, word, room, reasks) for part in parts)
+                divided = sum(some, Reading())
+                break
+            room *= 2
+        most += self._ask(llm, tokens, granted).times(MALFORMED_TRIES - 1)
+        most = most.times(self._sent)
+        if not divided.most.calls and self.config.strict:
+            most += self._again(estimated_tokens(prompt))
+        reports = max(divided.reports, math.ceil(REPORT_TOKENS * granted))
+        return Reading(most + divided.most, reports)
+
+    def _again(self, tokens: int) -> PlannedMost:
+        room = self.config.sweep_max_tokens
+        return self._ask(self.sweep_llm, tokens + AGAIN_TOKENS, room).times(self._sent)
+
+    @property
+    def _sent(self) -> int:
+        """How often a call may be sent at once."""
+        return 2 if self.config.hedge else 1
+
+    def _limit(self, llm: LLM, room: int) -> int:
+        """Return the most estimated tokens of a prompt that has to fit both limits."""
+        config = self.config
+        characters = math.ceil(config.max_pass_characters * CHARACTER_BYTES / BYTES_PER_TOKEN)
+        most = self.calls.pass_tokens(llm, config.max_pass_tokens, room)
+        return characters if most is None else min(characters, most)
+
+    def _ask(
+        self,
+        llm: LLM,
+        estimated: int,
+        room: int,
+        factor: float = DEAR,
+        longest: int | None = None,
+    ) -> PlannedMost:
+        """Return the most that one call takes; if it stands for others, ``longest`` is theirs."""
+        tokens = math.ceil(factor * estimated) + FRAME_TOKENS
+        entry = self.calls.budget.models.get(llm.name)
+        price = tokens if longest is None else math.ceil(factor * longest) + FRAME_TOKENS
+        cost = entry.dearest(tokens, room, price) if entry else None
+        return PlannedMost(
+            calls=1,
+            input_tokens=tokens,
+            output_tokens=room,
+            cost=0.0 if is_free(llm) else cost,
+        )
+
+
+def largest(readings: Sequence[Reading], count: int) -> Reading:
+    """Return the most that any ``count`` of some readings take together."""
+
+    def most(sizes: Sequence[float]) -> float:
+        return sum(sorted(sizes, reverse=True)[:count])
+
+    alone = [reading.most for reading in readings]
+    costs = [one.cost for one in alone]
+    known = [cost for cost in costs if cost is not None]
+    return Reading(
+        PlannedMost(
+            calls=int(most([one.calls for one in alone])),
+            input_tokens=int(most([one.input_tokens for one in alone])),
+            output_tokens=int(most([one.output_tokens for one in alone])),
+            cost=most(known) if len(known) == len(costs) else None,
+        ),
+        int(most([reading.reports for reading in readings])),
+    )
