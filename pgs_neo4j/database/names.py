@@ -101,6 +101,7 @@ PROPERTIES = (
     "details",
     "dimensions",
     "documents",
+    "documents_together",
     "domain_state",
     "doubts",
     "drift",

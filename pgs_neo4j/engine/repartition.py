@@ -188,5 +188,6 @@ def _figures(generation: Generation) -> dict[str, Any]:
         "split": generation.split,
         "merged": generation.merged,
         "levels": list(generation.levels),
+        "documents_together": generation.documents_together,
         "issues": dict(generation.issues),
     }

@@ -11,7 +11,7 @@ from pgs_neo4j.gds.centroids import compute_centroids
 from pgs_neo4j.gds.client import GDS, MINIMUM_VERSION, installed_version, open_gds
 from pgs_neo4j.gds.communities import Communities, detect_communities
 from pgs_neo4j.gds.memory import refuse_if_too_large
-from pgs_neo4j.gds.view import Projection, Seeds, project_view, seed_label
+from pgs_neo4j.gds.view import Projection, Seeds, project_edges, project_view, seed_label
 
 __all__ = [
     "GDS",
@@ -27,6 +27,7 @@ __all__ = [
     "installed_version",
     "list_leftovers",
     "open_gds",
+    "project_edges",
     "project_view",
     "refuse_if_too_large",
     "seed_label",

@@ -15,6 +15,7 @@ from pgs_neo4j.database.connection import Row
 from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError
 from pgs_neo4j.gds.catalog import drop_at_end, make_name, name_digest, project
 from pgs_neo4j.gds.client import GDS
+from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.model import GraphMapping
 
 if TYPE_CHECKING:
@@ -88,6 +89,30 @@ async def project_view(
     ) as graph:
         if graph is None:
             raise EmptyGraphError("the mapped labels have no node left to partition")
+        yield Projection(graph)
+
+
+@asynccontextmanager
+async def project_edges(
+    gds: GDS, ids: NDArray[np.int64], edges: Edges, *, concurrency: int = 1
+) -> AsyncIterator[Projection]:
+    """Project weighted edges that are not stored as such; drop the projection at the end.
+
+    ``ids`` ``(n,)`` are the numbers that its nodes have in GDS, in this order. Edges without weight
+    bind nothing and are left out.
+    """
+    binding = edges.weight > 0
+    async with project(
+        gds,
+        "gds/project_arrays",
+        ids=ids.tolist(),
+        sources=ids[edges.source[binding]].tolist(),
+        targets=ids[edges.target[binding]].tolist(),
+        weights=edges.weight[binding].tolist(),
+        concurrency=concurrency,
+    ) as graph:
+        if graph is None:
+            raise EmptyGraphError("there is no node to partition")
         yield Projection(graph)
 
 

@@ -88,9 +88,11 @@ class Sizes:
     tokens: IntArray
 
 
-def sizes_of(labels: IntArray, tokens: IntArray) -> Sizes:
+def sizes_of(labels: IntArray, tokens: IntArray, nodes: IntArray | None = None) -> Sizes:
     """Return nodes and tokens per label ``0 .. k-1``.
 
-    ``labels`` and ``tokens`` are ``(n,)``. Token sums are exact below 2**53.
+    ``labels`` and ``tokens`` are ``(n,)``, and so is ``nodes``: how many nodes each entry stands
+    for, one without it. Sums are exact below 2**53.
     """
-    return Sizes(np.bincount(labels), totals(labels, tokens).astype(np.int64))
+    count = np.bincount(labels) if nodes is None else totals(labels, nodes).astype(np.int64)
+    return Sizes(count, totals(labels, tokens).astype(np.int64))

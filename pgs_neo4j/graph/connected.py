@@ -12,27 +12,34 @@ ROUNDS = 8
 """Times that partitions are taken apart and some of them put together again; two are usual."""
 
 
-def connect(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+def connect(
+    edges: Edges,
+    labels: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None = None,
+) -> IntArray:
     """Return labels ``0 .. k-1`` whose parts are connected, as far as the limits allow.
 
-    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. Each piece of a part becomes a
-    part of its own if it is large enough. A small one joins the neighbor that it belongs to most,
-    as in :func:`merge`. A part stays in pieces if otherwise one of them would be too small for a
-    partition, and no neighbor has room for it, as for thousands of leaves around a full hub. What
-    is in a component of the graph that is too small itself stays small, for a pool.
+    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
+    so is the result. Each piece of a part becomes a part of its own if it is large enough. A small
+    one joins the neighbor that it belongs to most, as in :func:`merge`. A part stays in pieces if
+    otherwise one of them would be too small for a partition, and no neighbor has room for it, as
+    for thousands of leaves around a full hub. What is in a component of the graph that is too small
+    itself stays small, for a pool.
     """
     parts = dense(labels)
     pieces = components(edges, parts)
     if int(pieces.max(initial=-1)) == int(parts.max(initial=-1)):
         return parts
     # What is small by itself, or within a component of the graph that is, was never placed.
-    former = _small(parts, tokens, limits)
-    former |= _small(components(edges, np.zeros_like(parts)), tokens, limits)
+    former = _small(parts, tokens, limits, nodes)
+    former |= _small(components(edges, np.zeros_like(parts)), tokens, limits, nodes)
     held = np.zeros(int(parts.max()) + 1, dtype=np.bool_)
     for _ in range(ROUNDS):
         apart = dense(np.where(held[parts], parts, held.size + pieces))
-        placed = merge(edges, apart, tokens, limits)
-        lost = parts[_small(placed, tokens, limits) & ~former]
+        placed = merge(edges, apart, tokens, limits, nodes)
+        lost = parts[_small(placed, tokens, limits, nodes) & ~former]
         if not lost.size:
             return placed
         held[lost] = True
@@ -61,8 +68,8 @@ def components(edges: Edges, labels: IntArray) -> IntArray:
     return dense(root)
 
 
-def _small(parts: IntArray, tokens: IntArray, limits: Limits) -> BoolArray:
+def _small(parts: IntArray, tokens: IntArray, limits: Limits, nodes: IntArray | None) -> BoolArray:
     """Return whether each node ``(n,)`` is in a part that is too small."""
-    sizes = sizes_of(parts, tokens)
+    sizes = sizes_of(parts, tokens, nodes)
     small: BoolArray = limits.small(sizes.nodes, sizes.tokens)[parts]
     return small

@@ -14,7 +14,7 @@ from pgs_neo4j.graph.pool import pool
 from pgs_neo4j.graph.refining.refine import refine
 from pgs_neo4j.graph.split import split
 
-__all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "repool"]
+__all__ = ["Limited", "Limits", "apply_limits", "largest_first", "renumbered", "repool", "spread"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +52,7 @@ def apply_limits(
     pool_order: IntArray | None = None,
     *,
     refined: bool = True,
+    nodes: IntArray | None = None,
 ) -> Limited:
     """Split, merge, refine, and pool communities so that all are within ``limits``.
 
@@ -64,8 +65,10 @@ def apply_limits(
     and no neighbor has room for it (:func:`pgs_neo4j.graph.connected.connect`). Edges whose weights
     are all zero count one each. ``pool_order`` ``(n,)`` ranks the nodes for dividing a pool that is
     too large. Without ``refined``, no single node moves, and communities that fit stay as they are,
-    also in pieces. The result depends neither on the order of edges nor on the numbers of labels.
-    Raises ValueError when the arrays do not have one entry per node, or tokens are negative.
+    also in pieces. ``nodes`` ``(n,)`` is how many nodes of the graph each one stands for, if some
+    are bundles that stay together; each is one otherwise. The result depends neither on the order
+    of edges nor on the numbers of labels. Raises ValueError when the arrays do not have one entry
+    per node, or tokens are negative.
     """
     _check(edges.node_count, labels, tokens)
     communities = dense(labels)
@@ -73,24 +76,30 @@ def apply_limits(
         return Limited(communities, np.zeros(0, dtype=np.bool_), 0, 0, communities)
     edges = counted(edges)
     whole = np.zeros_like(communities)
-    if communities.size < limits.min_nodes and _all_fit(whole, tokens, limits):
+    count = communities.size if nodes is None else int(nodes.sum())
+    if count < limits.min_nodes and _all_fit(whole, tokens, limits, nodes):
         lone = np.array([not edges.source.size])
         return Limited(whole, lone, 0, int(communities.max()), whole)
-    limited = _divided(edges, communities, tokens, limits, refined=refined)
-    return repool(limited, tokens, limits, pool_order)
+    limited = _divided(edges, communities, tokens, limits, nodes, refined=refined)
+    return repool(limited, tokens, limits, pool_order, nodes)
 
 
 def repool(
-    limited: Limited, tokens: IntArray, limits: Limits, pool_order: IntArray | None = None
+    limited: Limited,
+    tokens: IntArray,
+    limits: Limits,
+    pool_order: IntArray | None = None,
+    nodes: IntArray | None = None,
 ) -> Limited:
     """Return the same partitioning with pools formed in another node order.
 
-    ``tokens`` and ``pool_order`` are ``(n,)``. The same nodes stay pooled. So callers can look at
-    ``limited.pool`` first. They need an order (:func:`pgs_neo4j.graph.pool.similarity_order`) only
-    if there is more than one pool, and only of the pooled nodes.
+    ``tokens``, ``pool_order``, and ``nodes`` are ``(n,)``, as for :func:`apply_limits`. The same
+    nodes stay pooled. So callers can look at ``limited.pool`` first. They need an order
+    (:func:`pgs_neo4j.graph.pool.similarity_order`) only if there is more than one pool, and only of
+    the pooled nodes.
     """
-    pooled = pool(limited.unpooled, tokens, limits, pool_order)
-    labels = largest_first(pooled.labels)
+    pooled = pool(limited.unpooled, tokens, limits, pool_order, nodes)
+    labels = largest_first(pooled.labels, nodes)
     flags = np.zeros_like(pooled.pool)
     flags[labels] = pooled.pool[pooled.labels]
     return replace(limited, labels=labels, pool=flags)
@@ -106,13 +115,18 @@ def renumbered(limited: Limited, numbers: IntArray) -> Limited:
     return replace(limited, labels=numbers[limited.labels], pool=flags)
 
 
-def largest_first(labels: IntArray) -> IntArray:
+def spread(limited: Limited, of: IntArray) -> Limited:
+    """Return a partitioning of bundles as one of nodes; ``of`` ``(n,)`` is each node's bundle."""
+    return replace(limited, labels=limited.labels[of], unpooled=limited.unpooled[of])
+
+
+def largest_first(labels: IntArray, nodes: IntArray | None = None) -> IntArray:
     """Return labels ``(n,)`` renumbered ``0 .. k-1`` by falling size.
 
-    Ties go to the lowest node.
+    Each entry counts as many nodes as ``nodes`` ``(n,)`` says. Ties go to the lowest entry.
     """
     parts = dense(labels)
-    size = np.bincount(parts)
+    size = sizes_of(parts, np.zeros_like(parts), nodes).nodes
     rank = np.empty(size.size, dtype=np.int64)
     rank[np.argsort(-size, kind="stable")] = np.arange(size.size)
     ordered: IntArray = rank[parts]
@@ -120,14 +134,22 @@ def largest_first(labels: IntArray) -> IntArray:
 
 
 def _divided(
-    edges: Edges, communities: IntArray, tokens: IntArray, limits: Limits, *, refined: bool
+    edges: Edges,
+    communities: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None,
+    *,
+    refined: bool,
 ) -> Limited:
     """Return communities ``(n,)`` within limits, without pools."""
-    divided = split(edges, communities, tokens, limits)
-    joined = join_siblings(edges, merge(edges, divided, tokens, limits), tokens, limits)
+    divided = split(edges, communities, tokens, limits, nodes)
+    merged = merge(edges, divided, tokens, limits, nodes)
+    joined = join_siblings(edges, merged, tokens, limits, nodes)
     parts = joined
     if refined:
-        parts = connect(edges, refine(edges, joined, communities, tokens, limits), tokens, limits)
+        moved = refine(edges, joined, communities, tokens, limits, nodes)
+        parts = connect(edges, moved, tokens, limits, nodes)
     pieces = np.bincount(communities[np.unique(divided, return_index=True)[1]])
     return Limited(
         labels=parts,
@@ -146,7 +168,7 @@ def _check(node_count: int, labels: IntArray, tokens: IntArray) -> None:
         raise ValueError("a node has a negative number of tokens")
 
 
-def _all_fit(labels: IntArray, tokens: IntArray, limits: Limits) -> bool:
+def _all_fit(labels: IntArray, tokens: IntArray, limits: Limits, nodes: IntArray | None) -> bool:
     """Return whether every part is within the maxima."""
-    sizes = sizes_of(labels, tokens)
+    sizes = sizes_of(labels, tokens, nodes)
     return bool(limits.fits(sizes.nodes, sizes.tokens).all())

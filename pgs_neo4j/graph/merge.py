@@ -39,16 +39,23 @@ class Ties:
     weight: FloatArray
 
 
-def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+def merge(
+    edges: Edges,
+    labels: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None = None,
+) -> IntArray:
     """Return labels ``0 .. k-1`` after joining small communities to their neighbors.
 
-    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. Smallest first, each joins the
-    neighbor with the largest shared weight beyond what chance expects, w - k k' / 2m. Ties go to
-    the lower label. That costs the least modularity, so a large neighbor does not attract
-    everything. No join exceeds the maximum. Communities that stay small have no neighbor with room.
+    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
+    so is the result. Smallest first, each joins the neighbor with the largest shared weight beyond
+    what chance expects, w - k k' / 2m. Ties go to the lower label. That costs the least modularity,
+    so a large neighbor does not attract everything. No join exceeds the maximum. Communities that
+    stay small have no neighbor with room.
     """
     parts = dense(labels)
-    sizes = sizes_of(parts, tokens)
+    sizes = sizes_of(parts, tokens, nodes)
     strength = totals(parts, strengths(edges))
     touching = _touching(edges, parts, limits.small(sizes.nodes, sizes.tokens))
     merged = np.arange(sizes.nodes.size)
@@ -65,15 +72,21 @@ def merge(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> I
         touching = between(touching, step)
 
 
-def join_siblings(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+def join_siblings(
+    edges: Edges,
+    labels: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None = None,
+) -> IntArray:
     """Return labels ``0 .. k-1`` with small communities joined around shared neighbors.
 
-    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. This is for communities that
-    :func:`merge` leaves small because their neighbors are full, such as thousands of leaves around
-    one hub. No join exceeds the maximum.
+    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``, and
+    so is the result. This is for communities that :func:`merge` leaves small because their
+    neighbors are full, such as thousands of leaves around one hub. No join exceeds the maximum.
     """
     parts = dense(labels)
-    sizes = sizes_of(parts, tokens)
+    sizes = sizes_of(parts, tokens, nodes)
     small = limits.small(sizes.nodes, sizes.tokens)
     ties = _ties(_touching(edges, parts, small), small)
     best, top = first_best(ties.weight, ties.small, small.size)

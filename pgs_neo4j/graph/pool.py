@@ -27,19 +27,23 @@ class Pooled:
 
 
 def pool(
-    labels: IntArray, tokens: IntArray, limits: Limits, order: IntArray | None = None
+    labels: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    order: IntArray | None = None,
+    nodes: IntArray | None = None,
 ) -> Pooled:
     """Join all small communities into as few pools as fit the limits.
 
-    ``labels`` and ``tokens`` are ``(n,)``. ``order`` ``(n,)`` ranks the nodes so that similar ones
-    are near each other; the default is the node index. A community takes the position of its first
-    node and is never divided. A pool may be under the minimum. Raises ValueError when ``order`` is
-    not one rank per node.
+    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for) are ``(n,)``.
+    ``order`` ``(n,)`` ranks the nodes so that similar ones are near each other; the default is the
+    node index. A community takes the position of its first node and is never divided. A pool may be
+    under the minimum. Raises ValueError when ``order`` is not one rank per node.
     """
     if order is not None and order.shape != labels.shape:
         raise ValueError(f"the pool order must have one rank for each of {labels.size} nodes")
     parts = dense(labels)
-    sizes = sizes_of(parts, tokens)
+    sizes = sizes_of(parts, tokens, nodes)
     small = np.flatnonzero(limits.small(sizes.nodes, sizes.tokens))
     if not small.size:
         return Pooled(parts, np.zeros(sizes.nodes.size, dtype=np.bool_))

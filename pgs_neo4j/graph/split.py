@@ -13,32 +13,39 @@ STUCK = 0.75
 """A part with more than this share of its community's load counts as nearly whole."""
 
 
-def split(edges: Edges, labels: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+def split(
+    edges: Edges,
+    labels: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None = None,
+) -> IntArray:
     """Return labels ``0 .. k-1`` that refine ``labels`` until parts are allowed.
 
-    ``labels`` and ``tokens`` are ``(n,)``, and so is the result. A community that may not stand is
+    ``labels``, ``tokens``, and ``nodes`` (the nodes that each entry stands for, one without it) are
+    ``(n,)``, and so is the result. A community that may not stand is
     re-clustered with the edges inside it; parts still nearly whole are halved. This repeats until
     all parts are communities that stand or halves that fit. A node that exceeds the tokens alone
     becomes a part of its own. All communities are worked on at the same time.
     """
-    parts = dense(labels)
+    parts, count = dense(labels), np.ones_like(labels) if nodes is None else nodes
     half = np.zeros(parts.size, dtype=np.bool_)
     if limits.max_tokens is not None:
         parts = _alone(parts, tokens > limits.max_tokens)
     while True:
-        sizes = sizes_of(parts, tokens)
+        sizes = sizes_of(parts, tokens, count)
         over = ~limits.stands(sizes.nodes, sizes.tokens)
         over[parts[half]] = ~limits.fits(sizes.nodes, sizes.tokens)[parts[half]]
-        nodes = np.flatnonzero(over[parts])
-        if not nodes.size:
+        chosen = np.flatnonzero(over[parts])
+        if not chosen.size:
             return parts
         edges = within(edges, parts, over)
         # members of one community side by side, so that neighbors are near in memory
-        nodes = nodes[np.argsort(parts[nodes], kind="stable")]
-        divided, half[nodes] = _divide(
-            renumbered(edges, nodes), dense(parts[nodes]), tokens[nodes], limits
+        chosen = chosen[np.argsort(parts[chosen], kind="stable")]
+        divided, half[chosen] = _divide(
+            renumbered(edges, chosen), dense(parts[chosen]), tokens[chosen], count[chosen], limits
         )
-        parts[nodes] = divided + sizes.nodes.size
+        parts[chosen] = divided + sizes.nodes.size
         parts = dense(parts)
 
 
@@ -50,14 +57,14 @@ def _alone(parts: IntArray, giant: BoolArray) -> IntArray:
 
 
 def _divide(
-    edges: Edges, group: IntArray, tokens: IntArray, limits: Limits
+    edges: Edges, group: IntArray, tokens: IntArray, count: IntArray, limits: Limits
 ) -> tuple[IntArray, BoolArray]:
     """Divide every group ``(n,)``; also flag nodes ``(n,)`` in a half.
 
     No part that may not stand is nearly the whole group.
     """
     parts = recluster(edges, group)
-    sizes, whole = sizes_of(parts, tokens), sizes_of(group, tokens)
+    sizes, whole = sizes_of(parts, tokens, count), sizes_of(group, tokens, count)
     owner = np.empty(sizes.nodes.size, dtype=np.int64)
     owner[parts] = group
     part_load = limits.load(sizes.nodes, sizes.tokens)
@@ -69,6 +76,6 @@ def _divide(
     nodes = np.flatnonzero(half)
     if nodes.size:
         inner = renumbered(within(edges, parts, stuck), nodes)
-        cost = limits.load(np.ones(nodes.size, dtype=np.int64), tokens[nodes])
+        cost = limits.load(count[nodes], tokens[nodes])
         parts[nodes] += halve(inner, dense(parts[nodes]), cost) * sizes.nodes.size
     return parts, half

@@ -22,31 +22,42 @@ def steady(
     bound: IntArray,
     tokens: IntArray,
     limits: Limits,
+    nodes: IntArray | None = None,
 ) -> Limited:
     """Return communities within limits, or earlier partitions if about as good.
 
-    ``labels`` ``(n,)`` are communities that grew from the earlier partitions ``previous``
-    ``(n,)``, -1 for a node that had none. ``bound`` ``(n,)`` is the same with -1 for nodes that
-    were in a pool. A partition that stays keeps its place in a reader's memory and costs nothing
-    to write. So nodes move only when all moves together are worth it (``WORTH``).
+    ``labels`` ``(n,)`` are communities that grew from the earlier partitions ``previous`` ``(n,)``,
+    -1 for a node that had none. ``bound`` ``(n,)`` is the same with -1 for nodes that were in a
+    pool. A partition that stays keeps its place in a reader's memory and costs nothing to write.
+    ``tokens`` and ``nodes`` are those of :func:`apply_limits`. So nodes move only when all moves
+    together are worth it (``WORTH``).
     """
-    moved = apply_limits(edges, steadied(labels, previous, tokens, limits), tokens, limits)
-    stayed = apply_limits(edges, staying(moved.unpooled, bound), tokens, limits, refined=False)
+    cut = steadied(labels, previous, tokens, limits, nodes)
+    moved = apply_limits(edges, cut, tokens, limits, nodes=nodes)
+    kept = staying(moved.unpooled, bound)
+    stayed = apply_limits(edges, kept, tokens, limits, refined=False, nodes=nodes)
     reached, before = modularity(edges, moved.labels), modularity(edges, stayed.labels)
     return stayed if reached - before <= WORTH * abs(reached) else moved
 
 
-def steadied(labels: IntArray, previous: IntArray, tokens: IntArray, limits: Limits) -> IntArray:
+def steadied(
+    labels: IntArray,
+    previous: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None = None,
+) -> IntArray:
     """Return labels ``0 .. k-1`` with oversized communities cut along ``previous``.
 
-    ``labels``, ``tokens``, and the result are ``(n,)``, and so is ``previous``: the partitions of
+    ``labels``, ``tokens``, ``nodes`` (the nodes that each entry stands for), and the result are
+    ``(n,)``, and so is ``previous``: the partitions of
     an earlier generation, -1 for a node that had none. Otherwise such a community could be divided
     differently each time, and its parts would lose their identity needlessly. Nodes that had no
     partition become separate parts, which the merge places. The split handles parts that are still
     too large.
     """
     parts = dense(labels)
-    sizes = sizes_of(parts, tokens)
+    sizes = sizes_of(parts, tokens, nodes)
     cut = ~limits.stands(sizes.nodes, sizes.tokens)[parts]
     if not cut.any():
         return parts

@@ -301,6 +301,9 @@ class Generation:
     ``raw_modularity`` is the modularity of the communities before size limits were applied.
     ``conductance`` is the mean over the partitions. ``split`` and ``merged`` count communities.
     ``levels`` counts the units of each level of the hierarchy. ``seconds`` are by step.
+    ``documents_together`` is the share of passages that are in the same partition as most of their
+    document, 0 to 1; None without documents of several passages. With such documents, modularity
+    is computed from the weights by which they are divided.
 
     ``token`` is the database's change token when the generation was last seen to be valid.
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
@@ -337,6 +340,7 @@ class Generation:
     grown: float = 0.0
     knobs: dict[str, object] = field(default_factory=dict)
     standing: dict[str, list[object]] = field(default_factory=dict)
+    documents_together: float | None = None
 
     @property
     def texts(self) -> int:

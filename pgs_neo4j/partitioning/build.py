@@ -10,17 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.gds import Communities, detect_communities, project_view, refuse_if_too_large
+from pgs_neo4j.gds import (
+    Communities,
+    Projection,
+    detect_communities,
+    project_edges,
+    project_view,
+    refuse_if_too_large,
+)
 from pgs_neo4j.graph.adjacency import adjacency
-from pgs_neo4j.graph.csr import Edges, undirected
+from pgs_neo4j.graph.bundles import share_together
+from pgs_neo4j.graph.csr import Edges, dense, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
 from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
-from pgs_neo4j.graph.quality import Quality, quality
+from pgs_neo4j.graph.quality import Quality, modularity, quality
 from pgs_neo4j.model import Adjacent, Generation, Partition
 from pgs_neo4j.partitioning import generation, seeds, writing
 from pgs_neo4j.partitioning.attempt import begin_generation
-from pgs_neo4j.partitioning.divide import Division, divide_communities, place_communities
+from pgs_neo4j.partitioning.divide import (
+    Division,
+    bundle,
+    divide_communities,
+    place_communities,
+)
+from pgs_neo4j.partitioning.documents import Bundled
 from pgs_neo4j.partitioning.kept_settings import settings_of
 from pgs_neo4j.partitioning.membership import rank_members
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
@@ -41,14 +55,17 @@ async def build_generation(
     """
     weight, uniform = usable_weights(view.weight)
     root = previous if seeded else None
+    bundled = await asyncio.to_thread(bundle, order, view, weight)
+    if bundled is not None:
+        weight = bundled.weight
     # GDS works on one core for most of the time; the other one is free for this process.
     communities, edges = await together(
-        _detect(order, tools, view, uniform, root),
+        _detect(order, tools, view, uniform, root, bundled),
         asyncio.to_thread(undirected, len(view.ids), view.source, view.target, weight),
     )
-    raw = place_communities(view.ids, communities)
+    raw = place_communities(view.ids, communities, bundled)
     with tools.timer.step("limits"):
-        division = await divide_communities(order, tools, view, edges, raw, root)
+        division = await divide_communities(order, tools, view, edges, raw, root, bundled)
     async with begin_generation(order, tools):
         stored = await _store(order, tools, view, edges, raw, division, previous, root)
         if stored is None:
@@ -58,7 +75,12 @@ async def build_generation(
         finished = replace(
             _summarize(order, view, division.limited, described, figures),
             embedder=tools.space.signature,
-            raw_modularity=communities.modularity,
+            raw_modularity=communities.modularity
+            if bundled is None
+            else modularity(edges, dense(raw)),
+            documents_together=None
+            if bundled is None
+            else share_together(bundled.bundles.document, view.passage, division.limited.labels),
             origin="seeded" if root is not None else "cold",
             grown=root.comparison.drift.accumulated if root is not None else 0.0,
         )
@@ -107,17 +129,29 @@ async def make_current(
 
 
 async def _detect(
-    order: BuildOrder, tools: BuildTools, view: View, uniform: bool, root: Predecessor | None
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    uniform: bool,
+    root: Predecessor | None,
+    bundled: Bundled | None,
 ) -> Communities:
     """Detect communities; begin from those of ``root`` if possible.
 
-    It is possible if GDS can read them.
+    It is possible if GDS can read them. Documents are detected as the nodes of a graph that is not
+    stored, each by the id of its first node.
     """
     config, gds, direct = order.config, tools.gds, view.clean or uniform
     with tools.timer.step("estimate"):
         await refuse_if_too_large(gds, len(view.ids), len(view.source), config.algorithm)
     async with AsyncExitStack() as stack:
         with tools.timer.step("project"):
+            if bundled is not None:
+                first = view.ids[bundled.bundles.first]
+                projection = await stack.enter_async_context(
+                    project_edges(gds, first, bundled.edges)
+                )
+                return await _communities_of(order, tools, projection)
             marks = None
             if root is not None and direct:
                 marks = await stack.enter_async_context(
@@ -128,14 +162,21 @@ async def _detect(
                     gds, order.mapping, view.ids, uniform=uniform, direct=direct, seeds=marks
                 )
             )
-        with tools.timer.step("communities"):
-            return await detect_communities(
-                gds,
-                projection,
-                config.algorithm,
-                seed=config.random_seed,
-                concurrency=config.gds_concurrency,
-            )
+        return await _communities_of(order, tools, projection)
+
+
+async def _communities_of(
+    order: BuildOrder, tools: BuildTools, projection: Projection
+) -> Communities:
+    config = order.config
+    with tools.timer.step("communities"):
+        return await detect_communities(
+            tools.gds,
+            projection,
+            config.algorithm,
+            seed=config.random_seed,
+            concurrency=config.gds_concurrency,
+        )
 
 
 def _draft_partitions(

@@ -15,12 +15,20 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.portions import in_order, portions
 from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.csr import Edges
-from pgs_neo4j.graph.limits import Limited, Limits, apply_limits, renumbered, repool
+from pgs_neo4j.graph.limits import (
+    Limited,
+    Limits,
+    apply_limits,
+    renumbered,
+    repool,
+    spread,
+)
 from pgs_neo4j.graph.pool import similarity_order
 from pgs_neo4j.graph.steady import numbered, steady, unchanged
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.partitioning.documents import Bundled, bundle_view
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import FeaturesRow
@@ -57,19 +65,76 @@ async def divide_communities(
     edges: Edges,
     communities: NDArray[np.int64],
     previous: Predecessor | None,
+    bundled: Bundled | None = None,
 ) -> Division:
     """Bring the community ``(n,)`` of each scanned node within the limits.
 
     With ``previous``, the generation that the communities grew from, partitions stay unchanged
-    as long as that is about as good.
+    as long as that is about as good. With ``bundled``, what is bundled stays together.
     """
-    limits, tokens = limits_of(order.config), prompt_tokens(view.tokens)
-    limited = await asyncio.to_thread(_apply_limits, tokens, edges, communities, limits, previous)
+    limits = limits_of(order.config)
+    whole = _whole(view, edges, communities, previous, bundled)
+    limited = await asyncio.to_thread(_apply_limits, whole, limits)
     if np.count_nonzero(limited.pool) > 1:
-        pooled = limited.pool[limited.labels]
-        ranks = await pool_order(tools.db, order.mapping, view, pooled)
-        limited = repool(limited, tokens, limits, ranks)
+        pooled = limited.pool[limited.labels][whole.of]
+        ranks = (await pool_order(tools.db, order.mapping, view, pooled))[whole.first]
+        limited = repool(limited, whole.tokens, limits, ranks, whole.nodes)
+    if bundled is not None:
+        limited = spread(limited, bundled.bundles.of)
     return Division(limited) if previous is None else share_unchanged(limited, previous)
+
+
+def bundle(order: BuildOrder, view: View, weight: NDArray[np.float64]) -> Bundled | None:
+    """Return the documents of a view as bundles; None without any.
+
+    ``weight`` ``(m,)`` are the usable weights of its relationships.
+    """
+    tokens = prompt_tokens(view.tokens)
+    return bundle_view(view, order.mapping, weight, tokens, limits_of(order.config))
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What is brought within the limits: nodes, or bundles of them.
+
+    ``of`` ``(n,)`` is the entry of each node, ``first`` ``(b,)`` the lowest node of each. ``nodes``
+    ``(b,)`` counts the nodes of each bundle, None for nodes. ``previous`` and ``bound`` ``(b,)``
+    are those of :class:`Predecessor`, None without one.
+    """
+
+    edges: Edges
+    communities: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    nodes: NDArray[np.int64] | None
+    of: NDArray[np.int64] | slice
+    first: NDArray[np.int64] | slice
+    previous: NDArray[np.int64] | None
+    bound: NDArray[np.int64] | None
+
+
+def _whole(
+    view: View,
+    edges: Edges,
+    communities: NDArray[np.int64],
+    previous: Predecessor | None,
+    bundled: Bundled | None,
+) -> _Whole:
+    labels = previous.labels if previous else None
+    bound = previous.bound if previous else None
+    if bundled is None:
+        tokens, every = prompt_tokens(view.tokens), slice(None)
+        return _Whole(edges, communities, tokens, None, every, every, labels, bound)
+    bundles = bundled.bundles
+    return _Whole(
+        bundled.edges,
+        communities[bundles.first],
+        bundled.tokens,
+        bundles.nodes,
+        bundles.of,
+        bundles.first,
+        None if labels is None else bundles.most(labels),
+        None if bound is None else bundles.most(bound),
+    )
 
 
 def prompt_tokens(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -95,8 +160,12 @@ def limits_of(config: PGSConfig) -> Limits:
     )
 
 
-def place_communities(ids: NDArray[np.int64], communities: Communities) -> NDArray[np.int64]:
+def place_communities(
+    ids: NDArray[np.int64], communities: Communities, bundled: Bundled | None = None
+) -> NDArray[np.int64]:
     """Return the community ``(n,)`` of each scanned node; ``ids`` ``(n,)`` ascend.
+
+    With ``bundled``, each bundle has the community of its first node.
 
     A node that appeared between the scan and the projection is left to the next generation.
     One that vanished gets a community of its own until the members are written.
@@ -106,20 +175,17 @@ def place_communities(ids: NDArray[np.int64], communities: Communities) -> NDArr
     place[place == len(ids)] = 0
     scanned = ids[place] == communities.ids
     labels[place[scanned]] = communities.labels[scanned]
-    return labels
+    return labels if bundled is None else labels[bundled.bundles.first][bundled.bundles.of]
 
 
-def _apply_limits(
-    tokens: NDArray[np.int64],
-    edges: Edges,
-    communities: NDArray[np.int64],
-    limits: Limits,
-    previous: Predecessor | None,
-) -> Limited:
-    """Bring communities ``(n,)`` within limits, near ``previous`` if they grew from it."""
-    if previous is None:
-        return apply_limits(edges, communities, tokens, limits)
-    return steady(edges, communities, previous.labels, previous.bound, tokens, limits)
+def _apply_limits(whole: _Whole, limits: Limits) -> Limited:
+    """Bring communities within limits, near earlier partitions if they grew from them."""
+    edges, communities, tokens = whole.edges, whole.communities, whole.tokens
+    if whole.previous is None or whole.bound is None:
+        return apply_limits(edges, communities, tokens, limits, nodes=whole.nodes)
+    return steady(
+        edges, communities, whole.previous, whole.bound, tokens, limits, nodes=whole.nodes
+    )
 
 
 def share_unchanged(limited: Limited, previous: Predecessor) -> Division:

@@ -66,6 +66,7 @@ class StoredGeneration(TypedDict):
     conductance: Figure
     created_at: str
     dimensions: NotRequired[Count | None]
+    documents_together: NotRequired[Figure | None]
     embedder: NotRequired[str | None]
     fingerprint: str
     grown: Figure
@@ -207,6 +208,7 @@ def generation_properties(generation: Generation, **more: object) -> Row:
         "pooled_nodes": generation.pooled_nodes,
         "embedder": generation.embedder,
         "dimensions": generation.dimensions,
+        "documents_together": generation.documents_together,
         "issues": json.dumps(generation.issues, sort_keys=True),
         "origin": generation.origin,
         "raw_modularity": generation.raw_modularity,
@@ -262,6 +264,7 @@ def generation_of(graph: str, stored: StoredGeneration) -> Generation:
         standing=cast(
             "dict[str, list[object]]", parse_stored(_VALUES, standing, f"{what}, standing", fix)
         ),
+        documents_together=stored.get("documents_together"),
     )
 
 

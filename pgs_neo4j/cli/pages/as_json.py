@@ -111,6 +111,7 @@ def generation(figures: Generation) -> Json:
         "embedder": figures.embedder,
         "dimensions": figures.dimensions,
         "issues": plain_data(figures.issues),
+        "documents_together": plain_data(figures.documents_together),
         "raw_modularity": plain_data(figures.raw_modularity),
         "conductance": plain_data(figures.conductance),
         "split": figures.split,

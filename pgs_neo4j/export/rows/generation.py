@@ -31,6 +31,7 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
             "modularity",
             f"{generation.modularity:.3f}, {generation.raw_modularity:.3f} before the limits",
         ),
+        *_documents(generation),
         ("conductance", f"{generation.conductance:.3g} on average"),
         ("hierarchy", _levels(generation)),
         ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
@@ -41,6 +42,14 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
         )
         rows.append(("noticed", ", ".join(listed)))
     return rows
+
+
+def _documents(generation: Generation) -> list[tuple[str, str]]:
+    """Return how many passages are with most of their document; nothing without documents."""
+    if generation.documents_together is None:
+        return []
+    share = percent(generation.documents_together)
+    return [("documents", f"{share} of the passages are where most of their document is")]
 
 
 def origin(generation: Generation) -> str:

@@ -36,35 +36,47 @@ CYCLES = 2
 
 
 def refine(
-    edges: Edges, labels: IntArray, communities: IntArray, tokens: IntArray, limits: Limits
+    edges: Edges,
+    labels: IntArray,
+    communities: IntArray,
+    tokens: IntArray,
+    limits: Limits,
+    nodes: IntArray | None = None,
 ) -> IntArray:
     """Return labels ``0 .. k-1`` after moves that gain modularity.
 
     Nodes move, and where it pays, groups. ``labels`` ``(n,)`` are partitions made from
-    ``communities`` ``(n,)``, both numbered from 0. ``tokens`` is ``(n,)``, and so is the result.
-    Moves keep the limits (:func:`pgs_neo4j.graph.refining.moves.move_units`), and modularity never
-    falls. Groups are the communities inside a partition, if that is not itself a community.
+    ``communities`` ``(n,)``, both numbered from 0. ``tokens`` and ``nodes`` (the nodes that each
+    entry stands for) are ``(n,)``, and so is the result. Moves keep the limits
+    (:func:`pgs_neo4j.graph.refining.moves.move_units`), and modularity never falls. Groups are the
+    communities inside a partition, if that is not itself a community.
     """
     if not edges.total:
         return dense(labels)
     strength = strengths(edges)
-    parts = _move_nodes(edges, labels, tokens, strength, limits)
+    count = np.ones_like(tokens) if nodes is None else nodes
+    parts = _move_nodes(edges, labels, tokens, count, strength, limits)
     whole = modularity(edges, communities, strength)
     rough = _rough(labels, communities)
     for _ in range(CYCLES):
         if whole - modularity(edges, parts, strength) <= COSTLY * whole:
             break
-        parts = _move_groups(edges, parts, rough, tokens, strength, limits)
-        parts = _move_nodes(edges, parts, tokens, strength, limits)
+        parts = _move_groups(edges, parts, rough, tokens, count, strength, limits)
+        parts = _move_nodes(edges, parts, tokens, count, strength, limits)
     return parts
 
 
 def _move_nodes(
-    edges: Edges, parts: IntArray, tokens: IntArray, strength: FloatArray, limits: Limits
+    edges: Edges,
+    parts: IntArray,
+    tokens: IntArray,
+    count: IntArray,
+    strength: FloatArray,
+    limits: Limits,
 ) -> IntArray:
-    """Return the partitions ``(n,)`` after moves of single nodes."""
-    one, free = np.ones_like(tokens), np.ones(parts.size, dtype=np.bool_)
-    units = Units(one, tokens, strength, strength, free, edges.total)
+    """Return the partitions ``(n,)`` after moves of single entries."""
+    free = np.ones(parts.size, dtype=np.bool_)
+    units = Units(count, tokens, strength, strength, free, edges.total)
     return dense(move_units(edges, parts, units, limits))
 
 
@@ -73,6 +85,7 @@ def _move_groups(
     parts: IntArray,
     rough: BoolArray,
     tokens: IntArray,
+    count: IntArray,
     strength: FloatArray,
     limits: Limits,
 ) -> IntArray:
@@ -90,7 +103,7 @@ def _move_groups(
     of[group] = parts
     between = contracted(touching(edges, open_parts[parts]), group)
     units = Units(
-        np.bincount(group),
+        totals(group, count).astype(np.int64),
         totals(group, tokens).astype(np.int64),
         totals(group, strength),
         strengths(between),

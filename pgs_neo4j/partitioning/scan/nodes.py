@@ -59,6 +59,15 @@ async def read_ids(
     return ids[order], np.asarray(rows[0]["sizes"], dtype=np.int64)[order]
 
 
+async def read_passages(db: Database, mapping: GraphMapping) -> NDArray[np.int64]:
+    """Return the internal ids ``(k,)`` of the nodes that the mapping calls passages."""
+    if not mapping.chunk_labels:
+        return np.empty(0, dtype=np.int64)
+    query = queries.get("partitioning/read_passages")
+    rows = await db.read(query, labels=list(mapping.chunk_labels))
+    return np.asarray(rows[0]["ids"], dtype=np.int64)
+
+
 async def scan_nodes(
     db: Database,
     mapping: GraphMapping,

@@ -25,13 +25,14 @@ class Relationships:
     """The scanned relationships, all ``(m,)``.
 
     ``source`` and ``target`` are positions among the nodes; ``hash`` covers everything. A weight
-    that is not a number is NaN.
+    that is not a number is NaN. ``type`` is the hash of each type's name.
     """
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     weight: NDArray[np.float64]
     hash: NDArray[np.uint64]
+    type: NDArray[np.int64]
 
 
 async def scan_relationships(
@@ -91,16 +92,17 @@ def read_edges(
     inside = (source >= 0) & (target >= 0)
     weight = np.asarray(row["weights"], dtype=np.float64)[inside]
     weight[np.isnan(weight)] = np.nan  # one bit pattern for all
-    mix = np.full(len(weight), np.uint64(text_hash(row["type"]) + 2**63))
+    name = text_hash(row["type"])
+    mix = np.full(len(weight), np.uint64(name + 2**63))
     for column in (source_ids[inside], target_ids[inside], weight):
         mix = mixed_with(mix, column.view(np.uint64))
-    return Relationships(source[inside], target[inside], weight, mix)
+    return Relationships(source[inside], target[inside], weight, mix, np.full(len(weight), name))
 
 
 def _joined(parts: list[Relationships]) -> Relationships:
     none = np.empty(0, dtype=np.int64)
-    empty = Relationships(none, none, np.empty(0), np.empty(0, dtype=np.uint64))
-    columns = ("source", "target", "weight", "hash")
+    empty = Relationships(none, none, np.empty(0), np.empty(0, dtype=np.uint64), none)
+    columns = ("source", "target", "weight", "hash", "type")
     return Relationships(
         *(np.concatenate([getattr(part, name) for part in (empty, *parts)]) for name in columns)
     )
@@ -111,4 +113,6 @@ def restrict(edges: Relationships, chosen: NDArray[np.bool_]) -> Relationships:
     place = np.cumsum(chosen) - 1
     inside = chosen[edges.source] & chosen[edges.target]
     source, target = place[edges.source[inside]], place[edges.target[inside]]
-    return Relationships(source, target, edges.weight[inside], edges.hash[inside])
+    return Relationships(
+        source, target, edges.weight[inside], edges.hash[inside], edges.type[inside]
+    )

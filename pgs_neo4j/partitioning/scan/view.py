@@ -18,7 +18,13 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.graph.hashes import digest, total
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.scan.nodes import Nodes, node_hashes, read_ids, scan_nodes
+from pgs_neo4j.partitioning.scan.nodes import (
+    Nodes,
+    node_hashes,
+    read_ids,
+    read_passages,
+    scan_nodes,
+)
 from pgs_neo4j.partitioning.scan.relationships import Relationships, restrict, scan_relationships
 
 # Limits of a weight that binds, as in the projection. GDS fails far above and below.
@@ -40,7 +46,9 @@ class View:
     Node arrays are ``(n,)``, in ascending order of internal ids. ``sizes`` approximate the
     characters of each text. ``facts`` hash weight and embedding, ``text_hash`` the text. ``source``
     and ``target`` ``(m,)`` index into the nodes. ``weight`` ``(m,)`` is as stored, NaN where it is
-    not a number. ``sketch`` summarizes the relationships; ``issues`` counts irregularities.
+    not a number, and ``type`` ``(m,)`` the hash of the name of its type. ``passage`` ``(n,)`` marks
+    the passages that the mapping names. ``sketch`` summarizes the relationships; ``issues`` counts
+    irregularities.
     """
 
     ids: NDArray[np.int64]
@@ -56,6 +64,8 @@ class View:
     sketch: NDArray[np.int64]
     content_hash: str
     issues: dict[str, int] = field(default_factory=dict)
+    type: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    passage: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
 
     @property
     def embedding_dimensions(self) -> int | None:
@@ -85,6 +95,7 @@ async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
     A node that vanishes during the scan is treated as if it never existed.
     """
     ids, sizes = await read_ids(db, mapping)
+    passages = await read_passages(db, mapping)
     nodes, edges = await together(
         scan_nodes(db, mapping, ids, sizes, on_event),
         scan_relationships(db, mapping, ids, on_event),
@@ -106,6 +117,8 @@ async def scan(db: Database, mapping: GraphMapping, on_event: OnEvent) -> View:
         sketch=sketch(edges.hash),
         content_hash=digest(content),
         issues=count_issues(mapping, nodes, edges),
+        type=edges.type,
+        passage=np.isin(nodes.ids, passages),
     )
 
 

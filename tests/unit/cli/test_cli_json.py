@@ -44,6 +44,7 @@ def test_partitioning_tells_all_figures_its_origin_and_how_far_the_graph_had_mov
     assert (document["origin"], document["raw_modularity"]) == ("seeded", 0.73)
     assert (document["split"], document["merged"], document["pools"]) == (2, 1_200, 1)
     assert (document["conductance"], document["levels"]) == (0.0525, [4, 1])
+    assert document["documents_together"] is None
     assert document["steps"] == {"scan": 1.0}
     assert document["drift"] == {
         "committed": True, "nodes": 10, "relationships": 9, "nodes_added": 0, "nodes_removed": 0,

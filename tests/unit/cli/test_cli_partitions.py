@@ -11,6 +11,7 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.commands.graphs.partitions import describe
 from pgs_neo4j.cli.pages import drift_words
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.export.rows.generation import generation_rows
 from pgs_neo4j.model import Drift, GraphMapping, Partition
 from pgs_neo4j.partitioning.result import Partitioning
 from tests.fakes.commands import StandIn, generation, pgs
@@ -167,3 +168,13 @@ def test_only_what_is_estimated_is_called_about_and_settings_need_no_scan() -> N
         "drift            0 %",
         "next time        new partitions are made from scratch",
     ]
+
+
+def test_how_much_of_its_document_a_passage_is_with_is_told_where_there_are_documents() -> None:
+    whole = generation(documents_together=0.98)
+    assert describe(Partitioning(whole, (), reused=False, seconds=2.5))[2] == (
+        "98 % of the passages are in the partition that holds most of their document"
+    )
+    rows = dict(generation_rows(whole))
+    assert rows["documents"] == "98 % of the passages are where most of their document is"
+    assert "documents" not in dict(generation_rows(generation()))

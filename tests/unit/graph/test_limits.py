@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.csr import Edges, undirected
-from pgs_neo4j.graph.limits import Limited, apply_limits, largest_first, repool
+from pgs_neo4j.graph.limits import Limited, apply_limits, largest_first, repool, spread
 from tests.unit.graph.conftest import clique_pairs, graph
 
 NONE = np.empty(0, dtype=np.int64)
@@ -174,3 +174,38 @@ def test_arrays_that_do_not_fit_are_refused(
 def test_bounds_that_exclude_each_other_are_refused(bounds: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"min_nodes <= max_nodes|max_tokens must be"):
         Limits(**bounds)
+
+
+def test_bundles_are_never_divided_and_count_as_many_nodes_as_they_are() -> None:
+    chance = np.random.default_rng(4)
+    count = 400
+    nodes = chance.integers(1, 40, count)
+    tokens = nodes * chance.integers(1, 30, count)
+    source, target = chance.integers(0, count, (2, 3_000))
+    edges = undirected(count, source, target)
+    limits = Limits(min_nodes=30, max_nodes=300, max_tokens=5_000)
+    for labels in starts(count):
+        result = apply_limits(edges, labels, tokens, limits, nodes=nodes)
+        held = np.bincount(result.labels, nodes).astype(np.int64)
+        weighed = np.bincount(result.labels, tokens).astype(np.int64)
+        assert limits.fits(held, weighed).all()
+        assert held.tolist() == sorted(held.tolist(), reverse=True)
+        assert not limits.small(held, weighed)[~result.pool].any()
+        of = np.repeat(np.arange(count), nodes)
+        wide = spread(result, of)
+        assert np.bincount(wide.labels).tolist() == held.tolist()
+
+
+def test_a_bundle_of_one_node_counts_as_one() -> None:
+    edges = graph(60, clique_pairs(0, 30) + clique_pairs(30, 30))
+    labels, tokens = np.zeros(60, dtype=np.int64), np.full(60, 10)
+    limits = Limits(min_nodes=10, max_nodes=40)
+    alone = apply_limits(edges, labels, tokens, limits, nodes=np.ones(60, dtype=np.int64))
+    assert alone.labels.tolist() == apply_limits(edges, labels, tokens, limits).labels.tolist()
+
+
+def test_few_heavy_bundles_are_no_small_graph() -> None:
+    edges = graph(4, [(0, 1), (2, 3)])
+    labels, tokens = np.array([0, 0, 1, 1]), np.full(4, 10)
+    result = apply_limits(edges, labels, tokens, Limits(), nodes=np.full(4, 20))
+    assert result.labels.tolist() == [0, 0, 1, 1]

@@ -40,6 +40,7 @@ GENERATION = generation_of_sizes(
     settings="digest",
     common=("graph", "node"),
     grown=0.125,
+    documents_together=0.975,
 )
 
 

@@ -101,6 +101,11 @@ def describe(partitioning: Partitioning) -> list[str]:
         f"{percent(generation.largest_fraction)} of the nodes, "
         f"{generation.pooled_nodes:,} are pooled",
     ]
+    if generation.documents_together is not None:
+        lines.append(
+            f"{percent(generation.documents_together)} of the passages are in the partition that "
+            "holds most of their document"
+        )
     if partitioning.drift is not None and not partitioning.reused:
         lines.append(drifted(partitioning.drift))
     if generation.issues:

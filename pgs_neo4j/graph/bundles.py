@@ -1,0 +1,210 @@
+"""Bundles the passages of a document, which stay together when a graph is divided.
+
+Without them, mentions of entities decide: they outnumber the order of passages many times, so a
+document's passages would end in several partitions, and a reader would get torn pages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgs_neo4j.graph.bounds import Limits
+from pgs_neo4j.graph.connected import components
+from pgs_neo4j.graph.csr import BoolArray, Edges, FloatArray, IntArray, dense, totals
+from pgs_neo4j.graph.pool import boxes
+
+CONTINUED = 10.0
+"""Weight of the order between two runs of one document, in mentions of rare entities. A document
+that is too large for a partition lies in neighboring ones then."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundles:
+    """Nodes that stay together.
+
+    ``of`` ``(n,)`` is the bundle of each node, from 0 by their lowest node. ``document`` ``(n,)``
+    is the document of each node, -1 for one that belongs to none. ``first`` ``(b,)`` is the lowest
+    node of each bundle, and ``nodes`` ``(b,)`` counts its nodes.
+    """
+
+    of: IntArray
+    document: IntArray
+    first: IntArray
+    nodes: IntArray
+
+    def sum(self, values: IntArray) -> IntArray:
+        """Return the sum ``(b,)`` of the values ``(n,)`` of each bundle."""
+        return totals(self.of, values).astype(np.int64)
+
+    def most(self, labels: IntArray) -> IntArray:
+        """Return the label ``(b,)`` that most nodes of each bundle have, of ``labels`` ``(n,)``.
+
+        Labels of -1 count only where a bundle has no other. The lowest wins a tie.
+        """
+        result = np.full(self.first.size, -1, dtype=np.int64)
+        known = np.flatnonzero(labels >= 0)
+        count = int(labels.max(initial=0)) + 1
+        pair, members = np.unique(self.of[known] * count + labels[known], return_counts=True)
+        # The last of several writes to one place wins: the most members, the lowest label.
+        order = np.lexsort((-pair, members))
+        bundle, label = np.divmod(pair[order], count)
+        result[bundle] = label
+        return result
+
+
+def find_documents(
+    passage: BoolArray,
+    ends: tuple[IntArray, IntArray],
+    order: BoolArray,
+    part: BoolArray,
+) -> IntArray:
+    """Return the document ``(n,)`` of each node, numbered from 0; -1 for a node of none.
+
+    ``passage`` ``(n,)`` marks passages. ``ends`` are the two nodes of each of ``(m,)``
+    relationships; ``order`` and ``part`` ``(m,)`` say which are of the order of passages, and which
+    connect a passage with its document. A node alone is no document.
+    """
+    tied = order | part
+    edges = Edges(passage.size, ends[0][tied], ends[1][tied], np.ones(np.count_nonzero(tied)))
+    root = components(edges, np.zeros_like(passage, dtype=np.int64))
+    several = np.bincount(root, minlength=1)[root] > 1
+    document = np.full(passage.size, -1, dtype=np.int64)
+    document[several] = dense(root[several])
+    return document
+
+
+def is_order(passage: BoolArray, ends: tuple[IntArray, IntArray]) -> bool:
+    """Return whether relationships between ``ends``, two arrays ``(k,)``, put passages in order.
+
+    All are between passages, and each passage has at most one before it and one after it. Unlike
+    the order, likeness of passages branches.
+    """
+    source, target = ends
+    distinct = np.unique(source * passage.size + target)
+    source, target = np.divmod(distinct, passage.size)
+    source, target = source[source != target], target[source != target]
+    return bool(
+        source.size
+        and passage[source].all()
+        and passage[target].all()
+        and np.bincount(source).max() == 1
+        and np.bincount(target).max() == 1
+    )
+
+
+def bundle_documents(
+    document: IntArray,
+    ends: tuple[IntArray, IntArray],
+    order: BoolArray,
+    tokens: IntArray,
+    limits: Limits,
+) -> Bundles:
+    """Return bundles: each document is one, or as few consecutive runs of passages as fit.
+
+    ``document`` and ``tokens`` are ``(n,)``; the relationships ``ends`` and ``order`` ``(m,)`` are
+    those of :func:`find_documents`. A node of no document, or one over the limit of tokens, is a
+    bundle of its own.
+    """
+    count = document.size
+    own = np.flatnonzero(document >= 0)
+    place = _places(count, ends, order)
+    own = own[np.lexsort((own, place[own], document[own]))]
+    giant = np.zeros(own.size, dtype=np.bool_)
+    if limits.max_tokens is not None:
+        giant = tokens[own] > limits.max_tokens
+    # A shelf of boxes ends with a document, and before and after what is too large by itself.
+    breaks = np.diff(document[own], prepend=-1) != 0
+    breaks |= giant | np.append(False, giant[:-1])
+    shelf = np.cumsum(breaks)
+    of = np.arange(count)
+    if own.size:
+        of[own] = count + boxes(np.ones_like(own), tokens[own], shelf, limits)
+    of = dense(of)
+    first = np.full(int(of.max(initial=-1)) + 1, count, dtype=np.int64)
+    np.minimum.at(first, of, np.arange(count))
+    return Bundles(of, document, first, np.bincount(of, minlength=first.size))
+
+
+def weigh_relationships(
+    bundles: Bundles,
+    ends: tuple[IntArray, IntArray],
+    weight: FloatArray,
+    *,
+    order: BoolArray,
+    part: BoolArray,
+    mention: BoolArray,
+    passage: BoolArray,
+) -> FloatArray:
+    """Return weights ``(m,)`` by the kind of each relationship.
+
+    A mention counts by the inverse document frequency of its entity: one that a single document
+    mentions counts in full, one that all of many mention nearly nothing. A relationship between
+    entities counts by the one of them that more documents mention. The order of passages, and what
+    connects a document with them, binds as strongly as ``CONTINUED``. All others keep their
+    ``weight`` ``(m,)``.
+    """
+    source, target = ends
+    rarity = entity_rarity(bundles, ends, mention, passage)
+    weighed = weight * np.minimum(rarity[source], rarity[target])
+    weighed[order | part] = CONTINUED
+    return weighed
+
+
+def entity_rarity(
+    bundles: Bundles, ends: tuple[IntArray, IntArray], mention: BoolArray, passage: BoolArray
+) -> FloatArray:
+    """Return the inverse document frequency ``(n,)`` of each node, above 0 and up to 1.
+
+    It is 1 for what no passage mentions, and for passages. A passage without a document counts as
+    one.
+    """
+    count = passage.size
+    source, target = ends[0][mention], ends[1][mention]
+    backward = passage[source] & ~passage[target]
+    entity = np.where(backward, target, source)
+    home = np.where(backward, source, target)
+    kept = passage[home] & ~passage[entity]
+    document = np.where(bundles.document >= 0, bundles.document, count + np.arange(count))
+    pairs = np.unique(entity[kept] * (2 * count) + document[home[kept]])
+    held = np.bincount(pairs // (2 * count), minlength=count)
+    documents = np.unique(document[passage]).size
+    # One more than there are, so that what all mention stays tied to something.
+    rarity: FloatArray = 1.0 - np.log(np.maximum(held, 1)) / np.log(documents + 1)
+    return rarity
+
+
+def share_together(document: IntArray, passage: BoolArray, labels: IntArray) -> float | None:
+    """Return the share of passages in the same part as most passages of their document.
+
+    All arrays are ``(n,)``: the ``document`` of each node or -1, which are passages, and the parts.
+    Passages without a document do not count. None if there are no others.
+    """
+    own = np.flatnonzero(passage & (document >= 0))
+    if not own.size:
+        return None
+    parts = int(labels.max()) + 1
+    pairs, members = np.unique(document[own] * parts + labels[own], return_counts=True)
+    most = np.zeros(int(document.max()) + 1, dtype=np.int64)
+    np.maximum.at(most, pairs // parts, members)
+    return float(most.sum() / own.size)
+
+
+def _places(count: int, ends: tuple[IntArray, IntArray], order: BoolArray) -> IntArray:
+    """Return how many passages come before each of ``count`` nodes, ``(n,)``.
+
+    Each step doubles the way that is known, so a ring of passages ends it as well.
+    """
+    before = np.full(count, -1, dtype=np.int64)
+    source, target = ends[0][order], ends[1][order]
+    proper = source != target
+    before[target[proper]] = source[proper]
+    place = (before >= 0).astype(np.int64)
+    for _ in range(count.bit_length()):
+        onward = np.flatnonzero(before >= 0)
+        if not onward.size:
+            break
+        place[onward] += place[before[onward]]
+        before[onward] = before[before[onward]]
+    return place
