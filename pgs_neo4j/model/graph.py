@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Origin = Literal["cold", "seeded", "refreshed"]
 
+PART_TYPES = ("PART_OF", "FROM_DOCUMENT", "HAS_CHUNK")
+"""What the published schemas call the relationship of a passage and its document."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphMapping:

@@ -21,10 +21,8 @@ from pgs_neo4j.graph.bundles import (
 from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, contracted, undirected
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.graph import PART_TYPES
 from pgs_neo4j.partitioning.scan.view import View
-
-PART_TYPES = ("PART_OF", "FROM_DOCUMENT", "HAS_CHUNK")
-"""What the published schemas call the relationship of a passage and its document."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

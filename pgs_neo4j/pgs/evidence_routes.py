@@ -14,6 +14,9 @@ from pgs_neo4j.retrieval.evidence import Evidence, vote
 # more: on CACM, 66 % of the relevant documents with 2.3 of 18 partitions at 0.6, 72 % with 2.8 at
 # 0.5. This one halves the tokens that centroids read on Stack Overflow.
 ENOUGH = 0.625
+# The same where documents vote: on pages of manuals, two to three partitions with 55 % of the text
+# that a question needs.
+ENOUGH_DOCUMENTS = 0.5
 MOST_MATCHES = 20  # best-matching nodes of a partition that a sweep is told
 MOST_UNKNOWN = 5  # words that a note names
 
@@ -24,11 +27,17 @@ def choose_by_evidence(
     """Return the ids of the partitions that hold most of the evidence, the most first.
 
     A partition is taken if it holds at least ``ENOUGH`` of the evidence of the first one, up to the
-    cap. With ``everything_unread``, every one with evidence is, up to the cap.
+    cap. Where documents vote, it needs ``ENOUGH_DOCUMENTS`` of the votes of the first one. With
+    ``everything_unread``, every one with evidence is taken, up to the cap.
     """
-    votes = vote(evidence)
+    votes, enough = vote(evidence), ENOUGH
+    if evidence.document_votes:
+        # Partitions with no document among the evidence come last.
+        others = {part: 0.0 for part in votes if part not in evidence.document_votes}
+        votes = {**evidence.document_votes, **others}
+        enough = ENOUGH_DOCUMENTS
     best = next(iter(votes.values()), 0.0)
-    relevant = sum(votes_of >= ENOUGH * best for votes_of in votes.values())
+    relevant = sum(votes_of >= enough * best for votes_of in votes.values())
     least = _least(config, everything_unread)
     limit = max(sweep_limit(relevant, config), least)
     return list(votes)[: max(min(relevant, limit), min(len(votes), least))]

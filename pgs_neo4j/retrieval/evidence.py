@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
+from pgs_neo4j.retrieval.document_votes import read_documents, vote_by_documents
 from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.paths.own_index import score_nodes
 from pgs_neo4j.retrieval.places import Place
@@ -55,7 +56,8 @@ class Evidence:
 
     ``unknown`` are the content words of the question that no text holds; ``word_count`` counts all
     of them. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
-    ``advice`` says what would let embeddings count.
+    ``advice`` says what would let embeddings count. ``document_votes`` are those of the documents
+    for partitions, the most first, if any node is a passage of one.
     """
 
     nodes: tuple[EvidenceNode, ...]
@@ -64,6 +66,7 @@ class Evidence:
     best_cosine: float | None = None
     method: str = "text index"
     advice: str = ""
+    document_votes: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +101,12 @@ async def find_evidence(
         return None
     scored = score_nodes(index, terms, [part.id for part in order.partitions], MOST_NODES)
     spoken = list_words(order.question)
+    nodes = _nodes(fuse(scored, near))
+    places = [node.place for node in nodes]
+    documents = await read_documents(db, order.mapping, order.partitions, places)
     return Evidence(
-        nodes=_nodes(fuse(scored, near)),
+        nodes=nodes,
+        document_votes=vote_by_documents(places, documents),
         unknown=find_unknown(index, spoken),
         word_count=len(spoken),
         best_cosine=max(near.scores.values(), default=0.0) if near and near.method else None,

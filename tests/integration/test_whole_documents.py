@@ -137,3 +137,19 @@ async def test_a_graph_without_passages_tells_nothing_of_documents(pgs: PGS, db:
     await pgs.add_graph("plain", GraphMapping(labels=("__Entity__", "Chunk"), text=("text",)))
     made = (await pgs.partition("plain")).generation
     assert made.documents_together is None
+
+
+async def test_documents_vote_for_the_partitions_that_hold_them(
+    pgs: PGS, db: Database, tmp_path: Path
+) -> None:
+    write_documents(tmp_path, 6, 8)
+    for place in (1, 4):
+        report = tmp_path / f"report{place}.txt"
+        report.write_text(report.read_text() + "\n\nThe tungsten lighthouse of Tallinn leaned.")
+    await pgs.ingest(tmp_path, "docs")
+    made = (await pgs.partition("docs", target_partition_max=25)).generation
+    places = await places_of(db, made.id)
+    holding = {places[f"report{place}.txt"][0] for place in (1, 4)}
+    routing = await pgs.route("Why did the tungsten lighthouse lean?", graph="docs")
+    assert {route.partition for route in routing.routes} == holding
+    assert all(route.evidence for route in routing.routes)
