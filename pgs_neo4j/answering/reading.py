@@ -146,6 +146,7 @@ class _Shown:
             title=node.title,
             element_id=node.element_id,
             rank=node.rank if alias in self.nodes else None,
+            labels=node.labels,
         )
 
     def finding(self, text: str, doubting: Doubting | None) -> Finding:

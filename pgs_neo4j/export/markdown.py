@@ -93,7 +93,9 @@ def source_lines(document: Document) -> list[str]:
 def _source(citation: Citation, node: SourceNode | None) -> str:
     title, key = (node.title, node.key) if node else (citation.title or "", citation.node or "")
     line = f"- {_name(citation)}  {inert(title) or 'untitled'}"
-    line += f" ({inert(key)})" if key and key != title else ""
+    labels = node.labels if node and node.text is not None else citation.labels
+    about = wording.about_node(labels, key, title)
+    line += f" ({inert(about)})" if about else ""
     if node is not None and node.text is None:
         return f"{line}, {wording.GONE}"
     return f"{line}, {wording.CHANGED}" if node and node.changed else line

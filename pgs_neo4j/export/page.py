@@ -149,11 +149,12 @@ def _source(citation: Citation, sources: dict[Place, SourceNode], nodes: Registe
     title = source.title if source else citation.title or ""
     key = source.key if source else citation.node or ""
     gone = source is not None and source.text is None
+    labels = citation.labels if source is None or gone else source.labels
     changed = source is not None and source.changed
     state = wording.GONE if gone else wording.CHANGED if changed else ""
     return element(
         "li", nodes.button(place_of(citation), name), f" {one_line(title, 160) or 'Untitled'} ",
-        element("span", one_line(key, 80), class_="key-of"),
+        element("span", one_line(wording.about_node(labels, key, ""), 120), class_="key-of"),
         joined((" ", element("span", state, class_="badge warn"))) if state else EMPTY,
     )  # fmt: skip
 

@@ -65,6 +65,15 @@ def invalid_words(partition: int) -> str:
     return INVALID_CITATION if partition else NOT_SHOWN
 
 
+def about_node(labels: Sequence[str], key: str, title: str) -> str:
+    """Return what tells a node from others of its title: ``Person, p-17``; may be empty.
+
+    The labels come first. A key that is the title itself adds nothing.
+    """
+    shown = [*labels, *([key] if key != title else [])]
+    return ", ".join(filter(None, map(one_line, shown)))
+
+
 # Absences
 
 

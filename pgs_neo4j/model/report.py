@@ -11,7 +11,8 @@ class Citation:
     """An alias in a model's text, resolved to a node.
 
     An alias that was not in the prompt is kept with ``valid`` false. ``element_id`` is the
-    database's handle for the node now; it is never stored or compared.
+    database's handle for the node now; it is never stored or compared. ``labels`` are those of the
+    node when it was read; they describe it and are not compared either.
     """
 
     alias: str
@@ -21,6 +22,7 @@ class Citation:
     valid: bool = True
     element_id: str | None = field(default=None, repr=False, compare=False)
     rank: int | None = None
+    labels: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

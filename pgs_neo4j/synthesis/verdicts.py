@@ -8,63 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from pgs_neo4j.export.wording import NO_REPORT, absence_verdict
+from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import CheckedAbsence, Synthesis
 from pgs_neo4j.synthesis.prompt import SECTIONS
-from pgs_neo4j.text.gist import SAME, Rarity, gist, named
-from pgs_neo4j.text.grouping import ROUNDING
 from pgs_neo4j.text.markdown import LONGEST_HEADING, bullets, is_heading, opened_section, sections
 
 SECTION = "absences"
-NAMED = 2  # roots of an absence that a longer bullet must all have
 _BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """A checked absence, and the roots of its words."""
-
-    absence: CheckedAbsence
-    gist: frozenset[str]
-    terms: frozenset[str]
-
-
-class Judge:
-    """Finds the checked absence that a bullet of the answer states."""
-
-    def __init__(self, absences: Sequence[CheckedAbsence]) -> None:
-        self._subjects = [
-            _Subject(absence, gist(absence.text), gist(" ".join(absence.terms)))
-            for absence in absences
-        ]
-        self._rarity = Rarity.of(subject.gist for subject in self._subjects)
-
-    def verdict(self, bullet: str, *, listed: bool) -> str:
-        """Return what to add to a bullet; may be empty.
-
-        A paragraph that is not ``listed`` gets a verdict only if it states a checked absence.
-        """
-        if not bullets(bullet) or bullet.rstrip(" *_\n").endswith(":"):
-            return ""
-        about, words = gist(bullet), named(bullet)
-        best, found = 0.0, None
-        for subject in self._subjects:
-            near = self._likeness(subject, about, words)
-            if near > best:
-                best, found = near, subject
-        if found is not None and best >= SAME - ROUNDING:
-            return f" ({absence_verdict(found.absence)})"
-        return f" ({NO_REPORT})" if listed else ""
-
-    def _likeness(self, subject: _Subject, about: frozenset[str], words: frozenset[str]) -> float:
-        contained = len(subject.gist) >= NAMED and subject.gist <= about
-        return max(
-            self._rarity.alike(about, subject.gist),
-            self._rarity.alike(words, subject.terms),
-            SAME if contained else 0.0,
-        )
 
 
 class VerdictFilter:

@@ -136,4 +136,5 @@ def _citation(alias: str, partition: int, node: Node | None) -> Citation:
         title=node.title,
         element_id=node.element_id,
         rank=node.rank,
+        labels=node.labels,
     )

@@ -1,11 +1,17 @@
-"""A few lines on checked absences, opportunities, and convergences. Pure."""
+"""A few lines on checked absences, opportunities, and convergences. Pure.
+
+The answer above has sections of its own on absences and convergences. What one of its bullets
+states is not told again, since a reader would take it for something else.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.text import item
 from pgs_neo4j.export import wording
+from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -15,6 +21,7 @@ from pgs_neo4j.model import (
     Stated,
 )
 from pgs_neo4j.text.claims.marking import unmark
+from pgs_neo4j.text.gist import SAME, Rarity, gist
 from pgs_neo4j.text.mentions import name_of
 from pgs_neo4j.text.shown import one_line
 
@@ -24,16 +31,20 @@ MAX_PARTITIONS = 4
 MAX_SIDE = 75  # characters of each of two connected findings
 MAX_ITEMS = 3  # opportunities, convergences
 MAX_DOUBTS = 12  # sentences in doubt
+_PARTITION = re.compile(r"(?<![^\W_])P(\d{1,9})(?![^\W_])")
 LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADICTED)
 
 
 def sections(answer: Answer, width: int) -> list[list[str]]:
     """Return what the checks found, without the sections that are empty."""
     checks = answer.crosscheck
-    absences = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
-    opportunities, convergences = checks.opportunities, checks.convergences
+    absences = _untold_absences(answer)
+    heading = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
+    if told := len(checks.absences) - len(absences):
+        heading += f"; the answer tells {told:,} of them"
+    opportunities, convergences = checks.opportunities, _untold_convergences(answer)
     lists = (
-        (absences, _absences(checks.absences), len(checks.absences)),
+        (heading, _absences(absences), len(absences)),
         (wording.OPPORTUNITIES, [*map(_opportunity, opportunities[:MAX_ITEMS])],
          len(opportunities)),
         (wording.CONVERGENCES, [*map(_convergence, convergences[:MAX_ITEMS])], len(convergences)),
@@ -52,6 +63,43 @@ def sections(answer: Answer, width: int) -> list[list[str]]:
             f"  To see all of them: pgs export {one_line(answer.run)} --to answer.html"
         )
     return blocks
+
+
+def _untold_absences(answer: Answer) -> list[CheckedAbsence]:
+    """Return the absences that no bullet of the answer gives with the result of its check."""
+    absences = answer.crosscheck.absences
+    if not answer.synthesis.judged:
+        return [*absences]
+    judge = Judge(absences)
+    verdicts = dict.fromkeys(f" ({wording.absence_verdict(one)})" for one in absences)
+    told = [
+        judge.find(bullet.removesuffix(verdict))
+        for bullet in answer.synthesis.absences
+        for verdict in verdicts
+        if bullet.endswith(verdict)
+    ]
+    return [one for one in absences if one not in told]
+
+
+def _untold_convergences(answer: Answer) -> list[Convergence]:
+    """Return the convergences of which the answer does not state a finding as one of several."""
+    met, bullets = answer.crosscheck.convergences, answer.synthesis.convergences
+    if not bullets:
+        return [*met]
+    said = [(gist(bullet), set(map(int, _PARTITION.findall(bullet)))) for bullet in bullets]
+    found = {one: [gist(stated.text) for stated in one.findings] for one in met}
+    rarity = Rarity.of(
+        [*(words for words, _ in said), *(g for some in found.values() for g in some)]
+    )
+    return [
+        one
+        for one in met
+        if not any(
+            len(partitions.intersection(one.partitions)) > 1
+            and any(rarity.near(words, other) >= SAME for other in found[one])
+            for words, partitions in said
+        )
+    ]
 
 
 def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:

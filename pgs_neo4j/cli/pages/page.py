@@ -25,7 +25,7 @@ TITLES = (
     wording.STRUCK,
 )
 """What stands at the beginning of the lines around an answer."""
-LONGEST_KEY = 40  # characters of a key beside the title of a source
+LONGEST_KEY, LONGEST_LABELS = 40, 30  # characters beside the title of a source
 
 
 def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
@@ -173,7 +173,11 @@ def _notes(answer: Answer) -> list[str]:
 def _title(citation: Citation, room: int) -> str:
     if not citation.valid:
         return f"(invalid: {wording.invalid_words(citation.partition)})"
-    title, key = one_line(citation.title or ""), one_line(citation.node or "", LONGEST_KEY)
-    if not title or not key or title == key or len(key) > room // 2:
-        return one_line(title or key or "(untitled)", room)
-    return f"{one_line(title, room - len(key) - 3)} ({key})"
+    key = one_line(citation.node or "", LONGEST_KEY)
+    title = one_line(citation.title or "") or key or "(untitled)"
+    label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
+    # The labels give way first: only the key leads to the node.
+    for about in (", ".join(filter(None, (label, other))), other, label):
+        if about and len(about) <= room // 2:
+            return f"{one_line(title, room - len(about) - 3)} ({about})"
+    return one_line(title, room)

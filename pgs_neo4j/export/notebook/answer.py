@@ -83,7 +83,8 @@ def _source(citation: Citation) -> tuple[Html, str]:
             "s", name, class_="pgs-invalid"
         ), f" {wording.invalid_words(citation.partition)}"
     title = one_line(citation.title or citation.node or "", 160) or "untitled"
-    return element("span", name, class_="pgs-cite"), f" {title}"
+    about = one_line(wording.about_node(citation.labels, citation.node or "", title), 120)
+    return element("span", name, class_="pgs-cite"), f" {title}{f' ({about})' if about else ''}"
 
 
 def _figures(answer: Answer) -> list[str]:

@@ -25,6 +25,8 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
+from pgs_neo4j.synthesis.prompt import parse_synthesis
+from pgs_neo4j.synthesis.verdicts import judged
 from tests.fakes.commands import on_one_line
 
 Make = Callable[..., Answer]
@@ -47,6 +49,24 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(
     assert "\x1b" not in line
     assert len(line) <= 60
     assert line.endswith("… (k)")
+
+
+@pytest.mark.parametrize(
+    ("labels", "key", "room", "shown"),
+    [
+        (("Person",), "p-17", 80, "Ada (Person, p-17)"),
+        (("Person", "Author"), "p-17", 80, "Ada (Person, Author, p-17)"),
+        (("Person",), "Ada", 80, "Ada (Person)"),
+        ((), "p-17", 80, "Ada (p-17)"),
+        (("Person",), None, 80, "Ada (Person)"),
+        (("L" * 30,), "p-17", 40, "Ada (p-17)"),
+    ],
+)
+def test_sources_tell_nodes_of_one_title_apart_by_labels_and_key(
+    labels: tuple[str, ...], key: str | None, room: int, shown: str
+) -> None:
+    cited = Citation(alias="n1", partition=2, node=key, title="Ada", labels=labels)
+    assert page.sources([cited], room) == ["Sources", f"  P2:n1  {shown}"]
 
 
 def summary(answer: Answer) -> str:
@@ -218,6 +238,31 @@ def test_opportunities_name_both_sides_and_findings_that_meet_how_they_do(answer
         "- P1 and P2 cite connected nodes (P1:n4, P2:n5): finding 1 [P1:n1] / finding 2 [P2:n1]"
         in text
     )
+
+
+def test_what_the_answer_states_is_not_told_again(answer_of: Make) -> None:
+    gold = absence(AbsenceStatus.CONFIRMED, "No data on gold prices", terms=("gold", "prices"))
+    iron = absence(AbsenceStatus.CONFIRMED, "No data on iron ores", terms=("iron", "ores"))
+    said = tuple(Stated(part, 0, "ammonia harms young fish [n1]") for part in (1, 2))
+    others = tuple(Stated(part, 1, "seagulls steal bread [n2]") for part in (1, 2))
+    met = tuple(Convergence(kind="words", findings=one) for one in (said, others))
+    text = (
+        "## Absences\n- There is nothing on gold prices.\n\n## Convergences\n"
+        "- Ammonia harms young fish, says each of them [P1:n1, P2:n1]."
+    )
+    synthesis = judged(parse_synthesis(text, {}), (gold, iron))
+    assert "checked: confirmed" in synthesis.absences[0]
+    checks = Crosscheck(absences=(gold, iron), convergences=met)
+    missing, meeting = checks_page.sections(answer_of(crosscheck=checks, synthesis=synthesis), 80)
+    assert missing[0] == "Checked absences: 2 confirmed; the answer tells 1 of them"
+    assert "iron" in joined(missing)
+    assert "gold" not in joined(missing)
+    assert "seagulls" in joined(meeting)
+    assert "ammonia" not in joined(meeting)
+    # An answer that says nothing of it leaves everything to the checks.
+    silent = answer_of(crosscheck=checks, synthesis=judged(parse_synthesis("No.", {}), (gold,)))
+    assert "gold" in str(checks_page.sections(silent, 80))
+    assert "ammonia" in str(checks_page.sections(silent, 80))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

@@ -49,8 +49,8 @@ def test_markdown_tells_the_answer_and_then_what_stands_behind_it() -> None:
         "A claim [Title of n2], two at once [Title of n2, Title of n3], and one that is **wrong**"
         in text
     )
-    assert "- P1:n2  n2 toys (doi/n2)\n" in text
-    assert "- P2:n3  n3 toys (doi/n3), changed since it was read" in text
+    assert "- P1:n2  n2 toys (Paper, toys, doi/n2)\n" in text
+    assert "- P2:n3  n3 toys (Paper, toys, doi/n3), changed since it was read" in text
     assert "- P1:n5  n5 toys (doi/n5), no longer in the graph" in text
     assert text.count("- P1:n2  ") == 1
     assert "- P9:n4  (no report cites this node)" in text
@@ -130,7 +130,7 @@ def test_a_node_is_named_once_among_the_sources() -> None:
     document = make_document()
     sources = tuple(replace(source, title="Same", key="Same") for source in document.sources)
     text = to_markdown(replace(document, sources=sources))
-    assert "- P1:n2  Same\n" in text
+    assert "- P1:n2  Same (Paper, toys)\n" in text
 
 
 @pytest.mark.parametrize(
