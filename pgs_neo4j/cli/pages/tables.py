@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -85,16 +87,74 @@ def _level(widths: Sequence[int], room: int) -> list[int]:
 REDEFINED = "unknown until the next question, because the graph was redefined"
 GAP = 2  # columns between two columns
 TOPICS, TITLES, NEIGHBORS = 5, 2, 5
+WIDE = 120  # columns of a terminal with room for the neighbors of a partition
+BESIDE = 8  # columns that each column beside a name has at least
+INDENT = 2  # of the other columns below a name
 ERROR = 120
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return rows under headings; ``>`` after a heading right-aligns its column."""
-    grid = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     lines = [[one_line(str(cell)) for cell in row] for row in rows]
     headings = [column.rstrip(">") for column in columns]
     room = output.width() - GAP * (len(columns) - 1)
     widths = column_widths([*zip(headings, *lines, strict=True)], room)
+    return _grid(columns, [[*map(wrap_cell, line, widths)] for line in lines], widths)
+
+
+def named_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
+    """Return a table whose first column names things; a name is to be copied, so it stays whole.
+
+    Where the other columns would have too little room beside it, each name stands on a line of its
+    own above them.
+    """
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    headings = [column.rstrip(">") for column in columns]
+    longest = max(cell_len(line[0]) for line in [headings, *lines])
+    room = output.width() - longest - GAP * (len(columns) - 1)
+    others = [*zip(headings[1:], *(line[1:] for line in lines), strict=True)]
+    if room >= BESIDE * len(others):
+        widths = [longest, *column_widths(others, room)]
+        cut = [[line[0], *map(wrap_cell, line[1:], widths[1:])] for line in lines]
+        return _grid(columns, cut, widths)
+    room = output.width() - INDENT - GAP * (len(others) - 1)
+    widths = column_widths(others, room)
+    parts: list[RenderableType] = [Text(headings[0], style="bold")]
+    for line in (headings, *lines):
+        if line is not headings:
+            parts.append(Text(line[0], overflow="fold"))
+        style = "bold" if line is headings else ""
+        grid = _grid(columns[1:], [[*map(wrap_cell, line[1:], widths)]], widths, style, head=False)
+        parts.append(Padding(grid, (0, 0, 0, INDENT)))
+    return Group(*parts)
+
+
+def short_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table with one line for each row; what does not fit is cut."""
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    headings = [column.rstrip(">") for column in columns]
+    room = output.width() - GAP * (len(columns) - 1)
+    widths = column_widths([*zip(headings, *lines, strict=True)], room)
+    cut = [
+        [cell if cell_len(cell) <= width else f"{set_cell_size(cell, width - 1).rstrip()}…"
+         for cell, width in zip(line, widths, strict=True)]
+        for line in lines
+    ]  # fmt: skip
+    return _grid(columns, cut, widths)
+
+
+def _grid(
+    columns: Sequence[str],
+    lines: Iterable[Sequence[str]],
+    widths: Sequence[int],
+    style: str = "",
+    *,
+    head: bool = True,
+) -> Table:
+    grid = Table(
+        box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=head
+    )
+    headings = [column.rstrip(">") for column in columns]
     for column, heading, width in zip(columns, headings, widths, strict=True):
         grid.add_column(
             heading,
@@ -103,12 +163,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
             width=width,
         )
     for line in lines:
-        grid.add_row(*map(Text, map(wrap_cell, line, widths)))
+        grid.add_row(*(Text(cell, style=style) for cell in line))
     return grid
 
 
 def partitions(parts: Sequence[Partition]) -> Table:
-    """Return the current partitions, largest first."""
+    """Return partitions, largest first, each on one line; a wide terminal shows more of them."""
+    wide = output.width() >= WIDE
+    pools = any(part.pool for part in parts)
+    columns = ["id", "nodes>", "tokens>", "topics", "central nodes"]
+    columns += ["adjacent (edges)"] if wide else []
+    columns += ["pool"] if pools else []
     rows = (
         (
             part.name,
@@ -116,14 +181,17 @@ def partitions(parts: Sequence[Partition]) -> Table:
             f"{part.tokens:,}",
             ", ".join(part.topics[:TOPICS]) or "-",
             "; ".join(part.titles[:TITLES]) or "-",
-            ", ".join(f"P{near.id} ({near.edges})" for near in part.adjacent[:NEIGHBORS]) or "-",
-            "yes" if part.pool else "",
+            *([_adjacent(part)] if wide else []),
+            *(["yes" if part.pool else ""] if pools else []),
         )
         for part in parts
     )
-    return table(
-        ("id", "nodes>", "tokens>", "topics", "central nodes", "adjacent (edges)", "pool"), rows
-    )
+    return short_table(columns, rows)
+
+
+def _adjacent(part: Partition) -> str:
+    near = part.adjacent[:NEIGHBORS]
+    return ", ".join(f"P{one.id} ({one.edges})" for one in near) or "-"
 
 
 def routes(routing: Routing, by_id: Mapping[int, Partition]) -> Table:
@@ -147,7 +215,7 @@ def plan(forecast: Plan) -> Table:
     return table(*sweep_table(forecast))
 
 
-def graphs(stored: Sequence[StoredGraph]) -> Table:
+def graphs(stored: Sequence[StoredGraph]) -> RenderableType:
     """Return stored graphs by name."""
     rows = (
         (
@@ -159,7 +227,7 @@ def graphs(stored: Sequence[StoredGraph]) -> Table:
         )
         for graph in stored
     )
-    return table(("graph", "partitions>", "nodes>", "labels", "text"), rows)
+    return named_table(("graph", "partitions>", "nodes>", "labels", "text"), rows)
 
 
 def mapping(view: GraphMapping) -> Table:
@@ -187,7 +255,7 @@ def _list(names: Iterable[str | None]) -> str:
     return ", ".join(filter(None, names)) or "(none)"
 
 
-def sessions(infos: Sequence[SessionInfo]) -> Table:
+def sessions(infos: Sequence[SessionInfo]) -> RenderableType:
     """Return stored sessions, the latest first."""
     rows = (
         (
@@ -199,7 +267,7 @@ def sessions(infos: Sequence[SessionInfo]) -> Table:
         )
         for info in infos
     )
-    return table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)
+    return named_table(("session", "graph", "runs>", "coverage", "last used (UTC)"), rows)
 
 
 def _covered(info: SessionInfo) -> str:
@@ -208,7 +276,7 @@ def _covered(info: SessionInfo) -> str:
     return coverage_line(info.coverage) if info.coverage else "-"
 
 
-def indexes(listed: Sequence[SearchIndex]) -> Table:
+def indexes(listed: Sequence[SearchIndex]) -> RenderableType:
     """Return full-text and vector indexes, by kind and label."""
     rows = (
         (
@@ -223,7 +291,7 @@ def indexes(listed: Sequence[SearchIndex]) -> Table:
         for index in listed
     )
     columns = ("index", "kind", "labels or types", "properties", "compares", "state", "made by")
-    return table(columns, rows)
+    return named_table(columns, rows)
 
 
 def _comparison(index: SearchIndex) -> str:
@@ -233,7 +301,7 @@ def _comparison(index: SearchIndex) -> str:
     return f"{size}, {(index.similarity or '-').lower()}"
 
 
-def jobs(records: Sequence[Job]) -> Table:
+def jobs(records: Sequence[Job]) -> RenderableType:
     """Return records of jobs, the latest first."""
     rows = (
         (
@@ -247,4 +315,6 @@ def jobs(records: Sequence[Job]) -> Table:
         )
         for job in records
     )
-    return table(("job", "graph", "outcome", "drift>", "started (UTC)", "took>", "error"), rows)
+    return named_table(
+        ("job", "graph", "outcome", "drift>", "started (UTC)", "took>", "error"), rows
+    )

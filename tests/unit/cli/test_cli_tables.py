@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages import survey_page, tables
 from pgs_neo4j.cli.pages.tables import column_widths, wrap_cell
 from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
+from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.runs.session import SessionInfo
 from pgs_neo4j.survey import propose
 from tests.fakes.commands import on_one_line
@@ -30,6 +33,37 @@ def written(table: object, capsys: pytest.CaptureFixture[str]) -> str:
     assert "\x1b" not in shown
     assert all(len(row) <= 80 for row in shown.splitlines())
     return shown
+
+
+def test_partitions_take_one_line_each(
+    partitions: dict[int, Partition], capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = ("a word", "another word", "many more words", "and one that is last") * 3
+    parts = [replace(part, terms=long, titles=("A title of many words", "Other")) for part in
+             partitions.values()]  # fmt: skip
+    head, *lines = written(tables.partitions(parts), capsys).splitlines()
+    assert len(lines) == len(parts)
+    assert all("…" in line for line in lines)
+    assert "adjacent" not in head
+
+
+@pytest.mark.parametrize("length", [8, 37, 64])
+def test_names_that_are_copied_stay_whole(length: int, capsys: pytest.CaptureFixture[str]) -> None:
+    name = ("pgs_text_" * 9)[:length]
+    listed = [
+        SearchIndex(
+            name=name, kind="text", labels=("Paper", "Author"), properties=("title", "abstract"),
+            entity="node", analyzer="english",
+        ),
+        SearchIndex(
+            name="other", kind="vector", labels=("Paper",), properties=("embedding",),
+            entity="node", dimensions=384, similarity="COSINE",
+        ),
+    ]  # fmt: skip
+    shown = written(tables.indexes(listed), capsys)
+    assert name in shown
+    for cell in ("Paper", "abstract", "english", "384", "cosine", "others"):
+        assert cell in shown, cell
 
 
 def test_partitions_show_markup_as_text_and_routes_how_well_they_match(

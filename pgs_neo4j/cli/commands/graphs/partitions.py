@@ -125,14 +125,17 @@ def partitions(
         bool,
         typer.Option("--check", help="Print how far the graph has drifted from its partitions."),
     ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, help="Partitions to list; JSON has all of them.")
+    ] = 40,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> None:
     """List, report on, or check the partitions of a graph.
 
-    Lists the largest first. --check scans and compares the graph only if something was committed
-    since the last partitioning. It repartitions nothing.
+    Lists the largest first, each on one line. --check scans and compares the graph only if
+    something was committed since the last partitioning. It repartitions nothing.
 
     \b
       pgs partitions --graph papers --json
@@ -145,11 +148,11 @@ def partitions(
         listening = progress(quiet=quiet, verbose=verbose)
         work = _check(graph, listening, as_json=as_json)
     else:
-        work = _partitions(graph, as_json=as_json)
+        work = _partitions(graph, limit, as_json=as_json)
     run(work)
 
 
-async def _partitions(graph: str | None, *, as_json: bool) -> None:
+async def _partitions(graph: str | None, limit: int, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
 
@@ -164,7 +167,13 @@ async def _partitions(graph: str | None, *, as_json: bool) -> None:
         return
     from pgs_neo4j.cli.pages import tables
 
-    output.write_table(tables.partitions(current))
+    output.write_table(tables.partitions(current[:limit]))
+    left = len(current) - limit
+    if left > 0:
+        output.note(
+            f"{counted(left, 'smaller partition is', 'smaller partitions are')} not shown; "
+            f"--limit {len(current)} lists all, and --json prints all that is known of each"
+        )
 
 
 async def _report(graph: str | None, check: bool, *, as_json: bool) -> None:
