@@ -17,6 +17,7 @@ from pgs_neo4j.model import Found, FoundFact, FoundItem, PromptNode
 from pgs_neo4j.retrieval.question import answer_form
 from pgs_neo4j.sweeping.pieces import one_line, render_node
 from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 from pgs_neo4j.text.words import words
 
@@ -203,4 +204,4 @@ def best_sentences(text: str, question: str, tokens: int) -> str:
         if place != before + 1:
             lines.append(GAP)
         lines.append(sentences[place])
-    return "\n".join([*lines, f"({len(chosen)} of {len(sentences)} sentences)"])
+    return "\n".join([*lines, f"({len(chosen)} of {counted(len(sentences), 'sentence')})"])

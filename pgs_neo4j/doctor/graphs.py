@@ -19,7 +19,7 @@ from pgs_neo4j.survey.values import Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.sweeping.fit import fitting_limit, is_narrower, most_tokens, repartition_command
-from pgs_neo4j.text.shown import percent
+from pgs_neo4j.text.shown import counted, percent
 
 NAMES = ("graphs",)
 MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids represent a minority
@@ -84,8 +84,8 @@ def _check_mapping(graph: StoredGraph, content: Survey) -> Check:
     state = "not partitioned yet; the first question will do it"
     if graph.generation is not None:
         state = (
-            f"generation {graph.generation}, {graph.partition_count} partitions "
-            f"of {graph.node_count:,} nodes"
+            f"generation {graph.generation}, {counted(graph.partition_count or 0, 'partition')} "
+            f"of {counted(graph.node_count or 0, 'node')}"
         )
     warnings = check_survey(content, graph.mapping)
     if warnings:

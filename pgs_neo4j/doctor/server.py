@@ -8,6 +8,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.version import parse_version
 from pgs_neo4j.doctor.check import Check, run_check, skip_checks
 from pgs_neo4j.doctor.procedures import GDS_FIX, check_gds_procedures, check_neo4j_procedures
+from pgs_neo4j.text.shown import counted
 
 NAMES = ("read", "write", "schema", "Neo4j procedures", "GDS", "GDS procedures", "indexes")
 SCHEMA_FOLDER = "database/constraint_"
@@ -45,7 +46,7 @@ async def examine_server(db: Database) -> tuple[Check, ...]:
 
 async def _check_read(db: Database) -> Check:
     rows = await db.read(queries.get("doctor/count_nodes"))
-    return Check("read", "ok", f"{rows[0]['nodes']:,} nodes can be read")
+    return Check("read", "ok", f"{counted(rows[0]['nodes'], 'node')} can be read")
 
 
 async def _check_write(db: Database) -> Check:
@@ -63,9 +64,15 @@ async def _check_schema(db: Database) -> Check:
         return Check("schema", "ok", "not created yet; the first graph will create it")
     if missing:
         statements = "; ".join(by_name[name].statement for name in missing)
-        detail = f"{len(missing)} of {len(by_name)} constraints of pgs_neo4j are missing"
+        are = "is" if len(missing) == 1 else "are"
+        of = counted(len(by_name), "constraint")
+        detail = f"{len(missing)} of {of} of pgs_neo4j {are} missing"
         return Check("schema", "warning", detail, f"create them: {statements}")
-    return Check("schema", "ok", f"all {len(by_name)} constraints of pgs_neo4j are in place")
+    return Check(
+        "schema",
+        "ok",
+        f"all of the {counted(len(by_name), 'constraint')} of pgs_neo4j are in place",
+    )
 
 
 async def _check_gds(db: Database) -> Check:

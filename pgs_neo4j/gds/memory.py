@@ -7,6 +7,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import GDSMemoryError, QueryError
 from pgs_neo4j.gds.client import GDS
+from pgs_neo4j.text.shown import counted
 
 
 async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
@@ -38,7 +39,8 @@ async def refuse_if_too_large(
     heap = await _max_heap(gds.db)
     if heap is not None and needed > heap:
         raise GDSMemoryError(
-            f"partitioning {nodes:,} nodes and {relationships:,} relationships needs up to "
+            f"partitioning {counted(nodes, 'node')} and "
+            f"{counted(relationships, 'relationship')} needs up to "
             f"{needed / 2**20:,.0f} MiB, but the server's heap is {heap / 2**20:,.0f} MiB; "
             "raise server.memory.heap.max_size or map fewer labels"
         )

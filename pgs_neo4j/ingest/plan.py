@@ -40,6 +40,7 @@ from pgs_neo4j.model.ingest import (
     ExtractionForecast,
     IngestPlan,
 )
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 
 OWN_BYTES_S = 200_000
@@ -221,7 +222,7 @@ def _left_out(forecast: _Forecast) -> str:
         return ""
     limit, done = forecast.crossed
     left, total = len(forecast.outcomes) - done, len(forecast.outcomes)
-    return f"{limit} would leave up to {left:,} of {total:,} documents waiting"
+    return f"{limit} would leave up to {left:,} of {counted(total, 'document')} waiting"
 
 
 def _left_unembedded(

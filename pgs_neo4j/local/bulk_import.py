@@ -29,6 +29,7 @@ from pgs_neo4j.local.options import (
 from pgs_neo4j.local.readiness import probe
 from pgs_neo4j.local.server import stop_locked
 from pgs_neo4j.local.threads import deliver_events, in_thread
+from pgs_neo4j.text.shown import counted
 
 DATABASE = "neo4j"
 OWN_FLAGS = (
@@ -133,7 +134,7 @@ def _refuse_to_replace(paths: LocalPaths) -> None:
     readiness = probe(server[0].port, password, server[1]) if server and password else None
     if readiness is not None and readiness.nodes == 0:
         return
-    holds = f"holds {readiness.nodes} nodes" if readiness else "may hold data"
+    holds = f"holds {counted(readiness.nodes, 'node')}" if readiness else "may hold data"
     raise UsageError(
         f"the local database {holds} and an import would replace all of it; "
         "add --overwrite to replace it"

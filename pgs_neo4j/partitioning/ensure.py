@@ -52,6 +52,7 @@ from pgs_neo4j.partitioning.scan.view import View, refuse_empty
 from pgs_neo4j.partitioning.step_timer import StepTimer
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
+from pgs_neo4j.text.shown import counted
 
 T = TypeVar("T")
 
@@ -240,7 +241,9 @@ def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:
     """Report the end of the phase; add the times to the result."""
     seconds = timer.elapsed()
     figures = result.generation
-    what = f"{figures.partition_count} partitions of {figures.node_count:,} nodes"
+    what = (
+        f"{counted(figures.partition_count, 'partition')} of {counted(figures.node_count, 'node')}"
+    )
     how = "unchanged" if result.reused else f"modularity {figures.modularity:.3f}"
     timer.on_event(PhaseFinished("partition", seconds, f"{what}, {how}"))
     drift = result.drift and replace(result.drift, algorithm=figures.algorithm)

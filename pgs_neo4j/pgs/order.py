@@ -21,6 +21,7 @@ from pgs_neo4j.retrieval.space import Space
 from pgs_neo4j.runs import session
 from pgs_neo4j.runs.requests import check_key
 from pgs_neo4j.text.add_command import text_command
+from pgs_neo4j.text.shown import counted
 
 MAX_QUESTION = 20_000
 NO_TEXT = "its definition names no text"
@@ -152,11 +153,15 @@ def check_texts(order: RunOrder, nodes: int, texts: int) -> None:
     properties = ", ".join(named)
     if order.structure_only and texts:
         raise UsageError(
-            f"{texts:,} nodes of graph {name} have text, which would be read; leave out "
-            "--structure-only (structure_only=True)"
+            f"{counted(texts, 'node')} of graph {name} {'has' if texts == 1 else 'have'} text, "
+            "which would be read; leave out --structure-only (structure_only=True)"
         )
     if not order.structure_only and not texts:
-        why = f"none of its {nodes:,} nodes has text in {properties}" if properties else NO_TEXT
+        why = (
+            f"none of its {counted(nodes, 'node')} has text in {properties}"
+            if properties
+            else NO_TEXT
+        )
         raise NoTextError(
             f"graph {name} has nothing to read: {why}; name a property that holds text with "
             f"{text_command(name, order.mapping)}, or ask about the structure alone with "

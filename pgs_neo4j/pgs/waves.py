@@ -221,13 +221,13 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
     for sweep in sweeps:
         if sweep.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
             log.warn(
-                f"P{sweep.partition}: {sweep.nodes_read} of {sweep.nodes} nodes were read "
-                f"({reasons[sweep.partition]}); mode 'continue' reads the rest"
+                f"P{sweep.partition}: {sweep.nodes_read} of {counted(sweep.nodes, 'node')} were "
+                f"read ({reasons[sweep.partition]}); mode 'continue' reads the rest"
             )
         if sweep.report is not None and sweep.report.omitted:
             log.warn(
-                f"P{sweep.partition}: its report has {sweep.report.omitted:,} bullets more than "
-                f"pgs keeps ({BULLETS_PER_SECTION} for each section and pass)"
+                f"P{sweep.partition}: its report has {counted(sweep.report.omitted, 'bullet')} "
+                f"more than pgs keeps ({BULLETS_PER_SECTION} for each section and pass)"
             )
     if unproven := sum(sweep.nodes_unproven for sweep in sweeps):
         log.warn(
@@ -237,7 +237,9 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
             "that reports its usage, or another model"
         )
     if stops:
-        log.warn(f"{len(stops)} of {len(sweeps)} partitions were left unread: {stops[0].text}")
+        of = counted(len(sweeps), "partition")
+        were = "was" if len(stops) == 1 else "were"
+        log.warn(f"{len(stops)} of {of} {were} left unread: {stops[0].text}")
 
 
 def _refusals(results: Sequence[SweepResult]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from pgs_neo4j.text.matching import (
     stored_part,
 )
 from pgs_neo4j.text.normal_form import alike_signs, dropped_signs
+from pgs_neo4j.text.shown import counted
 
 # The most that one statement of a scan reads, so that none runs long or needs much memory.
 PORTION_NODES = 20_000
@@ -108,7 +109,7 @@ async def _find_by_scan(
     whole = order.fits
     total = sum(partition.size for partition in order.partitions)
     for pool in candidates.values():
-        extent = "every node" if whole else f"{pool.searched:,} of {total:,} nodes"
+        extent = "every node" if whole else f"{pool.searched:,} of {counted(total, 'node')}"
         pool.method = f"scan of {extent}"
     return candidates
 

@@ -26,6 +26,7 @@ from pgs_neo4j.retrieval.paths.own_index import OwnIndex
 from pgs_neo4j.retrieval.paths.words import find_by_words
 from pgs_neo4j.retrieval.stored_vectors import read_vectors
 from pgs_neo4j.text.add_command import EXTEND
+from pgs_neo4j.text.shown import counted
 
 FEEDBACK_NODES = 20  # nodes whose stored vectors stand in for the question's
 Kind = Literal["none", "stored", "texts", "digests"]
@@ -169,7 +170,8 @@ async def _borrowed(
         return QuestionVector(None, "no node with an embedding holds a word of the question")
     rows = np.asarray([vectors[node] for node in kept], dtype=np.float32)
     scores = np.asarray([best[node] for node in kept])
-    note = f"compared by the stored vectors of the {len(kept)} nodes that share its words"
+    nodes = counted(len(kept), "node that shares", "nodes that share")
+    note = f"compared by the stored vectors of the {nodes} its words"
     return QuestionVector(unit(scores @ rows).astype(np.float32), note, borrowed=True)
 
 

@@ -239,9 +239,9 @@ def _condensed(reports: int, reduction: Reduction) -> str:
     groups = counted(failed, "group")
     note = f"; code condensed {groups} for which no call succeeded" if failed else ""
     return (
-        f"{reports:,} reports exceed one prompt, so those on neighboring partitions were "
-        f"condensed into {len(reduction.sections):,}{note}; their citations, flags, and absences "
-        "were carried through"
+        f"{counted(reports, 'report exceeds', 'reports exceed')} one prompt, so "
+        f"those on neighboring partitions were condensed into {len(reduction.sections):,}{note}; "
+        "their citations, flags, and absences were carried through"
     )
 
 

@@ -12,6 +12,7 @@ from pgs_neo4j.llm.extractive.sentences import quote, without_citations
 from pgs_neo4j.model import Flag, Prompt, Report
 from pgs_neo4j.text.claims.marking import unmark
 from pgs_neo4j.text.ranking import bm25, coverage, same, substance
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.words import phrases, stem, stems, words
 
 LEAD = (
@@ -42,7 +43,8 @@ def reduction(prompt: Prompt, bullets: int) -> str:
     count = len(material.reports)
     chosen = _strongest(material, max(1, bullets * count // 4))
     findings = [f"- {claim.line(SHORT_QUOTE)}" for claim in chosen]
-    state = f"{len(material.claims)} findings of {count} reports, of which the closest follow."
+    claims, reports = counted(len(material.claims), "finding"), counted(count, "report")
+    state = f"{claims} of {reports}, of which the closest follow."
     return "\n\n".join(
         (f"## Domain State\n{state}", "## Findings\n" + "\n".join(findings or ["None."]))
     )
@@ -54,13 +56,16 @@ def _thesis(material: Material) -> str:
     Different partitions are preferred.
     """
     count = len(material.reports)
-    partitions = f"{count} partition" + ("" if count == 1 else "s")
+    partitions = counted(count, "partition")
     chosen = _strongest(material, 3)
     if not chosen:
         asked = material.terms.shown(material.terms.stems[:6]) or "the question"
+        if count == 1:
+            return f"{LEAD} The partition that was read holds no sentence on {asked}."
         return f"{LEAD} None of the {partitions} read holds a sentence on {asked}."
     first, *rest = (claim.line(240) for claim in chosen)
-    text = f"{LEAD} Closest to the question, of {len(material.claims)} findings in {partitions}: "
+    findings = counted(len(material.claims), "finding")
+    text = f"{LEAD} Closest to the question, of {findings} in {partitions}: "
     text += first + ("" if first.endswith(".") else ".")
     if rest:
         text += f" Beside it stand: {'; and '.join(rest)}."
@@ -204,7 +209,8 @@ def _absences(material: Material) -> list[str]:
             continue
         where = f"; but see {' '.join(holders)}" if holders else ""
         extent = f"all {total}" if count == total and total > 1 else f"{count} of {total}"
-        text = f"“{quote(key, 80)}”: absent from {extent} partitions{where}."
+        noun = "partition" if total == 1 else "partitions"
+        text = f"“{quote(key, 80)}”: absent from {extent} {noun}{where}."
         lines.append((bool(holders), -count, text))
     return [text for *_, text in sorted(lines, key=lambda line: line[:2])[:MAX_ABSENCES]]
 

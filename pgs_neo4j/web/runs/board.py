@@ -14,7 +14,7 @@ from pgs_neo4j.events import Event, OnEvent, TextStreamed
 from pgs_neo4j.metrics.runs import RunMetrics
 from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.log_ids import log_ids
-from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.failures import FAULT, failure_of
 from pgs_neo4j.web.runs.answering import Answering
@@ -141,7 +141,9 @@ class RunBoard:
         if self.stopping:
             raise BusyError(STOPPING)
         if most is not None and own >= most:
-            raise BusyError(f"{run.caller.name} has {own} runs in progress; wait until one ends")
+            raise BusyError(
+                f"{run.caller.name} has {counted(own, 'run')} in progress; wait until one ends"
+            )
         if len(self._waiting) >= MOST_WAITING:
             raise BusyError(f"{MOST_WAITING:,} runs are waiting; try again later")
         former = self.live.get(run.id)

@@ -112,8 +112,8 @@ export function moment(iso) {
  * @param {number} count
  * @param {string} one
  */
-export function counted(count, one) {
-  return `${figure(count)} ${one}${count === 1 ? "" : "s"}`;
+export function counted(count, one, many = `${one}s`) {
+  return `${figure(count)} ${count === 1 ? one : many}`;
 }
 
 /**

@@ -75,7 +75,7 @@ def test_each_fault_of_a_row_is_told_by_its_line_and_the_rest_is_read() -> None:
     found = texts(read(table, ".csv", RecordColumns(key="id", text="text")))
     assert found == {
         "f#1": "a\n",
-        "f#line 3": "it has 1 cells for 2 columns",
+        "f#line 3": "it has 1 cell for 2 columns",
         "f#line 4": "an earlier record has the key '1' as well",
         "f#line 5": "it has nothing in the column 'id'",
         "f#line 8": "it has nothing in the column 'text'",
@@ -276,7 +276,7 @@ def test_a_wide_table_is_read_up_to_the_width_of_a_sheet() -> None:
 def test_only_the_first_refused_records_of_a_file_are_named() -> None:
     found = texts(read("a,b\n" + "1\n" * 1500 + "1,2\n", ".csv"))
     assert len(found) == 1002
-    assert found["f#line 1,001"] == "it has 1 cells for 2 columns"
+    assert found["f#line 1,001"] == "it has 1 cell for 2 columns"
     assert found["f#more"] == "500 more of its records cannot be read"
 
 

@@ -140,7 +140,7 @@ async def test_records_and_long_texts_are_read_in_the_process(tmp_path: Path) ->
     *read, refused = [one async for one in loader.load(source)]
     assert [one.id for one in read] == [f"a.csv#{number}" for number in range(2500)]
     assert isinstance(refused, RefusedDocument)
-    assert refused.reason == "it has 1 cells for 2 columns"
+    assert refused.reason == "it has 1 cell for 2 columns"
     assert loader.worker._process is not None
     text = "The Seine flows.\n" * 5000
     (long,) = [one async for one in loader.load(DocumentSource(id="b.txt", data=text))]

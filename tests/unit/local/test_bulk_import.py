@@ -79,7 +79,7 @@ def test_an_incomplete_store_is_an_error(staged):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "refused"), [(None, "may hold data"), (0, ""), (1, "holds 1 nodes")]
+    ("nodes", "refused"), [(None, "may hold data"), (0, ""), (1, "holds 1 node")]
 )
 def test_only_an_empty_database_is_replaced(paths, monkeypatch, nodes, refused):
     module._refuse_to_replace(paths)  # there is no database yet

@@ -62,7 +62,7 @@ def _vectors(planned: EmbeddingForecast | None) -> str:
         return ""
     parts = [f"{counted(planned.texts, 'text')} by {one_line(planned.model, 60)}"]
     if planned.found:
-        parts.append(f"about {planned.found:,} names and facts")
+        parts.append(f"about {counted(planned.found, 'name or fact', 'names and facts')}")
     if not planned.free:
         parts.append(calls(planned.calls + planned.more))
     return ", ".join(parts)

@@ -10,6 +10,7 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.limits import MOST_COLUMNS
 from pgs_neo4j.ingest.read.records.lines import Item, read_lines
 from pgs_neo4j.model.documents import RecordColumns
+from pgs_neo4j.text.shown import counted
 
 DELIMITERS = ",;\t|"
 SHOWN = 80
@@ -36,7 +37,7 @@ def read_table(
             if not names:
                 names = _names(row, columns)
             elif row and len(row) != len(names):
-                reason = f"it has {len(row)} cells for {len(names)} columns"
+                reason = f"it has {counted(len(row), 'cell')} for {counted(len(names), 'column')}"
                 yield Item(place, reason=reason)
             elif row:
                 yield Item(place, dict(zip(names, row, strict=True)))

@@ -3,7 +3,7 @@
 
 import { showAnswer } from "./answer.js";
 import { follow, get, path, post, remove } from "../api.js";
-import { cacheNote, figure, fill, h, money, problem, strip, unprovenNote } from "../dom.js";
+import { cacheNote, counted, figure, fill, h, money, problem, strip, unprovenNote } from "../dom.js";
 import { showLive } from "./live.js";
 import { mayAsk } from "../rights.js";
 
@@ -135,5 +135,5 @@ function stateOf({ state, place, elsewhere }) {
  * @param {any} coverage
  */
 function readOf(coverage) {
-  return `${figure(coverage.nodes_read)} of ${figure(coverage.nodes_total)} nodes${unprovenNote(coverage.nodes_unproven)}`;
+  return `${figure(coverage.nodes_read)} of ${counted(coverage.nodes_total, "node")}${unprovenNote(coverage.nodes_unproven)}`;
 }

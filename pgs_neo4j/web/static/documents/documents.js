@@ -111,8 +111,8 @@ export async function documentView(page) {
 function drawProof(place, done) {
   fill(place,
     h("h2", {}, "Deleted"),
-    h("p", {}, `${counted(done.chunks, "chunk")}, ${figure(done.entities)} entities, and ${counted(done.relations, "relation")} went with it; `
-      + `${figure(done.replies)} stored replies and ${figure(done.descriptions)} descriptions as well.`),
+    h("p", {}, `${counted(done.chunks, "chunk")}, ${counted(done.entities, "entity", "entities")}, and ${counted(done.relations, "relation")} went with it; `
+      + `${counted(done.replies, "stored reply", "stored replies")} and ${counted(done.descriptions, "description")} as well.`),
     h("p", {}, done.sentences
       ? `${counted(done.sentences, "sentence")} that stood only there were looked for in ${figure(done.scanned)} characters of the database: `
         + (done.held ? `${counted(done.held, "place")} still hold them.` : "nothing holds them.")

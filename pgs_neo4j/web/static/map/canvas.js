@@ -1,7 +1,7 @@
 // @ts-check
 /** A map on a canvas, as areas or as a network: moved, zoomed, and picked. */
 
-import { h } from "../dom.js";
+import { counted, h } from "../dom.js";
 import { painter } from "./painting.js";
 import { WIDTH, placing, title } from "./places.js";
 
@@ -33,7 +33,7 @@ const OLD_MS = 500;
 export function drawBoard(board, atlas, options) {
   const canvas = h("canvas", {
     tabindex: "0", role: "img",
-    "aria-label": `Map of ${atlas.places.length} places. The list below shows the same.`,
+    "aria-label": `Map of ${counted(atlas.places.length, "place")}. The list below shows the same.`,
   });
   const tip = h("p", { class: "tip", hidden: true });
   board.replaceChildren(canvas, tip);
@@ -150,7 +150,7 @@ export function drawBoard(board, atlas, options) {
     }
     const over = picked(at);
     tip.hidden = !over;
-    if (over) tip.textContent = `${title(over)}: ${over.nodes.toLocaleString("en-US")} nodes`;
+    if (over) tip.textContent = `${title(over)}: ${counted(over.nodes, "node")}`;
   });
   canvas.addEventListener("pointerup", (event) => {
     const at = spotOf(event);

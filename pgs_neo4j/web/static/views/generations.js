@@ -64,7 +64,7 @@ function report(one) {
     h("summary", {}, "Report of the latest"),
     h("dl", { class: "record" }, [
       ["Relationships", figure(one.relationship_count)],
-      ["Sizes", one.sizes.length ? `${figure(Math.min(...one.sizes))} to ${figure(Math.max(...one.sizes))} nodes` : "–"],
+      ["Sizes", one.sizes.length ? `${figure(Math.min(...one.sizes))} to ${counted(Math.max(...one.sizes), "node")}` : "–"],
       ["Pooled nodes", figure(one.pooled_nodes)],
       ["Modularity before limits", figure(one.raw_modularity, 3)],
       ["Levels above", one.levels.map((/** @type {number} */ units) => figure(units)).join(", ") || "none"],

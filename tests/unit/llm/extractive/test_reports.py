@@ -229,6 +229,6 @@ def test_convergences_begin_with_claims_that_say_the_same() -> None:
 
 def test_nothing_found_is_said_plainly() -> None:
     [thesis] = sections(THREE)["Thesis"]
-    assert "None of the 1 partition read holds a sentence on “event”" in thesis
+    assert "The partition that was read holds no sentence on “event”" in thesis
     assert sections(THREE)["Connections"] == ["None."]
     assert sections()["Thesis"][0].startswith("Extracted without a language model")
