@@ -1,7 +1,8 @@
-// Create a cosine vector index on a label's embeddings. The procedure takes as values what
-// the statement of the same purpose only takes as names.
-// params: name: str, label: str, property: str, dimensions: int
+// Create a vector index on a label's embeddings. Only names may stand for label and property.
+// It does nothing if the name or the schema is taken, so it is looked up afterwards.
+// params: name: str, options: dict
 // returns:
 // mode: schema
-// language: 5
-CALL db.index.vector.createNodeIndex($name, $label, $property, $dimensions, 'cosine')
+// language: 5, 25
+CREATE VECTOR INDEX $name IF NOT EXISTS
+FOR (n:`{label}`) ON n.`{property}` OPTIONS $options

@@ -221,10 +221,14 @@ class Database:
 
     async def _managed(self, query: Query, params: Row) -> list[Row]:
         known: Known = None
+        altered = False
 
         async def work(transaction: AsyncManagedTransaction) -> list[Row]:
+            nonlocal altered
             result = await transaction.run(query.text, sent(params))
             rows = [dict(record) async for record in result]
+            if query.mode == "schema":
+                altered = (await result.consume()).counters.contains_updates
             if query.mode == "write":
                 count = queries.get("database/count_commit").text
                 counted = await transaction.run(count, {"counter": query.counter})
@@ -252,7 +256,12 @@ class Database:
                     run = session.execute_read if access == "read" else session.execute_write
                     return await run_to_commit(run, work)
 
-        return await (attempt(None) if access == "read" else self._within_fence(params, attempt))
+        rows = await (attempt(None) if access == "read" else self._within_fence(params, attempt))
+        if altered:
+            # No transaction may change the schema and count itself. If this one is lost, a reader
+            # takes the change for the user's, which costs it a look at the graph.
+            await self._managed(queries.get("database/count_schema_change"), {})
+        return rows
 
     async def _within_fence(
         self, params: Row, attempt: Callable[[Known], Awaitable[Result]]

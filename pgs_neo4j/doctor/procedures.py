@@ -35,7 +35,6 @@ LOSSES: Mapping[str, str] = MappingProxyType(
         "db.create.setNodeVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
         "db.create.setRelationshipVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
         "db.index.fulltext.queryNodes": "searches fail where a full-text index covers the texts",
-        "db.index.vector.createNodeIndex": "'pgs index create' fails",
         "db.index.vector.queryNodes": "questions fail where a vector index covers the embeddings",
         "db.index.vector.queryRelationships": (
             "searches find no facts where a vector index covers them"

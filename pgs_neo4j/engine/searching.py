@@ -168,7 +168,8 @@ class Searcher:
             planned = await plan_answer(order, tools)
         planned = plus_search(planned, calls.spent())
         limits = await describe_text_limits(helpers)
-        return replace(planned, contexts=(*planned.contexts, *limits))
+        contexts = (*planned.contexts, *limits)
+        return replace(planned, contexts=contexts, notes=order.found.warnings)
 
     def _helpers(
         self, mapping: GraphMapping, wanted: SearchDefaults

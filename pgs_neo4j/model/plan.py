@@ -188,6 +188,7 @@ class SearchPlan:
     ``calls`` is 0 when the reply is in the cache or nothing was found. ``low`` and ``high`` bound
     the cost as those of Plan do. ``budget`` says which limit prevents the call; it is empty if none
     does. ``contexts`` and ``context_advice`` are those of Plan, for the models that are called.
+    ``notes`` are those of its search, such as that the graph has changed since it was partitioned.
     """
 
     graph: str
@@ -205,6 +206,7 @@ class SearchPlan:
     budget: str = ""
     contexts: tuple[tuple[str, str], ...] = ()
     context_advice: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML fragment for notebooks."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgs_neo4j.cli.pages import found_page
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.model import Found, SearchMode
+from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
+from pgs_neo4j.retrieval.indexes.wanted import want_vectors
 from pgs_neo4j.retrieval.paths import words
 from tests.conftest import Endpoint
 from tests.database import alter
@@ -82,6 +87,52 @@ async def test_a_large_graph_that_changed_is_never_said_to_hold_nothing(
         assert answered.answer is not None
         assert "has changed since" in answered.answer.text
         assert "in the graph matches" not in answered.answer.text
+
+
+async def test_indexes_of_ours_are_no_change_of_the_graph(endpoint: Endpoint, db: Database) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.partition("papers")
+        for _ in range(2):  # the second time, there is nothing to make or to drop
+            await pgs.indexes.create("papers", text=True)
+            found = await pgs.search("fact101", graph="papers")
+            assert (found.changed, advice(found)) == (False, [])
+        assert await pgs.indexes.drop()
+        assert not (await pgs.search("fact101", graph="papers")).changed
+        assert (await pgs.partition("papers")).reused
+        await pgs.indexes.create("papers", text=True)
+        await alter(db, CHANGES)
+        assert (await pgs.search("fact101", graph="papers")).changed
+        # What another client does to the schema is not counted as ours.
+        await pgs.partition("papers")
+        await alter(db, "CREATE INDEX by_others FOR (n:Paper) ON (n.title)")
+        assert (await pgs.search("fact101", graph="papers")).changed
+
+
+async def test_a_vector_index_of_ours_leaves_the_change_token(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.partition("papers")
+        before = await read_change_token(db)
+        assert before is not None
+        wanted = want_vectors(replace(MAPPING, embedding="abstract"), 8)
+        for _ in range(2):
+            await make_indexes(db, wanted)
+            assert await read_change_token(db) == before
+        for _ in range(2):
+            await drop_indexes(db)
+            assert await read_change_token(db) == before
+
+
+async def test_a_plan_of_a_search_says_that_the_graph_changed(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.partition("papers")
+        assert (await pgs.search.plan("fact101", graph="papers")).notes == ()
+        await alter(db, CHANGES)
+        planned = await pgs.search.plan("fact101", graph="papers")
+        assert [note for note in planned.notes if note.endswith(COMMAND)]
 
 
 async def test_routing_by_old_texts_says_that_the_graph_may_have_changed(

@@ -99,6 +99,24 @@ async def test_who_may_not_ask_makes_no_partitions_by_a_search(pgs: PGS) -> None
     assert (await pgs.graphs.get("papers2")).generation is None
 
 
+async def test_found_partitions_of_a_graph_that_changed_come_with_a_note(
+    server: Served, db: Database
+) -> None:
+    path, asked = "/api/graphs/papers/partitions/search", {"q": "orbital debris"}
+    async with client(server, "eve") as eve:
+        fresh = await eve.get(path, params=asked)
+        assert "PGS-Note" not in fresh.headers
+        await alter(db, "CREATE (:Paper {doi: 'new/1', title: 'New', abstract: 'orbital debris'})")
+        changed = await eve.get(path, params=asked)
+        assert isinstance(changed.json(), list)
+        assert "has changed since the graph was partitioned" in changed.headers["PGS-Note"]
+        assert changed.headers["PGS-Note"].endswith("pgs partition --graph papers")
+        described = (await eve.get("/api/openapi.json")).json()["paths"]
+    ok = described["/api/graphs/{graph}/partitions/search"]["get"]["responses"]["200"]
+    assert "PGS-Note" in ok["headers"]
+    assert ok["content"]["application/json"]["schema"]["type"] == "array"
+
+
 async def test_a_partition_is_shown_and_found(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,13 +132,9 @@ async def _write(db: Database, wanted: WantedIndex) -> None:
         filled = fill_names(fact, type=wanted.labels, property=wanted.properties)
         await db.write(filled, name=wanted.name, options={"indexConfig": vector})
     else:
-        await db.write(
-            queries.get("retrieval/create_vector_indexes"),
-            name=wanted.name,
-            label=wanted.labels[0],
-            property=wanted.properties[0],
-            dimensions=wanted.dimensions,
-        )
+        node = queries.get("retrieval/create_vector_indexes")
+        filled = fill_names(node, label=wanted.labels, property=wanted.properties)
+        await db.write(filled, name=wanted.name, options={"indexConfig": vector})
 
 
 async def _wait(

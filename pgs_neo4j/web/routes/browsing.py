@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import printable
 from typing import Annotated
+from urllib.parse import quote
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Response
 from pydantic import BaseModel
 
 from pgs_neo4j.errors import (
@@ -16,12 +18,15 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.maps import Within, partitions_within
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import Responses, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
 router = api_router("partitions")
+
+PLAIN = printable.replace("%", "")  # of one line, which has no other blanks than spaces
 
 PartitionId = Annotated[int, Path(ge=1, le=10**9)]
 GenerationId = Annotated[str, Query(min_length=1, max_length=100, description="id of one")]
@@ -108,14 +113,34 @@ async def list_partitions(
     )
 
 
-@router.get("/graphs/{graph}/partitions/search", responses=failing(BudgetError))
+NOTE_HEADER = "PGS-Note"
+"""Says what a list of results cannot: that they are as of an older state of the graph."""
+NOTED: Responses = {
+    200: {
+        "headers": {
+            NOTE_HEADER: {
+                "description": "A note on the results, such as that the graph has changed since it "
+                "was partitioned; once for each note, absent without one. Characters beyond ASCII "
+                "and the percent sign are percent-encoded as UTF-8.",
+                "schema": {"type": "string"},
+            }
+        }
+    }
+}
+
+
+@router.get("/graphs/{graph}/partitions/search", responses=NOTED | failing(BudgetError))
 async def search_partitions(
     graph: GraphName,
     serving: ServingNow,
     caller: CallerNow,
     q: Annotated[str, Query(min_length=1, max_length=2000, description="words to look for")],
+    response: Response,
 ) -> list[FoundPartition]:
-    """Return the partitions whose texts match some words best."""
+    """Return the partitions whose texts match some words best.
+
+    Header ``PGS-Note`` says so if the graph has changed since it was partitioned.
+    """
     name = await visible_graph(serving, caller, graph)
     parts = {part.id: part for part in await serving.pgs.partitions(name)}
     found = await serving.pgs.search(
@@ -123,6 +148,8 @@ async def search_partitions(
     )
     if failed := [path.error for path in found.paths if path.name == "units" and path.error]:
         raise DatabaseUnavailableError(f"the partitions were not searched: {failed[0]}; try again")
+    for note in found.warnings:
+        response.headers.append(NOTE_HEADER, quote(one_line(note), safe=PLAIN))
     return [
         FoundPartition(id=unit.id, label=unit.label, nodes=unit.size, score=unit.score)
         for unit in found.units

@@ -61,7 +61,8 @@ async def search(body: Search, serving: ServingNow, caller: CallerNow) -> Json:
 class PlannedSearch(BaseModel):
     """What an answer from a search would show and cost; costs are null without prices.
 
-    ``contexts`` say what each model can take at once, and where that is known from.
+    ``contexts`` say what each model can take at once, and where that is known from. ``notes`` are
+    those of the search, such as that the graph has changed since it was partitioned.
     """
 
     graph: str
@@ -79,6 +80,7 @@ class PlannedSearch(BaseModel):
     budget: str
     contexts: dict[str, str]
     context_advice: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 @router.post("/search/plan", responses=failing(BudgetError))

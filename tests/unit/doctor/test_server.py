@@ -65,15 +65,13 @@ async def test_procedures_that_cannot_be_called_are_listed_in_order(answers):
 
 
 async def test_what_a_release_lacks_is_named_with_what_fails(answers):
-    there = sorted(
-        {*LOSSES, *GDS_PROCEDURES} - {"db.index.vector.createNodeIndex", "gds.wcc.mutate"}
-    )
+    there = sorted({*LOSSES, *GDS_PROCEDURES} - {"db.labels", "gds.wcc.mutate"})
     answers.version = "2031.01.0"
     answers.rows["gds/read_gds_version"] = [{"version": "2.80.0"}]
     answers.rows["doctor/read_procedures"] = [{"names": there}]
     answers.rows["doctor/read_installed"] = [{"names": there}]
     checks = await examine(answers)
-    lost = "Neo4j 2031.01.0 has no db.index.vector.createNodeIndex: 'pgs index create' fails"
+    lost = "Neo4j 2031.01.0 has no db.labels: graphs cannot be proposed or partitioned"
     check = checks["Neo4j procedures"]
     assert (check.status, check.detail) == ("warning", lost)
     assert check.fix.startswith("upgrade pgs-neo4j")

@@ -196,6 +196,8 @@ async def _plan(command: SearchCommand) -> None:
         output.write_json(json_of.search_plan(planned, missing))
     else:
         output.write_lines(plan_page.of_search(planned, missing, output.width()))
+        for note in planned.notes:
+            output.note(note)
 
 
 async def _answer(command: SearchCommand, key: str | None) -> int:
