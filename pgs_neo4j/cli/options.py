@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli.completion import complete_graphs, complete_runs, complete_sessions
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Mode, SearchMode
+from pgs_neo4j.text.shown import one_line
 
 QuestionArgument = Annotated[
     list[str] | None,
@@ -110,6 +112,22 @@ KeyOption = Annotated[
 
 
 def model_settings(model: str | None) -> dict[str, object]:
-    """Return the settings that ``--model`` stands for: all tasks of a question."""
+    """Return the settings that ``--model`` stands for: all tasks of a question.
+
+    Raises UsageError where nothing would ask it, since the extractive reader asks no model.
+    """
+    if model is None:
+        return {}
+    from pgs_neo4j import config
+
     names = ("sweep_model", "synthesis_model", "answer_model", "keyword_model", "ordering_model")
-    return {} if model is None else dict.fromkeys(names, model)
+    values: dict[str, object] = dict.fromkeys(names, model)
+    settings = config.load(values).settings
+    if not settings.uses_models:
+        why = "PGS_LLM_PROVIDER is extractive" if settings.llm_provider else "no endpoint is set"
+        raise UsageError(
+            f"--model {one_line(model, 60)} would have no effect, because {why} and the extractive "
+            "reader asks no model; set PGS_LLM_PROVIDER, or PGS_LLM_BASE_URL, or a key such as "
+            "OPENAI_API_KEY, or leave out --model"
+        )
+    return values

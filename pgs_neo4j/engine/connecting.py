@@ -25,6 +25,7 @@ from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_given
 from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
+from pgs_neo4j.llm.unset_models import require_models
 from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 
@@ -52,6 +53,8 @@ async def open_core(
     if None in (sweep_llm, synthesis_llm) and loaded.settings.uses_models:
         for model in configured_models(loaded.settings):
             model_access(loaded.settings, model)  # refused before anything is started or sent
+        if sweep_llm is synthesis_llm is None:
+            await require_models(loaded.settings, loaded.config)
     async with _open_database(loaded.settings, loaded.config, on_event) as database:
         created = None
         if sweep_llm is None or synthesis_llm is None:

@@ -505,8 +505,9 @@ def test_help_of_a_command_is_as_with_its_option() -> None:
     ids=lambda words: words[0],
 )  # fmt: skip
 def test_a_model_of_the_command_line_does_all_tasks(
-    engine: StandIn, words: tuple[str, ...]
+    engine: StandIn, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PGS_LLM_PROVIDER", "ollama")
     pgs(*words, "--model", "llama9")
     (_, settings) = engine.opened[0]
     assert {value for name, value in settings.items() if name.endswith("_model")} == {"llama9"}

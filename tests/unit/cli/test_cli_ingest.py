@@ -472,6 +472,9 @@ def test_the_graph_of_the_settings_is_taken(
     assert "from the graph notes; pass --yes" in told(refused)
 
 
-def test_a_model_of_the_command_line_extracts(engine: StandIn) -> None:
+def test_a_model_of_the_command_line_extracts(
+    engine: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGS_LLM_PROVIDER", "ollama")
     assert ingest("--model", "llama9").exit_code == 0
     assert engine.opened[0][1]["sweep_model"] == "llama9"
