@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, authorization_context
 from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
 
 MOST_CONNECTIONS = 500  # connections of older clients that are open at once
+SHARE = 4
+"""One caller may have this part of them, so that it keeps no other one out."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -34,6 +39,7 @@ class HttpTransport:
     read_only: bool = False
     _app: Any = field(init=False, repr=False)
     _manager: Any = field(init=False, repr=False)
+    _opening: Counter[str] = field(default_factory=Counter, repr=False)
 
     def __post_init__(self) -> None:
         server = create_server(self.desk, read_only=self.read_only)
@@ -45,8 +51,23 @@ class HttpTransport:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        token = AccessToken(token="", client_id=self.name_of(scope), scopes=[])
-        await self._app({**scope, "user": AuthenticatedUser(token)}, receive, send)
+        name = self.name_of(scope)
+        user = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+        inner = {**scope, "user": user}
+        if not _opens(scope):
+            await self._app(inner, receive, send)
+            return
+        # The library bounds all connections together. Those that are being opened count as well.
+        owners = self._manager._session_owners
+        open_ones = sum(one == authorization_context(user) for one in owners.values())
+        if open_ones + self._opening[name] >= max(MOST_CONNECTIONS // SHARE, 1):
+            await _refuse(name, send)
+            return
+        self._opening[name] += 1
+        try:
+            await self._app(inner, receive, send)
+        finally:
+            self._opening[name] -= 1
 
     async def serve(self, ready: asyncio.Event, stopping: asyncio.Event) -> None:
         """Answer until ``stopping`` is set; then end all connections and questions."""
@@ -56,3 +77,24 @@ class HttpTransport:
                 await stopping.wait()
         finally:
             await self.desk.inquiries.close()
+
+
+def _opens(scope: Message) -> bool:
+    """Return whether a request would open a connection, as those of older clients do."""
+    headers = {name.lower(): value for name, value in scope["headers"]}
+    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+    older = not version or version in HANDSHAKE_PROTOCOL_VERSIONS
+    return older and scope["method"] == "POST" and b"mcp-session-id" not in headers
+
+
+async def _refuse(name: str, send: Send) -> None:
+    """Answer as the library does when there are too many connections of all."""
+    message = (
+        f"{name} has {max(MOST_CONNECTIONS // SHARE, 1):,} open sessions, which is the most for "
+        "one caller; end some with DELETE, or wait until they end by themselves"
+    )
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32603, "message": message}}
+    body = json.dumps(error).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx2
 import pytest
 from mcp.client import Client
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
+from pgs_neo4j.mcp_server import transport
 from pgs_neo4j.mcp_server.inquiries import TICK_S
 from pgs_neo4j.model import GraphMapping, Prompt
 from tests.agents import agent
@@ -25,6 +27,14 @@ PRICES = {"scripted": {"input_price": 1.0, "output_price": 1.0}}
 READS = {"graphs", "partitions", "node", "findings_on_node", "result"}
 WRITES = {"plan", "ask", "continue_reading", "cancel"}
 ERAS = pytest.mark.parametrize("era", ["auto", pytest.param("legacy", marks=pytest.mark.thorough)])
+
+OPENING = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -121,7 +131,7 @@ async def test_limits_of_a_token_hold_for_agents(pgs: PGS, server: Served) -> No
     gate = Held(pgs)
     async with agent(server, "one") as one:
         first = await call(one, "ask", question=QUESTION, wait_s=0)
-        assert "one has 1 runs in progress" in await refusal(one, "ask", question=QUESTION)
+        assert "one has 1 run in progress" in await refusal(one, "ask", question=QUESTION)
         stopped = await call(one, "cancel", run=first["run"])
         assert stopped["state"] == "interrupted"
     gate.go.set()
@@ -134,22 +144,42 @@ async def test_limits_of_a_token_hold_for_agents(pgs: PGS, server: Served) -> No
 
 
 async def test_a_connection_belongs_to_the_caller_that_opened_it(server: Served) -> None:
-    opening = {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }  # fmt: skip
     accept = {"Accept": "application/json, text/event-stream"}
     listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
     async with server.client("pgs_ann") as ann, server.client("pgs_bob") as bob:
-        opened = await ann.post("/mcp", json=opening, headers=accept)
+        opened = await ann.post("/mcp", json=OPENING, headers=accept)
         assert opened.status_code == 200
         known = accept | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
         assert (await bob.post("/mcp", json=listing, headers=known)).status_code == 404
         assert (await bob.delete("/mcp", headers=known)).status_code == 404
         assert (await ann.post("/mcp", json=listing, headers=known)).status_code == 200
+
+
+async def test_one_caller_opens_so_many_connections_and_keeps_no_other_out(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "MOST_CONNECTIONS", 8)
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with server.client("pgs_ann") as ann, server.client("pgs_bob") as bob:
+
+        async def open_one(caller: httpx2.AsyncClient) -> httpx2.Response:
+            return await caller.post("/mcp", json=OPENING, headers=accept)
+
+        at_once = await asyncio.gather(*(open_one(ann) for _ in range(5)))
+        opened = [one for one in at_once if one.status_code == 200]
+        assert 1 <= len(opened) <= 2
+        while len(opened) < 2:
+            opened.append(await open_one(ann))
+            assert opened[-1].status_code == 200
+        refused = await open_one(ann)
+        assert refused.status_code == 503
+        assert "2 open sessions, which is the most for one caller" in refused.text
+        assert (await open_one(bob)).status_code == 200
+        known = accept | {"Mcp-Session-Id": opened[0].headers["mcp-session-id"]}
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        assert (await ann.post("/mcp", json=listing, headers=known)).status_code == 200
+        assert (await ann.delete("/mcp", headers=known)).status_code == 200
+        assert (await open_one(ann)).status_code == 200
 
 
 async def test_a_server_that_only_reads_offers_agents_nothing_that_asks(pgs: PGS) -> None:

@@ -81,11 +81,12 @@ class PlannedIngestion(BaseModel):
 async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
     """Return which files are taken, and how many may wait."""
     uploads = serving.uploads
+    files, total = uploads.most_of_one
     return UploadRules(
         endings=list(serving.pgs.ingest.endings),
         most_bytes=uploads.most_bytes,
-        most_files=uploads.most_files,
-        most_total=uploads.most_total,
+        most_files=files,
+        most_total=total,
         wait_s=uploads.wait_s,
     )
 

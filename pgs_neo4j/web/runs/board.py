@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
@@ -30,7 +31,8 @@ Work = Callable[[OnEvent], Awaitable[Answer]]
 KEEP_S = 900.0
 """Seconds for which the events of a run that ended are kept."""
 MOST_ENDED = 200
-MOST_WAITING = 1000
+MOST_WAITING, SHARE = 1000, 4
+"""Runs that may wait at once, and which part of them may be of one caller."""
 STOP_S = 2.5
 STOPPING = "the server is stopping; ask again when it is back"
 
@@ -40,7 +42,8 @@ class LiveRun:
     """A run of this process.
 
     ``key`` is the idempotency key of its request, if any, and ``asked`` what tells the request from
-    others. ``resumed``: it began earlier, here or elsewhere. ``most_cost`` is what it may cost,
+    others. ``place`` is its place in the queue, as it was told last. ``resumed``: it began
+    earlier, here or elsewhere. ``most_cost`` is what it may cost,
     known for callers with a daily limit.
     """
 
@@ -54,6 +57,7 @@ class LiveRun:
     state: State = "queued"
     log: EventLog = field(default_factory=EventLog, repr=False)
     most_cost: float = 0.0
+    place: int = 0
     began_at: float | None = None
     ended_at: float | None = None
     resumed: bool = False
@@ -81,9 +85,11 @@ class LiveRun:
 
 @dataclass(slots=True)
 class RunBoard:
-    """Carries out runs, at most ``most`` at once; the others wait in their order.
+    """Carries out runs, at most ``most`` at once; the others wait.
 
-    A run begins after requests that wait for an answer; they take less time than it does.
+    Callers take turns, and the runs of each begin in their order: who asks a lot waits longer, and
+    keeps nobody else out. A run begins after requests that wait for an answer; they take less
+    time than it does.
     """
 
     most: int
@@ -93,6 +99,7 @@ class RunBoard:
     answering: Answering = field(default_factory=Answering, repr=False)
     _waiting: list[LiveRun] = field(default_factory=list, repr=False)
     _running: int = 0
+    _turns: dict[tuple[bool, str], int] = field(default_factory=dict, repr=False)
 
     def counts(self, caller: Caller) -> tuple[int, int]:
         """Return how many runs on graphs of the caller are in progress, and in the queue."""
@@ -146,6 +153,12 @@ class RunBoard:
             )
         if len(self._waiting) >= MOST_WAITING:
             raise BusyError(f"{MOST_WAITING:,} runs are waiting; try again later")
+        waiting = sum(one.caller.is_same(run.caller) for one in self._waiting)
+        if waiting >= max(MOST_WAITING // SHARE, 1):
+            raise BusyError(
+                f"{run.caller.name} has {counted(waiting, 'run')} waiting, which is the most for "
+                "one caller; try again when some of them have ended"
+            )
         former = self.live.get(run.id)
         if former is not None and former.active:
             raise BusyError(f"run {run.id} is in progress; follow its events")
@@ -209,10 +222,10 @@ class RunBoard:
     async def _turn(self, run: LiveRun) -> None:
         """Return when the run may begin; it then counts as running."""
         if self._running < self.most:
-            self._running += 1
+            self._begin(run)
             return
         self._waiting.append(run)
-        run.log.add("queued", ServedQueued(place=len(self._waiting)))
+        self._tell_places()
         turn = run.turn = asyncio.get_running_loop().create_future()
         try:
             await turn
@@ -228,15 +241,43 @@ class RunBoard:
 
     def _admit(self) -> None:
         while self._waiting and self._running < self.most:
-            run = self._waiting.pop(0)
-            self._running += 1
+            run = self._queue()[0]
+            self._waiting.remove(run)
+            self._begin(run)
             if run.turn is not None and not run.turn.done():
                 run.turn.set_result(None)
             self._tell_places()
 
+    def _queue(self) -> list[LiveRun]:
+        """Return the runs that wait, the next first.
+
+        That of the caller with the fewest others before it is next, those in progress counted, and
+        of several that of the caller whose last turn is longest ago.
+        """
+        waiting = {id(run) for run in self._waiting}
+        before = Counter(
+            (run.caller.tenant, run.caller.name)
+            for run in self.live.values()
+            if run.active and id(run) not in waiting
+        )
+        turns: list[tuple[int, int, LiveRun]] = []
+        for run in self._waiting:
+            caller = (run.caller.tenant, run.caller.name)
+            turns.append((before[caller], self._turns.get(caller, 0), run))
+            before[caller] += 1
+        return [run for *_, run in sorted(turns, key=lambda turn: turn[:2])]
+
+    def _begin(self, run: LiveRun) -> None:
+        """Count a run as running, and note that its caller had a turn."""
+        self._running += 1
+        self._turns[run.caller.tenant, run.caller.name] = max(self._turns.values(), default=0) + 1
+
     def _tell_places(self) -> None:
-        for place, run in enumerate(self._waiting, 1):
-            run.log.add("queued", ServedQueued(place=place))
+        """Tell each run that waits its place, unless it is the one that it was told last."""
+        for place, run in enumerate(self._queue(), 1):
+            if run.place != place:
+                run.place = place
+                run.log.add("queued", ServedQueued(place=place))
 
     def _tidy(self) -> None:
         """Forget runs that ended long ago, or before many others."""

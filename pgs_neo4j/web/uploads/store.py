@@ -17,13 +17,18 @@ from typing import BinaryIO
 
 from pgs_neo4j.errors import BusyError, InputFileError
 from pgs_neo4j.model.documents import DocumentSource
-from pgs_neo4j.text.shown import one_line
+from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller, UnknownUploadError
 
-MOST_FILES = 200
+MOST_FILES = 400
 """Files that may wait at once."""
-MOST_TOTAL = 1_000_000_000
-"""Bytes that may wait at once."""
+MOST_TOTAL = 2_000_000_000
+"""Bytes that may wait at once.
+
+A caller may have as much as it leaves free, so one alone gets half, and two a third each. The next
+one finds room, and nothing has to be known of others beforehand (dynamic thresholds of
+Choudhury and Hahne, 1998, with a factor of 1).
+"""
 WAIT_S = 900.0
 """Seconds for which a file waits, and which sending it may take."""
 PORTION = 1 << 20
@@ -70,6 +75,11 @@ class UploadStore:
     _waiting: dict[str, Upload] = field(default_factory=dict, repr=False)
 
     @property
+    def most_of_one(self) -> tuple[int, int]:
+        """The most files, and bytes, that one caller may have while no other one has any."""
+        return self.most_files // 2, self.most_total // 2
+
+    @property
     def waiting(self) -> int:
         """How many files wait, those included that are being sent."""
         return len(self._waiting)
@@ -93,7 +103,7 @@ class UploadStore:
                 f"no reader takes {ending_of(name) or 'a file without an ending'}; those are "
                 f"{', '.join(endings)}"
             )
-        self._require_room(1)
+        self._require_room(caller, 1)
         with ExitStack() as undone:
             file = undone.enter_context(tempfile.TemporaryFile())
             upload = Upload(token_hex(8), caller, graph, name, file)
@@ -146,7 +156,7 @@ class UploadStore:
             upload.size += len(data)
             if upload.size > self.most_bytes:
                 raise InputFileError(too_large(self.most_bytes))
-            self._require_room(0)
+            self._require_room(upload.owner, 0)
             portion += data
             if len(portion) >= PORTION:
                 await asyncio.to_thread(upload.file.write, bytes(portion))
@@ -156,10 +166,19 @@ class UploadStore:
         if not upload.size:
             raise InputFileError(f"{upload.name} is empty; choose a file with text")
 
-    def _require_room(self, more: int) -> None:
+    def _require_room(self, caller: Caller, more: int) -> None:
+        """Raise BusyError unless a caller may have so many more files, and as many bytes as now."""
+        own = [one for one in self._waiting.values() if one.owner.is_same(caller)]
         total = sum(one.size for one in self._waiting.values())
         if self.waiting + more > self.most_files or total > self.most_total:
             raise BusyError("too many files wait to be ingested; try again when they are")
+        files, size = len(own) + more, sum(one.size for one in own)
+        free = max(self.most_files - self.waiting - more, 1)
+        if files > free or size > self.most_total - total:
+            raise BusyError(
+                f"{caller.name} has {counted(len(own), 'file')} waiting, and room is left for "
+                "others; ingest these first"
+            )
 
     def _settle(self, upload: Upload) -> None:
         """Let a file wait that has come; it takes the place of one of its name."""

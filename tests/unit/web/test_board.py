@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -100,6 +101,7 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
 
 async def test_others_wait_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
+    monkeypatch.setattr(module, "SHARE", 1)
     board, go = RunBoard(2), asyncio.Event()
     runs = [board.start(a_run(number), held(go)) for number in range(5)]
     await asyncio.sleep(0)
@@ -113,6 +115,36 @@ async def test_others_wait_in_their_order(monkeypatch: pytest.MonkeyPatch) -> No
     places = [data["place"] for name, data in await told(runs[4]) if name == "queued"]
     assert places == [3, 2, 1]
     assert board._running == 0
+
+
+async def test_a_caller_that_asks_a_lot_keeps_no_other_one_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 12)
+    ann, bob = Caller("ann", tenant=True), Caller("bob", tenant=True)
+    board, gates = RunBoard(1), [asyncio.Event() for _ in range(7)]
+    runs = [board.start(a_run(number, ann), held(gates[number])) for number in range(4)]
+    await asyncio.sleep(0)
+    with pytest.raises(BusyError, match="ann has 3 runs waiting"):
+        board.start(a_run(9, ann), held(gates[0]))
+    runs += [board.start(a_run(number, bob), held(gates[number])) for number in (4, 5)]
+    # One of the same name is another caller.
+    runs.append(board.start(a_run(6, Caller("ann")), held(gates[6])))
+    await asyncio.sleep(0)
+    order = []
+    while left := [run for run in runs if run.state in ("running", "queued")]:
+        (running,) = [run for run in left if run.state == "running"]
+        order.append(running.id)
+        gates[int(running.id[1:])].set()
+        assert running.task is not None
+        await running.task
+        await asyncio.sleep(0)
+        while not any(run.state == "running" for run in runs) and len(left) > 1:
+            await asyncio.sleep(0)
+    assert order == ["r0", "r4", "r6", "r1", "r5", "r2", "r3"]
+    places = [data["place"] for name, data in await told(runs[3]) if name == "queued"]
+    assert places[-1] == 1
+    assert all(before != after for before, after in pairwise(places))
 
 
 async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:

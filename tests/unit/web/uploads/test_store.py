@@ -116,15 +116,35 @@ async def test_a_file_that_does_not_arrive_is_gone(folder: str, clock: Clock) ->
     assert (store.waiting, [*os.scandir(folder)]) == (0, [])
 
 
-@pytest.mark.parametrize(("most_files", "size"), [(1, 11), (2, 12)])
+@pytest.mark.parametrize(("most_files", "size"), [(1, 11), (4, 32)])
 async def test_only_so_many_and_so_much_may_wait(most_files: int, size: int) -> None:
-    store = new_store(most_files=most_files, most_total=20)
+    store = new_store(most_files=most_files, most_total=40)
     await receive(store, "a.md")
     with pytest.raises(BusyError, match="too many files wait"):
         await receive(store, "b.md", b"x" * size)
     assert store.waiting == 1
-    store.most_files = 2
+    store.most_files, store.most_total = 4, 40
     assert (await receive(store, "b.md", b"x" * 11)).size == 11
+
+
+async def test_a_caller_that_fills_the_store_leaves_room_for_others() -> None:
+    store = new_store(most_files=12, most_total=1200)
+    assert store.most_of_one == (6, 600)
+    for number in range(6):
+        await receive(store, f"{number}.md")
+    for data in (b"x", b"x" * 500):
+        with pytest.raises(BusyError, match="has 6 files waiting, and room is left for others"):
+            await receive(store, "more.md", data)
+    for number in range(3):
+        await store.receive(BOB, "docs", f"{number}.md", ENDINGS, stream(b"It may be."))
+    with pytest.raises(BusyError, match="has 3 files waiting"):
+        await store.receive(BOB, "docs", "more.md", ENDINGS, stream(b"It may be."))
+    assert store.waiting == 9
+    store.most_files = 100
+    await receive(store, "large.md", b"x" * 500)
+    with pytest.raises(BusyError, match="room is left for others"):
+        await receive(store, "larger.md", b"x" * 100)
+    await store.receive(BOB, "docs", "large.md", ENDINGS, stream(b"x" * 200))
 
 
 async def test_a_file_takes_the_place_of_one_of_its_name() -> None:
