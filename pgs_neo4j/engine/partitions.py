@@ -105,7 +105,10 @@ class Partitions:
         return (await self._core.current(await self._core.graph(graph))).generation
 
     async def generations(self, graph: str | None = None) -> list[Generation]:
-        """Return the generations that are stored, the latest first."""
+        """Return the generations that are stored, the latest first.
+
+        One that another program has damaged comes last, and says so in ``damaged``.
+        """
         return await generation.read_all(self._core.db, (await self._core.graph(graph)).name)
 
     async def compare(

@@ -312,7 +312,8 @@ class Generation:
     ``common`` are words that too many partitions mention to be keywords. ``grown`` sums the shares
     of the graph that changed since partitions were last made from scratch. ``knobs`` are the
     settings of partitioning that it was made with, and ``standing`` the values of them that files
-    and variables have set, the latest last.
+    and variables have set, the latest last. ``damaged`` says why the figures of a listed generation
+    cannot be read; all of them are empty then.
     """
 
     id: str
@@ -344,6 +345,7 @@ class Generation:
     knobs: dict[str, object] = field(default_factory=dict)
     standing: dict[str, list[object]] = field(default_factory=dict)
     documents_together: float | None = None
+    damaged: str = ""
 
     @property
     def texts(self) -> int:

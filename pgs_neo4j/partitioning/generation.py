@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.lease import Lease, generation_lost
-from pgs_neo4j.errors import TextDeletedError
+from pgs_neo4j.errors import StoredDataError, TextDeletedError
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import membership
 from pgs_neo4j.partitioning.rows import (
     PartitionRow,
     UnitRow,
     centroid_of,
+    damaged_generation,
     generation_of,
     partition_of,
     partition_row,
@@ -218,11 +219,21 @@ async def has_surplus(db: Database, graph: str, keep: int) -> bool:
 
 
 async def read_all(db: Database, graph: str) -> list[Generation]:
-    """Return the complete generations of a graph, the latest first."""
+    """Return the complete generations of a graph, the latest first.
+
+    One that another program has damaged hides no other; it is the last.
+    """
     rows = await db.read(queries.get("partitioning/read_generations"), graph=graph)
-    generations = [await read(db, generation) for generation in rows[0]["ids"]]
+    generations = [await _read_or_damaged(db, graph, generation) for generation in rows[0]["ids"]]
     complete = [one for one in generations if one is not None]
     return sorted(complete, key=lambda one: (one.created_at, one.id), reverse=True)
+
+
+async def _read_or_damaged(db: Database, graph: str, generation: str) -> Generation | None:
+    try:
+        return await read(db, generation)
+    except StoredDataError as error:
+        return damaged_generation(graph, generation, str(error))
 
 
 async def abandon(db: Database, generation: str) -> None:

@@ -273,6 +273,26 @@ def remake(graph: str) -> str:
     return f"make the partitions again with 'pgs partition --graph {shell_word(graph)} --force'"
 
 
+def damaged_generation(graph: str, id_: str, why: str) -> Generation:
+    """Return a generation of which nothing but its id can be read."""
+    return Generation(
+        id=id_,
+        graph=graph,
+        created_at="",
+        algorithm="",
+        fingerprint="",
+        node_count=0,
+        relationship_count=0,
+        partition_count=0,
+        modularity=0.0,
+        sizes=(),
+        pooled_nodes=0,
+        embedder=None,
+        dimensions=None,
+        damaged=why,
+    )
+
+
 def partition_row(partition: Partition) -> Row:
     """Return the properties of a partition's node."""
     return {

@@ -117,6 +117,24 @@ async def test_found_partitions_of_a_graph_that_changed_come_with_a_note(
     assert ok["content"]["application/json"]["schema"]["type"] == "array"
 
 
+async def test_a_damaged_old_generation_is_listed_and_hides_no_other(
+    pgs: PGS, server: Served, db: Database
+) -> None:
+    first = await pgs.partitions.generation("papers")
+    await pgs.partition("papers", force=True)
+    now = await pgs.partitions.generation("papers")
+    await alter(db, f"MATCH (c:PgsGeneration {{id: '{first.id}'}}) SET c.issues = 'no JSON'")
+    async with client(server, "eve") as eve:
+        shown = (await eve.get("/api/graphs/papers/generations")).json()
+        assert [one["id"] for one in shown] == [now.id, first.id]
+        assert shown[0]["damaged"] == ""
+        assert "was changed by another program" in shown[1]["damaged"]
+        assert shown[0]["node_count"] == now.node_count
+        assert (await eve.get("/api/graphs/papers/generation")).json()["id"] == now.id
+    listed = await pgs.partitions.generations("papers")
+    assert [bool(one.damaged) for one in listed] == [False, True]
+
+
 async def test_a_partition_is_shown_and_found(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,7 +180,10 @@ async def show_partition(
 
 @router.get("/graphs/{graph}/generations")
 async def list_generations(graph: GraphName, serving: ServingNow, caller: CallerNow) -> list[Json]:
-    """Return the stored generations of a graph with their figures, the latest first."""
+    """Return the stored generations of a graph with their figures, the latest first.
+
+    One that another program has damaged comes last: ``damaged`` says why it has no figures.
+    """
     name = await visible_graph(serving, caller, graph)
     return [_figures(one) for one in await serving.pgs.partitions.generations(name)]
 

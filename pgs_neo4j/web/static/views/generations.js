@@ -12,9 +12,17 @@ const TALL = 360;
 /** @param {import("../app.js").Page} page */
 export async function generationsView(page) {
   const { view, query, graph } = page;
-  const listed = graph ? await get(path(["graphs", graph, "generations"])) : [];
-  if (!listed.length) {
+  /** @type {any[]} */
+  const stored = graph ? await get(path(["graphs", graph, "generations"])) : [];
+  const listed = stored.filter((one) => !one.damaged);
+  const damaged = stored.filter((one) => one.damaged).map((one) =>
+    h("p", { class: "problem" }, `${one.id} is damaged: ${one.damaged}.`));
+  if (!stored.length) {
     fill(view, h("h1", {}, "Generations"), h("p", {}, "The graph has no partitions yet. The first question makes them."));
+    return;
+  }
+  if (!listed.length) {
+    fill(view, h("h1", {}, `Generations of ${graph}`), damaged);
     return;
   }
   const after = query.get("after") || listed[0].id;
@@ -27,6 +35,7 @@ export async function generationsView(page) {
         one.id, moment(one.created_at), `${one.algorithm}, ${one.origin}`, figure(one.node_count), figure(one.partition_count),
         figure(one.modularity, 3), figure(one.conductance, 3), `${figure(one.split)}, ${figure(one.merged)}`,
       ]), [3, 4, 5, 6]),
+    damaged,
     report(listed[0]),
     h("h2", {}, "What became of the partitions"),
     listed.length > 1 ? choices() : h("p", {}, "There is one generation. The next repartition makes a second one to compare with."),
