@@ -4,6 +4,7 @@ Needs the extra ``local``. Without it, importing this package raises LocalServer
 """
 
 from pgs_neo4j.local.bulk_import import ImportResult, bulk_import
+from pgs_neo4j.local.dump_load import DumpResult, load_dump
 from pgs_neo4j.local.logs import log_paths, log_tail
 from pgs_neo4j.local.options import LocalOptions, options_from_environment
 from pgs_neo4j.local.server import (
@@ -17,12 +18,14 @@ from pgs_neo4j.local.server import (
 )
 
 __all__ = [
+    "DumpResult",
     "ImportResult",
     "LocalOptions",
     "LocalServer",
     "LocalStatus",
     "bulk_import",
     "ensure_running",
+    "load_dump",
     "log_paths",
     "log_tail",
     "options_from_environment",

@@ -10,8 +10,9 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pgs_neo4j.errors import InputFileError, LocalServerError, UsageError
@@ -32,6 +33,9 @@ from pgs_neo4j.local.threads import deliver_events, in_thread
 from pgs_neo4j.text.shown import counted
 
 DATABASE = "neo4j"
+LOG = "import.log"
+OnLine = Callable[[str], None]
+"""Takes each line that Neo4j's offline tool writes."""
 OWN_FLAGS = (
     "--nodes",
     "--relationships",
@@ -102,20 +106,20 @@ def _import(
         runtime = java.find_java(options.java_home, release.java)
         jars = launch.fetch(release, paths, options, report, cancelled)
         if not overwrite:
-            _refuse_to_replace(paths)
+            refuse_to_replace(paths)
         stopped = stop_locked(paths, 60.0)
         size = memory.plan_memory(options)
         try:
-            _prepare(paths, config_files.neo4j_conf(0, size))
+            prepare_staging(paths, config_files.neo4j_conf(0, size))
             command = [
                 *config_files.admin_command(runtime.executable, jars, size.heap_mb),
                 *("database", "import", "full", DATABASE, "--overwrite-destination"),
                 f"--report-file={paths.logs / 'import.report'}",
                 *arguments,
             ]
-            output = _run(command, paths, report, cancelled)
+            output = run_admin(command, paths, partial(_report_progress, report=report), cancelled)
             paths.release.write_text(f"{release.name}\n", encoding="ascii")
-            _put_in_place(paths)
+            put_in_place(paths)
         finally:
             shutil.rmtree(paths.staging, ignore_errors=True)
     counts = {what: int(count) for count, what in _COUNT.findall(output)}
@@ -127,7 +131,8 @@ def _import(
     )
 
 
-def _refuse_to_replace(paths: LocalPaths) -> None:
+def refuse_to_replace(paths: LocalPaths) -> None:
+    """Raise UsageError if the database may hold data."""
     if not (paths.data / "databases" / DATABASE).exists():
         return
     server, password = process.find_live(paths), credentials.read_password(paths)
@@ -141,15 +146,27 @@ def _refuse_to_replace(paths: LocalPaths) -> None:
     )
 
 
-def _prepare(paths: LocalPaths, conf: str) -> None:
+def prepare_staging(paths: LocalPaths, conf: str) -> None:
+    """Make the folder in which a new store is built."""
     shutil.rmtree(paths.staging, ignore_errors=True)
     (paths.staging / "conf").mkdir(parents=True)
     (paths.staging / "conf" / "neo4j.conf").write_text(conf, encoding="ascii")
     paths.logs.mkdir(exist_ok=True)
 
 
-def _run(command: list[str], paths: LocalPaths, report: OnEvent, cancelled: threading.Event) -> str:
-    """Run the importer, end it with the call, and return its output."""
+def run_admin(
+    command: list[str],
+    paths: LocalPaths,
+    on_line: OnLine,
+    cancelled: threading.Event,
+    *,
+    log: str = LOG,
+    what: str = "the import",
+) -> str:
+    """Run Neo4j's offline tool in the staging folder, end it with the call, and return its output.
+
+    The output is also kept in the file ``log`` of the logs. Raises InputFileError if it fails.
+    """
     lines: list[str] = []
     with subprocess.Popen(
         command,
@@ -168,16 +185,15 @@ def _run(command: list[str], paths: LocalPaths, report: OnEvent, cancelled: thre
             for line in running.stdout:
                 raise_if_cancelled(cancelled, "importing")
                 lines.append(line)
-                _report_progress(line, report)
+                on_line(line)
         except BaseException:  # Otherwise leaving the block would wait for the process.
             running.kill()
             raise
     output = "".join(lines)
-    (paths.logs / "import.log").write_text(output, encoding="utf-8")
+    (paths.logs / log).write_text(output, encoding="utf-8")
     if running.returncode != 0:
         raise InputFileError(
-            f"the import failed and changed nothing: {_find_reason(lines)}; "
-            f"see {paths.logs / 'import.log'}"
+            f"{what} failed and changed nothing: {_find_reason(lines)}; see {paths.logs / log}"
         )
     return output
 
@@ -191,7 +207,7 @@ def _report_progress(line: str, report: OnEvent) -> None:
         report(Progressed("load", int(percent[1]), 100, "percent"))
 
 
-def _put_in_place(paths: LocalPaths) -> None:
+def put_in_place(paths: LocalPaths) -> None:
     """Replace the store by renaming; the old one is deleted last."""
     former = paths.staging / "former"
     try:

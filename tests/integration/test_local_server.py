@@ -3,6 +3,7 @@
 import asyncio
 import stat
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 from pgs_neo4j import local
 from pgs_neo4j.database import connection
 from pgs_neo4j.errors import InputFileError, QueryError, ServerStartError, UsageError
-from pgs_neo4j.local import process
-from pgs_neo4j.local.options import paths_of
+from pgs_neo4j.events import ignore
+from pgs_neo4j.local import config_files, credentials, java, launch, process
+from pgs_neo4j.local.options import choose_release, paths_of
 from tests import servers
 
 CALLER = """
@@ -62,6 +64,69 @@ def csv(folder: Path, name: str, *lines: str) -> Path:
     path = folder / name
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+async def make_dump(options, folder: Path) -> Path:
+    """Dump the stopped server's database with Neo4j's own tool, under a name of our choice."""
+    paths = paths_of(options)
+    release = choose_release(paths, options)
+    runtime = java.find_java(None, release.java)
+    jars = await asyncio.to_thread(launch.fetch, release, paths, options, ignore, threading.Event())
+    command = config_files.admin_command(runtime.executable, jars, 512)
+    child = await asyncio.create_subprocess_exec(
+        *(*command, "database", "dump", "neo4j", f"--to-path={folder}"),
+        env=credentials.admin_environment(paths.data_dir),
+        cwd=paths.data_dir,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    out, _ = await child.communicate()
+    assert child.returncode == 0, out
+    return (folder / "neo4j.dump").rename(folder / "my people.dump")
+
+
+async def test_a_dump_of_the_real_tool_fills_a_server_and_replaces_no_graph_unasked(
+    options, tmp_path
+):
+    source = replace(options, data_dir=tmp_path / "source")
+    people = csv(tmp_path, "people.csv", "id:ID,name", "1,Ann", "2,Bo")
+    knows = csv(tmp_path, "knows.csv", ":START_ID,:END_ID", "1,2")
+    made = {"nodes": [f"Person={people}"], "relationships": [f"KNOWS={knows}"]}
+    await local.bulk_import(source, **made)
+    server = await local.ensure_running(source)  # writes the folders of its configuration
+    await rows(server, "MATCH (a {name: 'Ann'}) SET a.name = 'Änn'", "write")
+    await local.stop(source)
+    dump = await make_dump(source, tmp_path)
+
+    # An empty server is stopped once the store is complete, and not before.
+    first = await local.ensure_running(options)
+    cut = tmp_path / "cut.dump"
+    cut.write_bytes(dump.read_bytes()[: dump.stat().st_size // 2])
+    with pytest.raises(InputFileError, match="loading the dump failed and changed nothing"):
+        await local.load_dump(options, dump=cut)
+    with pytest.raises(InputFileError, match="is no dump of a Neo4j database"):
+        await local.load_dump(options, dump=people)
+    assert local.status(options).pid == first.pid
+    events = []
+    done = await local.load_dump(options, dump=dump, on_event=events.append)
+    assert done.stopped_server
+    assert done.store_format.startswith("record-aligned-")
+    assert done.size_bytes == dump.stat().st_size
+    assert any(getattr(event, "phase", "") == "load" for event in events)
+    assert not local.status(options).running
+
+    with pytest.raises(UsageError, match=r"may hold data .* add --overwrite"):
+        await local.load_dump(options, dump=dump)
+    server = await local.ensure_running(options)
+    assert server.password == first.password
+    who = "MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name AS a, b.name AS b"
+    assert await rows(server, who) == [{"a": "Änn", "b": "Bo"}]
+    with pytest.raises(UsageError, match="holds 2 nodes"):
+        await local.load_dump(options, dump=dump)
+    assert local.status(options).running
+    assert (await rows(server, who))[0]["b"] == "Bo"
+    assert (await local.load_dump(options, dump=dump, overwrite=True)).stopped_server
 
 
 @pytest.mark.thorough

@@ -17,7 +17,7 @@ module = import_module("pgs_neo4j.local.bulk_import")  # the function has its na
 @pytest.fixture
 def staged(paths):
     """A data directory with an empty staging folder."""
-    module._prepare(paths, "a=b\n")
+    module.prepare_staging(paths, "a=b\n")
     return paths
 
 
@@ -25,7 +25,12 @@ def run(paths, *lines: str, code: int = 0):
     """The output and the events of an importer that prints these lines."""
     events: list = []
     script = f"print({chr(10).join(lines)!r}); raise SystemExit({code})"
-    output = module._run([sys.executable, "-c", script], paths, events.append, threading.Event())
+    output = module.run_admin(
+        [sys.executable, "-c", script],
+        paths,
+        lambda line: module._report_progress(line, events.append),
+        threading.Event(),
+    )
     return output, events
 
 
@@ -70,19 +75,19 @@ def test_a_cancelled_import_ends_its_process(staged):
     cancelled.set()
     script = "import time; print('up', flush=True); time.sleep(120)"
     with pytest.raises(LocalServerError, match="interrupted while importing"):
-        module._run([sys.executable, "-c", script], staged, lambda event: None, cancelled)
+        module.run_admin([sys.executable, "-c", script], staged, lambda event: None, cancelled)
 
 
 def test_an_incomplete_store_is_an_error(staged):
     with pytest.raises(LocalServerError, match="could not be put in place"):
-        module._put_in_place(staged)
+        module.put_in_place(staged)
 
 
 @pytest.mark.parametrize(
     ("nodes", "refused"), [(None, "may hold data"), (0, ""), (1, "holds 1 node")]
 )
 def test_only_an_empty_database_is_replaced(paths, monkeypatch, nodes, refused):
-    module._refuse_to_replace(paths)  # there is no database yet
+    module.refuse_to_replace(paths)  # there is no database yet
     (paths.data / "databases" / "neo4j").mkdir(parents=True)
     state = process.ServerState(1, 0.0, 7687, 512, 128, "21")
     live = None if nodes is None else (state, None)
@@ -92,6 +97,6 @@ def test_only_an_empty_database_is_replaced(paths, monkeypatch, nodes, refused):
     monkeypatch.setattr(module, "probe", lambda port, password, running: ready)
     if refused:
         with pytest.raises(UsageError, match=f"{refused} and an import would replace all of it"):
-            module._refuse_to_replace(paths)
+            module.refuse_to_replace(paths)
     else:
-        module._refuse_to_replace(paths)
+        module.refuse_to_replace(paths)

@@ -237,6 +237,12 @@ def import_(
         list[str] | None,
         typer.Argument(metavar="[-- FLAGS]", help="Flags for Neo4j's importer, after --."),
     ] = None,
+    dump: Annotated[
+        Path | None,
+        typer.Option(
+            "--dump", metavar="FILE", help="A dump of 'neo4j-admin database dump', instead of CSV."
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the content of the database.")
     ] = False,
@@ -245,18 +251,27 @@ def import_(
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> None:
-    """Fill the local server from CSV files, for millions of nodes.
+    """Fill the local server from CSV files, for millions of nodes, or from a dump.
 
     Stops the server and replaces the whole database, with Neo4j's offline importer. Each file
     begins with a header, such as id:ID,title,abstract for nodes and :START_ID,:END_ID for
     relationships.
 
+    A dump is that of a database of Neo4j 5. Its store is built beside the database, which it
+    replaces once it is complete. Neither replaces a database with data without --overwrite.
+
     \b
+      pgs local import --dump movies.dump
       pgs local import --nodes Paper=papers.csv --relationships CITES=cites.csv
       pgs local import --nodes n.csv --overwrite -- --array-delimiter=";"
     """
     sources = (nodes or [], relationships or [], flags or [])
     listening = progress(quiet=quiet, verbose=verbose)
+    if dump is not None:
+        if any(sources):
+            raise UsageError("--dump loads a whole database; leave out --nodes and the like")
+        run(_load_dump(release, dump, listening, overwrite=overwrite, as_json=as_json))
+        return
     run(_import(release, *sources, listening, overwrite=overwrite, as_json=as_json))
 
 
@@ -291,3 +306,28 @@ async def _import(
         return
     amount = f"{counted(result.nodes, 'node')} and {counted(result.relationships, 'relationship')}"
     output.write_lines([f"{amount} imported; next, run 'pgs local start' and 'pgs inspect'"])
+
+
+async def _load_dump(
+    release: str | None,
+    dump: Path,
+    listening: AbstractContextManager[Listener],
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    from pgs_neo4j import local
+
+    with listening as listener:
+        result = await local.load_dump(
+            local.options_from_environment(release=release),
+            dump=dump,
+            overwrite=overwrite,
+            on_event=listener,
+        )
+    if as_json:
+        output.write_json(plain_data(result))
+        return
+    stopped = "; the server was stopped" if result.stopped_server else ""
+    loaded = f"the dump ({size(result.size_bytes)}) is loaded{stopped}"
+    output.write_lines([f"{loaded}; next, run 'pgs local start' and 'pgs inspect'"])
