@@ -9,7 +9,7 @@ from typing import Annotated, cast
 from pydantic import Field
 
 from pgs_neo4j.config import Knobs, lower_limit
-from pgs_neo4j.errors import UnknownRunError
+from pgs_neo4j.errors import UnknownRunError, UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.mcp_server.desk import Call, Desk
 from pgs_neo4j.mcp_server.failures import tool_errors
@@ -50,6 +50,9 @@ AskMode = Annotated[
 ]
 Strict = Annotated[
     bool | None, Field(description="Strike sentences that what they cite does not say.")
+]
+FullSweep = Annotated[
+    bool, Field(description="Read all partitions again, also those that were read before.")
 ]
 Run = Annotated[str, Field(description="'run' of an earlier reply.")]
 Offset = Annotated[int, Field(ge=0, description="Character of the answer to begin at.")]
@@ -159,11 +162,15 @@ class AskingTools:
         max_tokens: MaxTokens = None,
         max_sweep_partitions: MaxPartitions = None,
         strict: Strict = None,
+        full_sweep: FullSweep = False,
     ) -> RunReply:
         """Read what a session has not read yet, and answer again; or resume a run.
 
-        What was read before is not paid for again. If nothing is left to read, an error says so.
+        What was read before is not paid for again. If nothing is left to read, an error says so;
+        full_sweep then reads and pays for everything once more.
         """
+        if run is not None and full_sweep:
+            raise UsageError("a run is resumed as it was asked; leave out run or full_sweep")
         visitor = self.desk.visitor(ctx)
         most = self._lower_cost(max_cost)
         limits = Limits(max_calls, max_tokens, max_sweep_partitions)
@@ -182,7 +189,7 @@ class AskingTools:
                 raise UnknownRunError(f"session {session} of graph {named.name} has no question")
             question = latest[0].question
         new = Inquiry(self.desk.pgs.runs.new_id(), named.name, own, question, most)
-        work = self._asked(new, "continue", limits, strict)
+        work = self._asked(new, "continue", limits, strict, full_sweep=full_sweep)
         return await self._start(ctx, new, work, wait_s)
 
     @tool_errors
@@ -212,7 +219,15 @@ class AskingTools:
             raise inquiry.failure
         return await inquiry_reply(self.desk, visitor, inquiry, 0)
 
-    def _asked(self, inquiry: Inquiry, mode: Mode, limits: Limits, strict: bool | None) -> Work:
+    def _asked(
+        self,
+        inquiry: Inquiry,
+        mode: Mode,
+        limits: Limits,
+        strict: bool | None,
+        *,
+        full_sweep: bool = False,
+    ) -> Work:
         """Return the work of a new run."""
 
         async def execute(hear: OnEvent, max_cost: float | None) -> Answer:
@@ -221,6 +236,7 @@ class AskingTools:
                 graph=inquiry.graph,
                 session_id=inquiry.session,
                 mode=mode,
+                full_sweep=full_sweep,
                 run=inquiry.run,
                 on_event=hear,
                 **self._knobs(max_cost, limits, strict),

@@ -13,7 +13,7 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.chat.bodies import ChatRequest
+from pgs_neo4j.web.chat.bodies import ChatRequest, RefusedParameterError
 from pgs_neo4j.web.chat.models import ChatModel, chosen_model
 from pgs_neo4j.web.chat.prompts import AskedText
 from pgs_neo4j.web.runs.awaited import AwaitedRun, start_awaited
@@ -83,8 +83,14 @@ class Chats:
         question = found.question
         check_question(question)
         model = await chosen_model(self.serving, caller, asked.model)
+        whole = bool(asked.full_sweep)
+        if whole and model.search is not None:
+            raise RefusedParameterError(
+                "full_sweep", f"{asked.model} answers from a search, which reads no partition; use "
+                f"{model.graph} or {model.graph}:continue"
+            )  # fmt: skip
         session = caller.stored_session(asked.session())
-        key = "\0".join((asked.model, session, question))
+        key = "\0".join((asked.model, session, question, str(whole)))
         # What it costs holds the money of its caller, so a repeated request is found before.
         if (same := self._repeated(key, found)) is not None:
             return same
@@ -100,7 +106,7 @@ class Chats:
             most_cost=limit or 0.0,
         )
         awaited = start_awaited(
-            self.serving.board, run, lambda hear: self._carry_out(model, run, limit, hear)
+            self.serving.board, run, lambda hear: self._carry_out(model, run, limit, hear, whole)
         )
         self._active[key] = awaited
         return ChatRun(self.serving, awaited, found.beside)
@@ -113,7 +119,7 @@ class Chats:
         return ChatRun(self.serving, awaited, found.beside)
 
     async def _carry_out(
-        self, model: ChatModel, run: LiveRun, limit: float | None, hear: OnEvent
+        self, model: ChatModel, run: LiveRun, limit: float | None, hear: OnEvent, full_sweep: bool
     ) -> Answer:
         knobs = Knobs() if limit is None else Knobs(max_cost=limit)
         pgs = self.serving.pgs
@@ -122,6 +128,7 @@ class Chats:
                 run.question,
                 graph=model.graph,
                 mode=model.mode,
+                full_sweep=full_sweep,
                 session_id=run.session,
                 run=run.id,
                 on_event=hear,

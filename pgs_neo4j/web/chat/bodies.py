@@ -61,7 +61,10 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A conversation whose last question is asked; other parameters are ignored."""
+    """A conversation whose last question is asked; other parameters are ignored.
+
+    ``full_sweep`` is ours: all partitions are read, also those that the session has read.
+    """
 
     model_config = ConfigDict(extra="allow", hide_input_in_errors=True)
 
@@ -71,6 +74,7 @@ class ChatRequest(BaseModel):
     stream_options: StreamOptions | None = None
     user: Annotated[str | None, Field(max_length=500)] = None
     metadata: dict[str, Any] | None = None
+    full_sweep: Annotated[bool, Field(strict=True)] | None = None
 
     def check(self) -> None:
         """Raise RefusedParameterError for what no answer can be."""

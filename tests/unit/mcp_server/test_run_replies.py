@@ -140,8 +140,21 @@ async def test_further_reading_takes_the_last_question_of_the_session() -> None:
     await asyncio.sleep(0)
     ((question, given),) = engine.asked
     assert (question, given["mode"], given["session_id"]) == ("Of Ann?", "continue", "ann / one")
+    assert given["full_sweep"] is False
     stopped = (await call(opened, "cancel", run=told["run"])).structured_content
     assert (stopped["state"], stopped["run"]) == ("interrupted", "r1")
+
+
+async def test_further_reading_reads_everything_again_on_request() -> None:
+    infos = (SimpleNamespace(session="ann / one", question="Of Ann?"),)
+    engine = FakeEngine(infos=infos, stored={"r9": stored_run("birds", "ann / one")})
+    opened = desk(engine, Tenant(), most_wait_s=0)
+    both = said(await call(opened, "continue_reading", run="r9", full_sweep=True))
+    assert "leave out run or full_sweep" in both
+    await call(opened, "continue_reading", session="one", full_sweep=True)
+    await asyncio.sleep(0)
+    ((_, given),) = engine.asked
+    assert (given["mode"], given["full_sweep"]) == ("continue", True)
 
 
 @pytest.mark.parametrize(

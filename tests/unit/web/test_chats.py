@@ -283,3 +283,30 @@ def test_a_failure_has_the_form_of_its_path(
     assert (chat.status_code, chat.headers["x-should-retry"]) == (status, again)
     plain = failure_response("/api/runs", status, failure)
     assert json.loads(plain.body) == failure.model_dump()
+
+
+async def test_a_conversation_that_has_read_everything_can_read_it_again() -> None:
+    engine = Engine()
+    engine.go.set()
+    chats = Chats(serving_of(engine, ANN))
+    for given, wanted in (({}, False), ({"full_sweep": True}, True), ({"full_sweep": None}, False)):
+        run = await chats.begin(ANN, request(model="papers:continue", **given))
+        await run.document()
+        name, asked = engine.asked[-1]
+        assert (name, asked["mode"], asked["full_sweep"]) == ("execute", "continue", wanted)
+    with pytest.raises(UsageError, match="answers from a search, which reads no partition"):
+        await chats.begin(ANN, request(model="papers:auto", full_sweep=True))
+    for wrong in ("true", 1):
+        with pytest.raises(ValidationError):
+            request(full_sweep=wrong)
+
+
+async def test_the_same_question_with_and_without_a_full_sweep_are_two_runs() -> None:
+    engine = Engine()
+    chats = Chats(serving_of(engine, ANN))
+    first = await chats.begin(ANN, request())
+    second = await chats.begin(ANN, request(full_sweep=True))
+    assert (await chats.begin(ANN, request(full_sweep=True))).id == second.id != first.id
+    engine.go.set()
+    await first.document()
+    await second.document()
