@@ -19,13 +19,21 @@ SPREADERS = 10
 
 
 def scale(scores: Mapping[T, float]) -> dict[T, float]:
-    """Return scores scaled to 0 to 1, the worst at 0. Equal scores become 1."""
+    """Return scores scaled to 0 to 1, the best at 1. Equal scores become 1.
+
+    0 is one mean step below the worst score, which so becomes 1 of ``n`` for ``n`` scores. At 0,
+    the worst of two hits would count as none, however close it is to the other.
+    """
     if not scores:
         return {}
     least, most = min(scores.values()), max(scores.values())
     if most <= least:
         return dict.fromkeys(scores, 1.0)
-    return {item: (score - least) / (most - least) for item, score in scores.items()}
+    worst = 1 / len(scores)
+    return {
+        item: worst + (1 - worst) * (score - least) / (most - least)
+        for item, score in scores.items()
+    }
 
 
 def add_weighted(paths: Iterable[tuple[Mapping[T, float], float]]) -> dict[T, float]:

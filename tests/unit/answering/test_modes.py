@@ -53,13 +53,13 @@ async def searched(mode: SearchMode, view: View) -> tuple[dict[str, float], Sear
 
 async def test_naive_and_hybrid_add_words_embeddings_and_neighbors() -> None:
     view = View(vector={"a": 0.9, "b": 0.1}, text={"c": 1.0})
-    assert (await searched("naive", view))[0] == {"a": 1.0, "b": 0.0}
+    assert (await searched("naive", view))[0] == {"a": 1.0, "b": 0.5}
     view.vector = None
     view.answers = {"text": {"c": 1.0}}
     assert (await searched("naive", view))[0] == {"c": 1.0}
     view = View(text={"a": 3.0, "b": 1.0}, vector={"b": 0.9, "c": 0.3}, hops={"c": 8.0})
     scores, _ = await searched("hybrid", view)
-    assert scores == pytest.approx({"a": 0.7, "c": 0.4, "b": 0.3})
+    assert scores == pytest.approx({"a": 0.7, "b": 0.65, "c": 0.55})
     assert ("units", "question") in view.walked
     assert ("findings", "question") in view.walked
 
@@ -68,7 +68,7 @@ async def test_local_asks_for_names_and_global_for_themes() -> None:
     view = View(text={"a": 4.0, "b": 2.0}, titles={"c": 1.0}, hops={"d": 2.0, "a": 1.0})
     scores, trace = await searched("local", view)
     assert view.walked[:2] == [("text", "names"), ("titles",)]
-    assert scores == pytest.approx({"a": 0.9, "d": 0.4, "c": 0.3, "b": 0.0})
+    assert scores == pytest.approx({"a": 0.9, "d": 0.4, "b": 0.35, "c": 0.3})
     assert [report.name for report in trace.reports] == ["text", "titles", "hops", "facts"]
     view = View(text={"a": 4.0}, facts={"a": 0.4, "b": 0.2})
     scores, _ = await searched("global", view)
@@ -78,7 +78,7 @@ async def test_local_asks_for_names_and_global_for_themes() -> None:
         ("text", "themes"),
         ("facts", {"a": 4.0}, ("embedded", False)),
     ]
-    assert scores == pytest.approx({"a": 1.0, "b": 0.0})
+    assert scores == pytest.approx({"a": 1.0, "b": 0.15})
 
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "multipath"])

@@ -12,20 +12,35 @@ SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-100, 100), max_
 
 
 def test_scores_are_scaled_from_worst_to_best() -> None:
-    assert scale({"a": 2.0, "b": 6.0, "c": 3.0}) == {"a": 0.0, "b": 1.0, "c": 0.25}
+    scaled = scale({"a": 2.0, "b": 6.0, "c": 3.0})
+    assert scaled == pytest.approx({"a": 1 / 3, "b": 1.0, "c": 0.5})
     assert scale({"a": 7.0, "b": 7.0}) == {"a": 1.0, "b": 1.0}
+    assert scale({"a": -7.0}) == {"a": 1.0}
     assert scale({}) == {}
 
 
+def test_the_worst_of_two_hits_is_still_a_hit() -> None:
+    assert scale({"a": 5.0, "b": 4.9}) == pytest.approx({"a": 1.0, "b": 0.5})
+    many = scale({place: float(place) for place in range(100)})
+    assert many[0] == pytest.approx(0.01)
+    assert many[99] == 1.0
+
+
+@given(SCORES)
+def test_no_hit_is_scaled_to_nothing(scores: dict[str, float]) -> None:
+    scaled = scale(scores)
+    assert all(0 < score <= 1 for score in scaled.values())
+
+
 def test_paths_are_added_by_weight() -> None:
-    text, vector = {"a": 10.0, "b": 5.0, "c": 0.0}, {"b": 0.9, "d": 0.1}
+    text, vector = {"a": 10.0, "b": 5.5, "c": 4.0}, {"b": 0.9, "d": 0.1}
     fused = add_weighted([(text, 0.7), (vector, 0.3)])
-    assert fused == pytest.approx({"a": 0.7, "b": 0.35 + 0.3, "c": 0.0, "d": 0.0})
-    assert [*fused][:2] == ["a", "b"]
+    assert fused == pytest.approx({"b": 0.7 / 2 + 0.3, "a": 0.7, "c": 0.7 / 3, "d": 0.3 / 2})
+    assert [*fused] == ["a", "b", "c", "d"]
 
 
 def test_a_path_that_found_nothing_takes_no_share_and_weights_of_zero_count_as_equal() -> None:
-    assert add_weighted([({"a": 3.0, "b": 1.0}, 0.7), ({}, 0.3)]) == {"a": 1.0, "b": 0.0}
+    assert add_weighted([({"a": 3.0, "b": 1.0}, 0.7), ({}, 0.3)]) == {"a": 1.0, "b": 0.5}
     assert add_weighted([({"a": 1.0}, 0.0), ({"b": 1.0}, 0.0)]) == {"a": 0.5, "b": 0.5}
 
 

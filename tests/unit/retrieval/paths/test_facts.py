@@ -123,8 +123,8 @@ async def test_without_embeddings_the_scores_of_the_entries_decide() -> None:
     hits = await facts_of(db, {"a": 9.0, "b": 5.0, "c": 1.0}, vector=None)
     assert [(line, found) for line, _, found in lines(hits)] == [
         ("A --[CITES]--> X", score(0.0, 1.0)),
-        ("B --[CITES]--> Y", score(0.5, 1.0)),
-        ("C --[CITES]--> Z", score(1.0, 1.0)),
+        ("B --[CITES]--> Y", score(1 / 3, 1.0)),
+        ("C --[CITES]--> Z", score(2 / 3, 1.0)),
     ]
     assert [*hits.scores] == ["a", "x", "b", "y", "c", "z"]
     assert db.params("find_facts")[0]["vector"] == []

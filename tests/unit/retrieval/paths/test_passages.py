@@ -31,7 +31,7 @@ async def passages_of(*found: Row, **changed: Any) -> tuple[Hits, FakeDatabase]:
 @pytest.mark.parametrize(
     ("found", "scores"),
     [
-        ([("a", "p", 0.8), ("b", "q", 0.8)], {"p": 0.8, "q": 0.4}),
+        ([("a", "p", 0.8), ("b", "q", 0.8)], {"p": 0.8, "q": 0.8 * 2 / 3}),
         ([("b", "p", 0.8), ("a", "p", 0.8), ("c", "p", 1)], {"p": 0.8}),
         ([("a", "p", None), ("a", "q", -0.3)], {"p": 0.5, "q": 0.0}),
     ],
