@@ -1,7 +1,8 @@
 """Finds the nodes that match a question, by their words and by their stored embeddings.
 
-Both are paths: the text index of the partitions, and the embeddings of their members. Their scores
-are added relative to the best node of each.
+Both are paths: the text index of the partitions, and the embeddings of their members. The best
+nodes by the index are scored again by their titles and texts. The scores of both paths are added
+relative to the best node of each.
 
 The constants here were chosen on CACM, as the mean of eight divisions into partitions by Leiden.
 """
@@ -21,7 +22,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.document_votes import read_documents, vote_by_documents
 from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
-from pgs_neo4j.retrieval.paths.own_index import score_nodes
+from pgs_neo4j.retrieval.paths.own_index import score_nodes, score_texts
 from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.terms.postings import terms_by_text, terms_of
@@ -99,8 +100,10 @@ async def find_evidence(
     )
     if index is None:
         return None
-    scored = score_nodes(index, terms, [part.id for part in order.partitions], MOST_NODES)
+    best = score_nodes(index, terms, [part.id for part in order.partitions], MOST_NODES)
+    texts = await score_texts(db, order.mapping, order.partitions, order.question, index, best)
     spoken = list_words(order.question)
+    scored = {placed.place: score for placed, score in texts}
     nodes = _nodes(fuse(scored, near))
     places = [node.place for node in nodes]
     documents = await read_documents(db, order.mapping, order.partitions, places)

@@ -48,6 +48,24 @@ async def test_a_question_leads_to_the_partition_of_the_nodes_that_match(
     assert all("matches" not in route.reason for route in routing.routes)
 
 
+TITLED = """
+MATCH (p:Paper {doi: 'doi/0'}) SET p.title = 'How to get data from a graph', p.abstract =
+  'Nothing that I tried has worked so far, and I do not see why that is the case.'
+WITH p
+UNWIND range(40, 49) AS number
+MATCH (o:Paper {doi: 'doi/' + number})
+SET o.title = 'A graph', o.abstract = 'Of data that were taken from it, a graph, and data.'
+"""
+
+
+async def test_the_node_whose_title_is_the_question_decides(pgs: PGS, db: Database) -> None:
+    await alter(db, TITLED)
+    await pgs.partition("papers")
+    routing = await pgs.route("How to get data from a graph?")
+    assert routing.routes[0].partition == await home(db, "doi/0")
+    assert "How to get data from a graph" in routing.routes[0].reason
+
+
 async def test_a_changed_text_is_found_after_the_refresh(pgs: PGS, db: Database) -> None:
     users = await checksum(db)
     assert await count(db, SEGMENTS) == 1

@@ -2,12 +2,14 @@
 
 A node's score is BM25 (Robertson and Zaragoza 2009): the sum, over the question's terms that its
 text holds, of the term's rarity times its impact on the text. A search counts a term as often as
-the question repeats it, and scores the best nodes again by their texts.
+the question repeats it. Routing multiplies the score by the root of the share of the question,
+weighted by rarity, that the text holds at all: it looks for the single node that a question is
+about, so a long text with every word outweighs a short one with some. Searches for all nodes on a
+subject lose by that factor.
 
-Routing looks for the single node that a question is about, often in the words of its title. So it
-multiplies the score by the root of the share of the question, weighted by rarity, that the text
-holds at all: a long text with every word outweighs a short one with some. Searches for all nodes
-on a subject lose by that factor.
+Both score the best nodes again by their texts. A question that is the title of a node holds words
+which the index lacks, or which are in thousands of longer and shorter texts; only titles and words
+side by side tell this node from the others.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.paths.hits import Hits
-from pgs_neo4j.retrieval.places import Place, read_placed
+from pgs_neo4j.retrieval.places import Place, PlacedNode, read_placed
 from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.ranking import rarity
@@ -29,7 +31,7 @@ from pgs_neo4j.text.terms.postings import FULL, count_question
 from pgs_neo4j.text.terms.rescoring import Candidate, rescore
 
 CANDIDATES = 100
-"""Nodes that are scored again by their texts, unless more are wanted."""
+"""Nodes of a search that are scored again by their texts, unless more are wanted."""
 HEAD = 6_000
 """Characters of each property that are read for it. Beyond, the index alone decides."""
 
@@ -61,17 +63,35 @@ async def find_by_own_index(
         return None
     ids = [part.id for part in own.partitions]
     best = score_nodes(index, list(terms), ids, max(k, CANDIDATES), times=terms)
-    placed = await read_placed(db, mapping, own.partitions, best, most_characters=HEAD)
-    rows = {place: placed[place].row for place in best if place in placed}
+    scored = await score_texts(db, mapping, own.partitions, question, index, best)
+    nodes = {str(placed.row["element_id"]): score for placed, score in scored[:k]}
+    return Hits("text index of the partitions", nodes)
+
+
+async def score_texts(
+    db: Database,
+    mapping: GraphMapping,
+    partitions: Sequence[Partition],
+    question: str,
+    index: TextIndex,
+    best: Mapping[Place, float],
+) -> list[tuple[PlacedNode, float]]:
+    """Return nodes with their scores by titles and texts, best first.
+
+    Equal ones are in the order of ``best``, which holds the scores that nodes have in any
+    case, by the ``index``. Nodes that are gone are left out. Raises DatabaseError.
+    """
+    found = await read_placed(db, mapping, partitions, best, most_characters=HEAD)
+    nodes = [found[place] for place in best if place in found]
     candidates = [
-        Candidate(searched_text([row["title"]]), searched_text(row["text"]), best[place])
-        for place, row in rows.items()
+        Candidate(
+            searched_text([one.row["title"]]), searched_text(one.row["text"]), best[one.place]
+        )
+        for one in nodes
     ]
-    holders = {term: len(found) for term, found in index.postings.items()}
+    holders = {term: len(held) for term, held in index.postings.items()}
     scores = await asyncio.to_thread(rescore, question, candidates, holders, index.size)
-    nodes = (str(row["element_id"]) for row in rows.values())
-    ordered = sorted(zip(nodes, scores, strict=True), key=lambda pair: -pair[1])
-    return Hits("text index of the partitions", dict(ordered[:k]))
+    return sorted(zip(nodes, scores, strict=True), key=lambda pair: -pair[1])
 
 
 def score_nodes(

@@ -69,6 +69,24 @@ def order(question: str, *sizes: int, vector: NDArray[np.float32] | None = None)
     )
 
 
+def read_texts(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """The members of the partitions, without titles."""
+    return [
+        {
+            "partition": number,
+            "rank": rank,
+            "element_id": f"{number}:{rank}",
+            "labels": [],
+            "text": [(FIRST + SECOND)[2 * (number - 1) + rank]],
+            "title": None,
+            "key": None,
+        }
+        for place in params["places"]
+        for number in [int(place["partition"].removeprefix("g:"))]
+        for rank in place["ranks"]
+    ]
+
+
 def database(segments: Stored, **answers: Any) -> Any:
     """A database that holds an index."""
     rows, cells = segments
@@ -78,6 +96,7 @@ def database(segments: Stored, **answers: Any) -> Any:
             {"uid": uid, "data": cells[uid]} for uid in params["uids"] if uid in cells
         ],
         "count_segments": lambda params: [{"in_use": len(params["segments"])}],
+        "read_placed": read_texts,
     }
     return FakeDatabase(**index | answers)
 
