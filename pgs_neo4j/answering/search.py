@@ -20,9 +20,18 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.llm.protocol import RelevanceModel, Reserve
-from pgs_neo4j.model import Found, FoundItem, GraphMapping, RerankerName, SearchMode
+from pgs_neo4j.model import (
+    Found,
+    FoundItem,
+    GraphMapping,
+    PathReport,
+    RerankerName,
+    SearchMode,
+)
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+from pgs_neo4j.retrieval.name_words import NAMES
+from pgs_neo4j.retrieval.named_nodes import ONLY_NAMES
 from pgs_neo4j.retrieval.nodes import read_nodes
 from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
@@ -109,12 +118,18 @@ async def search(order: SearchOrder, tools: SearchTools) -> Found:
         items=await _read_items(view, trace, first(best, order.top_k)),
         paths=tuple(trace.reports),
         seconds=perf_counter() - began,
-        warnings=tuple(filter(None, (*warnings, warning))),
+        warnings=tuple(filter(None, (*warnings, _only_names(trace.reports), warning))),
         facts=trace.facts,
         units=trace.units,
         findings=trace.findings,
         reason=trace.reason,
     )
+
+
+def _only_names(reports: Sequence[PathReport]) -> str:
+    """Return what to say if words were found in names of labels and types, and in no text."""
+    found = [one for one in reports if one.name.split()[-1] == "text" and one.count]
+    return ONLY_NAMES if found and all(one.method == NAMES for one in found) else ""
 
 
 async def _rerank(

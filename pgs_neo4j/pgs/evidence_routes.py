@@ -9,6 +9,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.pgs.relevance import sweep_cap, sweep_limit
 from pgs_neo4j.retrieval.evidence import Evidence, vote
+from pgs_neo4j.retrieval.named_nodes import ONLY_NAMES
 
 # The share of the best partition's evidence from which another one is read. A smaller one reads
 # more: on CACM, 66 % of the relevant documents with 2.3 of 18 partitions at 0.6, 72 % with 2.8 at
@@ -71,12 +72,13 @@ def route_by_evidence(
     least = _least(config, everything_unread)
     others = [route for route in nearest if route.partition not in holders]
     routes += others[: max(least - len(routes), 0)]
-    note = "; ".join(filter(None, (unknown_words(evidence), evidence.advice)))
+    only_names = ONLY_NAMES if evidence.only_names else ""
+    note = "; ".join(filter(None, (only_names, unknown_words(evidence), evidence.advice)))
     return Routing(routes=tuple(routes), considered=len(partitions), note=note)
 
 
 def unknown_words(evidence: Evidence) -> str:
-    """Return which words of the question no text holds; empty if there are none."""
+    """Return which words of the question no text or name holds; empty if there are none."""
     if not evidence.unknown:
         return ""
     shown = [f"“{word}”" for word in evidence.unknown[:MOST_UNKNOWN]]
@@ -85,7 +87,7 @@ def unknown_words(evidence: Evidence) -> str:
 
 
 def speaks(evidence: Evidence, threshold: float) -> bool:
-    """Return whether any text matches the question.
+    """Return whether any text, or a name of a label or relationship type, matches the question.
 
     It holds a word of the question, or its embedding reaches ``threshold``.
     """

@@ -1,8 +1,9 @@
 """Finds the nodes that match a question, by their words and by their stored embeddings.
 
 Both are paths: the text index of the partitions, and the embeddings of their members. The best
-nodes by the index are scored again by their titles and texts. The scores of both paths are added
-relative to the best node of each.
+nodes by the index are scored again by their titles and texts, and the names of labels and
+relationship types are words of their nodes. The scores of both paths are added relative to the best
+node of each.
 
 The constants here were chosen on CACM, as the mean of eight divisions into partitions by Leiden.
 """
@@ -21,6 +22,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.document_votes import read_documents, vote_by_documents
+from pgs_neo4j.retrieval.named_nodes import find_named_members
 from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.paths.own_index import score_nodes, score_texts
 from pgs_neo4j.retrieval.places import Place
@@ -55,8 +57,9 @@ class EvidenceNode:
 class Evidence:
     """The nodes that match a question, best first, at most ``MOST_NODES``.
 
-    ``unknown`` are the content words of the question that no text holds; ``word_count`` counts all
-    of them. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
+    ``unknown`` are the content words of the question that no text holds, nor a name of a label or
+    relationship type; ``word_count`` counts all of them. ``only_names``: no text holds any, but
+    names do. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
     ``advice`` says what would let embeddings count. ``document_votes`` are those of the documents
     for partitions, the most first, if any node is a passage of one.
     """
@@ -64,6 +67,7 @@ class Evidence:
     nodes: tuple[EvidenceNode, ...]
     unknown: tuple[str, ...] = ()
     word_count: int = 0
+    only_names: bool = False
     best_cosine: float | None = None
     method: str = "text index"
     advice: str = ""
@@ -103,15 +107,23 @@ async def find_evidence(
     best = score_nodes(index, terms, [part.id for part in order.partitions], MOST_NODES)
     texts = await score_texts(db, order.mapping, order.partitions, order.question, index, best)
     spoken = list_words(order.question)
-    scored = {placed.place: score for placed, score in texts}
+    named = await find_named_members(
+        db,
+        order.mapping,
+        order.partitions,
+        spoken,
+        {placed.place: placed.row["element_id"] for placed, _ in texts},
+    )
+    scored = named.add_to({placed.place: score for placed, score in texts})
     nodes = _nodes(fuse(scored, near))
     places = [node.place for node in nodes]
     documents = await read_documents(db, order.mapping, order.partitions, places)
     return Evidence(
         nodes=nodes,
         document_votes=vote_by_documents(places, documents),
-        unknown=find_unknown(index, spoken),
+        unknown=tuple(word for word in find_unknown(index, spoken) if word not in named.words),
         word_count=len(spoken),
+        only_names=bool(named.gains and not texts),
         best_cosine=max(near.scores.values(), default=0.0) if near and near.method else None,
         method=f"text index and {near.method}" if near and near.method else "text index",
         advice=near.advice if near else "",
@@ -162,8 +174,9 @@ def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
 
 
 def _nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
-    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_NODES]
-    return tuple(EvidenceNode(*place, score) for place, score in best)
+    # Of equal nodes, as many with the same name are, each partition's heaviest ones come first.
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].rank, pair[0].partition))
+    return tuple(EvidenceNode(*place, score) for place, score in best[:MOST_NODES])
 
 
 def vote(evidence: Evidence) -> dict[int, float]:

@@ -91,3 +91,80 @@ async def test_an_absence_of_a_name_is_contradicted_by_a_node_that_was_read(
         assert absence.sightings[0].read
     absence = next(one for text, one in found.items() if "catalysis" in text)
     assert absence.status is AbsenceStatus.CONFIRMED
+
+
+MOVIES = """
+UNWIND range(0, 29) AS i
+CREATE (m:Movie {title: 'Film ' + ['Alba', 'Bora', 'Cato', 'Dena'][i % 4] + i})
+WITH collect(m) AS movies
+UNWIND range(0, 89) AS i
+CREATE (p:Person {title: 'Otter Keeper' + i})
+WITH movies, collect(p) AS people
+FOREACH (i IN range(0, 89) | FOREACH (m IN [movies[i % 30]] | FOREACH (p IN [people[i]] |
+  CREATE (p)-[:ACTED_IN]->(m))))
+FOREACH (i IN range(0, 19) | FOREACH (m IN [movies[i]] | FOREACH (p IN [people[i]] |
+  CREATE (p)-[:DIRECTED]->(m))))
+FOREACH (i IN range(0, 2) | FOREACH (m IN [movies[7]] | FOREACH (p IN [people[80 + i]] |
+  CREATE (p)-[:REVIEWED]->(m))))
+"""
+PLAIN = GraphMapping(labels=("Movie", "Person"), text=("title",), key="title")
+ONLY_NAMES = "no text matches; nodes are found by the names of labels and relationship types"
+
+
+async def titled(db: Database, pattern: str) -> set[str]:
+    _, rows = await db.call(f"MATCH {pattern} RETURN DISTINCT n.title AS title", {}, "read")
+    return {row["title"] for row in rows}
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+async def test_a_search_finds_nodes_by_the_names_of_their_types_and_labels(
+    db: Database, endpoint: Endpoint, *, partitioned: bool
+) -> None:
+    await alter(db, MOVIES)
+    async with engine_on(endpoint, **KNOBS) as pgs:
+        await pgs.add_graph("films", PLAIN)
+        if partitioned:
+            await pgs.partition("films")
+
+        async def found(question: str) -> tuple[list[str], tuple[str, ...]]:
+            searched = await pgs.search(question, graph="films", mode="naive", top_k=100)
+            return [item.title for item in searched.items], searched.warnings
+
+        for question, pattern in (
+            ("Who are the reviewers?", "(n)-[:REVIEWED]-()"),
+            ("directed", "(n)-[:DIRECTED]-()"),
+            ("movies", "(n:Movie)"),
+        ):
+            titles, warnings = await found(question)
+            assert set(titles) == await titled(db, pattern)
+            assert ONLY_NAMES in warnings
+        # A name adds to a text, and weighs less than it.
+        titles, warnings = await found("Who directed Keeper55 or Keeper19?")
+        assert titles[:2] == ["Otter Keeper19", "Otter Keeper55"]
+        assert ONLY_NAMES not in warnings
+        assert (await found("zymurgy"))[0] == []
+        await alter(db, "MATCH (n:Movie|Person) SET n:Tracked")
+        # What names every node says nothing.
+        assert (await found("tracked"))[0] == []
+
+
+async def test_a_question_is_routed_by_the_names_of_types(db: Database, endpoint: Endpoint) -> None:
+    await alter(db, MOVIES)
+    async with engine_on(endpoint, **KNOBS) as pgs:
+        await pgs.add_graph("films", PLAIN)
+        await pgs.partition("films")
+        routing = await pgs.route("Who are the reviewers?", graph="films")
+        homes = await titled_partitions(db, "(n)-[:REVIEWED]-()")
+        assert not routing.unmatched
+        assert routing.note == ONLY_NAMES
+        assert routing.routes[0].partition in homes
+        assert {route.partition for route in routing.routes if route.evidence} <= homes
+        mixed = await pgs.route("Which reviewers studied Zymurgy?", graph="films")
+        assert mixed.note == f"{ONLY_NAMES}; no text holds “studied”, “zymurgy”"
+        assert (await pgs.route("Zymurgy?", graph="films")).unmatched
+
+
+async def titled_partitions(db: Database, pattern: str) -> set[int]:
+    statement = f"MATCH {pattern} MATCH (n)-[:PGS_IN]->(p:PgsPartition) RETURN DISTINCT p.id AS id"
+    _, rows = await db.call(statement, {}, "read")
+    return {row["id"] for row in rows}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.evidence import list_words
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
+from pgs_neo4j.retrieval.name_words import NAMES
+from pgs_neo4j.retrieval.named_nodes import find_named_nodes
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.indexes import covering_text_indexes
 from pgs_neo4j.retrieval.paths.own_index import OwnIndex
@@ -37,19 +41,38 @@ async def find_by_text(
     Without a full-text index on every label of the view, the text index of its partitions is asked.
     Without partitions, all texts are read, and as well if the graph changed since they were made.
     If the mapping names facts, which a full-text index of nodes does not hold, the text index of
-    the partitions is asked as well. Raises DatabaseError.
+    the partitions is asked as well. The names of labels and relationship types are words of their
+    nodes. Raises DatabaseError.
     """
     spoken = searched_words(question)
     if not spoken:
         return Hits("no words to search for")
     covering = covering_text_indexes(indexes, mapping)
+    hits = await _find_in_texts(db, covering, own, mapping, question, k)
+    # Without an index, every text was read, so every relationship may be. With one, who knows.
+    partitions = own.partitions if own else None if covering else ()
+    named = await find_named_nodes(db, mapping, partitions, list_words(question), [*hits.scores], k)
+    if not named.gains:
+        return hits
+    scores = dict(islice(named.add_to(hits.scores).items(), k))
+    return Hits(f"{hits.method}; {NAMES}" if hits.scores else NAMES, scores)
+
+
+async def _find_in_texts(
+    db: Database,
+    covering: Sequence[SearchIndex],
+    own: OwnIndex | None,
+    mapping: GraphMapping,
+    question: str,
+    k: int,
+) -> Hits:
     if not covering:
         return await find_by_words(db, own, mapping, question, k)
     exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
     rows = await db.read(
         queries.get("retrieval/find_by_text"),
         indexes=[index.name for index in covering],
-        words=" ".join(spoken),
+        words=" ".join(searched_words(question)),
         labels=list(mapping.labels),
         candidates=k if exact else CANDIDATES * k,
         k=k,

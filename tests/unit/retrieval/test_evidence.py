@@ -97,6 +97,7 @@ def database(segments: Stored, **answers: Any) -> Any:
         ],
         "count_segments": lambda params: [{"in_use": len(params["segments"])}],
         "read_placed": read_texts,
+        "read_names": [{"labels": [], "types": []}],
     }
     return FakeDatabase(**index | answers)
 
@@ -179,7 +180,7 @@ async def test_only_cells_of_the_terms_are_read_of_a_whole_index(
     db = database(segments)
     found = await find_evidence(db, order("ice or zymurgy?", 2, 2, 2))
     assert found is not None
-    assert [node.place for node in found.nodes] == [(1, 0), (1, 1), (3, 0)]
+    assert [node.place for node in found.nodes] == [(1, 0), (3, 0), (1, 1)]
     assert (found.unknown, found.word_count) == (("zymurgy",), 2)
     assert (found.best_cosine, found.method) == (None, "text index")
     assert db.params("read_postings") == [{"uids": ["a:0", "b:0"]}]

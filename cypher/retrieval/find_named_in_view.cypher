@@ -1,0 +1,21 @@
+// Nodes of a view by those of some labels, and of some types of relationships, that they have: how
+// many have the same ones, and `most` of them. Nodes without any are counted.
+// params: view: list[str], labels: list[str], types: list[str], most: int
+// returns: names: list[str], count: int, nodes: list[str]
+// mode: read
+// language: 5, 25
+CALL () {
+  WITH $view AS view WHERE size(view) > 0
+  MATCH (n:$any(view)) RETURN n
+  UNION ALL
+  WITH $view AS view WHERE size(view) = 0
+  MATCH (n) WHERE none(label IN labels(n) WHERE label STARTS WITH 'Pgs') RETURN n
+}
+WITH DISTINCT elementId(n) AS element_id, [label IN labels(n) WHERE label IN $labels] +
+     CASE size($types) WHEN 0 THEN [] ELSE COLLECT {
+       MATCH (n)-[r]-() WHERE type(r) IN $types
+       RETURN DISTINCT type(r) AS type ORDER BY type
+     } END AS names
+ORDER BY element_id
+WITH names, count(*) AS count, collect(element_id) AS nodes
+RETURN names, count, CASE size(names) WHEN 0 THEN [] ELSE nodes[..$most] END AS nodes

@@ -1,0 +1,16 @@
+// Members of partitions by those of some labels, and of some types of relationships, that they have:
+// how many have the same ones, and the first `most` of them by rank. Members without any are counted.
+// params: partitions: list[str], labels: list[str], types: list[str], most: int
+// returns: partition: int, names: list[str], count: int, ranks: list[int]
+// mode: read
+// language: 5, 25
+UNWIND $partitions AS uid
+MATCH (p:PgsPartition {uid: uid})<-[m:PGS_IN]-(n)
+WITH p.id AS partition, m.rank AS rank, [label IN labels(n) WHERE label IN $labels] +
+     CASE size($types) WHEN 0 THEN [] ELSE COLLECT {
+       MATCH (n)-[r]-() WHERE type(r) IN $types
+       RETURN DISTINCT type(r) AS type ORDER BY type
+     } END AS names
+ORDER BY partition, rank
+WITH partition, names, count(*) AS count, collect(rank) AS ranks
+RETURN partition, names, count, CASE size(names) WHEN 0 THEN [] ELSE ranks[..$most] END AS ranks
