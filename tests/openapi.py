@@ -15,6 +15,7 @@ FILE = "application/octet-stream"
 PLACES: dict[str, str] = {
     **{"run": "r0123456789ab", "kind": "html", "partition": "1"},
     **{"upload": "0123456789abcdef", "live": "b0123456789ab"},
+    **{"table": "findings", "form": "csv"},
 }
 """Values of parameters that have a form of their own."""
 

@@ -30,14 +30,14 @@ def check_target(name: str, *, force: bool) -> None:
         raise UsageError(f"{name} already exists; pass --force to overwrite it")
 
 
-def write_whole(name: str, text: str, *, force: bool) -> int:
-    """Write a file atomically; returns its size in bytes.
+def write_whole(name: str, whole: str | bytes, *, force: bool) -> int:
+    """Write a file atomically, a text as UTF-8; returns its size in bytes.
 
     Links are followed. An overwritten file keeps its mode. Raises UsageError.
     """
     check_target(name, force=force)
     target = Path(os.path.realpath(Path(name).expanduser()))
-    content = text.encode("utf-8")
+    content = whole.encode("utf-8") if isinstance(whole, str) else whole
     beside = target.with_name(f".pgs-{secrets.token_hex(6)}.tmp")
     try:
         with beside.open("xb") as file:

@@ -1,4 +1,4 @@
-"""Answers as Markdown, JSON, page, or notebook cell. Pure, no clock."""
+"""Answers as Markdown, JSON, page, tables, or notebook cell. Pure, no clock."""
 
 from __future__ import annotations
 
@@ -12,33 +12,50 @@ if TYPE_CHECKING:
     from pgs_neo4j.export.markdown import to_markdown
     from pgs_neo4j.export.notebook.answer import to_notebook
     from pgs_neo4j.export.page import policy, to_fragment, to_html
+    from pgs_neo4j.export.tabular.csv_text import BYTE_ORDER_MARK, restore_text, to_csv
+    from pgs_neo4j.export.tabular.parquet import to_parquet
+    from pgs_neo4j.export.tabular.tables import Table, answer_table, runs_table
 
 __all__ = [
+    "BYTE_ORDER_MARK",
     "Area",
     "AreaState",
     "Document",
     "SourceNode",
+    "Table",
+    "answer_table",
     "event_data",
     "policy",
+    "restore_text",
+    "runs_table",
+    "to_csv",
     "to_fragment",
     "to_html",
     "to_json",
     "to_markdown",
     "to_notebook",
+    "to_parquet",
 ]
 
 _HOMES = {
+    "BYTE_ORDER_MARK": "tabular.csv_text",
     "Area": "document",
     "AreaState": "document",
     "Document": "document",
     "SourceNode": "document",
+    "Table": "tabular.tables",
+    "answer_table": "tabular.tables",
     "event_data": "event_json",
     "policy": "page",
+    "restore_text": "tabular.csv_text",
+    "runs_table": "tabular.tables",
+    "to_csv": "tabular.csv_text",
     "to_fragment": "page",
     "to_html": "page",
     "to_json": "json_text",
     "to_markdown": "markdown",
     "to_notebook": "notebook.answer",
+    "to_parquet": "tabular.parquet",
 }
 
 

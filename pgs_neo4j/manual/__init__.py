@@ -1,4 +1,7 @@
-"""The manual: one Markdown page per topic, shipped with the package."""
+"""The manual: one Markdown page per topic, and the JSON schemas of exports.
+
+All of it is shipped with the package.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ TOPICS = {
     "operations": "costs, limits, resuming, the reply cache, jobs, the local server",
     "python": "the Python API",
     "results": "every value that the Python API returns, with its fields",
+    "exports": "the files of an answer: tables as CSV or Parquet, and JSON schemas",
     "extending": "models, embedders, and chunkers of your own",
     "mcp": "graphs as tools of an agent",
     "server": "the server: its tokens, its API, and the events of a run",
@@ -35,3 +39,15 @@ def read_page(topic: str) -> str:
         hint = f"did you mean {near[0]}?" if near else f"the topics are {', '.join(TOPICS)}"
         raise UsageError(f"the manual has no topic {topic!r}; {hint}")
     return resources.files(__package__).joinpath(f"{topic}.md").read_text(encoding="utf-8")
+
+
+def read_schema(name: str) -> str:
+    """Return the JSON schema of an export: a document, or a row of a table.
+
+    Raises UsageError for an unknown name.
+    """
+    folder = resources.files(__package__).joinpath("schemas")
+    known = sorted(path.name.removesuffix(".json") for path in folder.iterdir())
+    if name not in known:
+        raise UsageError(f"there is no schema {name!r}; the schemas are {', '.join(known)}")
+    return folder.joinpath(f"{name}.json").read_text(encoding="utf-8")

@@ -40,13 +40,14 @@ from pgs_neo4j.web.routes import (
     runs,
     searching,
     sessions,
+    tables,
 )
 from pgs_neo4j.web.runs.answering import CountRequests
 from pgs_neo4j.web.runs.stream import CutStreams
 from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
-    *(login, graphs, demo, planning, runs, reports, feedback, searching, sessions),
+    *(login, graphs, demo, planning, runs, tables, reports, feedback, searching, sessions),
     *(browsing, maps, nodes, documents, ingestions, operations, live_jobs),
 )
 """In the order in which OpenAPI lists them."""

@@ -31,10 +31,12 @@ SHARED = "agents"
 SEEN = {
     *("/api/runs", "/api/runs/{run}", "/api/runs/{run}/events", "/api/runs/{run}/answer.{kind}"),
     *("/api/sessions", "/api/graphs/{graph}/sessions/{session}", "/api/cost", "/api/search"),
+    *("/api/runs.{form}", "/api/runs/{run}/tables/{table}.{form}"),
     *("/api/graphs/{graph}/nodes/{node}/findings", "result", "page", "continue_reading"),
 }
 """Some of the ways on which a tenant finds its own."""
 KINDS = ("html", "fragment", "md", "json")
+TABLES = ("findings", "absences", "connections", "coverage", "sources")
 LOOKS = {"/api/plan", "/api/search", "/api/search/plan"}
 """Requests that are sent and only look."""
 MODES = ("global", "mix", "multipath")
@@ -111,6 +113,8 @@ def _variants(path: str) -> list[dict[str, str]]:
     """Values that an operation is tried with, one after the other."""
     if "{kind}" in path:
         return [{"kind": kind} for kind in KINDS]
+    if "{table}" in path:
+        return [{"table": table} for table in TABLES]
     if path.startswith("/api/search"):
         return [{"mode": mode, "search_mode": mode} for mode in MODES]
     return [{}]

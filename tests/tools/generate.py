@@ -1,4 +1,4 @@
-"""Writes the files that are made from code: the types of knobs, and reference pages of the manual.
+"""Writes what is made from code: types of knobs, reference pages of the manual, JSON schemas.
 
 Run ``python -m tests.tools.generate`` after a setting, an event, or a request has changed.
 """
@@ -11,6 +11,7 @@ import pgs_neo4j
 from pgs_neo4j.web.app import described
 from tests.tools.api_table import api_page
 from tests.tools.event_table import events_page
+from tests.tools.export_schemas import export_schemas, exports_page
 from tests.tools.knob_types import knob_types
 from tests.tools.results_page import results_page
 from tests.tools.settings_page import settings_page
@@ -27,12 +28,15 @@ def generated() -> dict[Path, str]:
         manual / "events.md": events_page(),
         manual / "api.md": api_page(described()),
         manual / "results.md": results_page(),
+        manual / "exports.md": exports_page(),
+        **{manual / "schemas" / f"{name}.json": one for name, one in export_schemas().items()},
     }
 
 
 def main() -> None:
     """Write the files."""
     for path, text in generated().items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 

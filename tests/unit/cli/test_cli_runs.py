@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from pyarrow import parquet
 
 from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
@@ -25,7 +28,9 @@ from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.text.shown import counted
 from tests.fakes.commands import StandIn, pgs
+from tests.unit.cli.test_cli_latest import info
 
 Make = Callable[..., Answer]
 AREAS = (Area(partition=1, nodes=40, nodes_read=40, state=AreaState.READ, keywords=("a",)),)
@@ -189,9 +194,9 @@ def test_export_takes_the_format_from_the_suffix_and_overwrites_only_with_force(
 @pytest.mark.parametrize(
     ("to", "said"),
     [
-        ("answer.pdf", "does not end in .md, .html, or .json"),
-        ("answer", "does not end in .md, .html, or .json"),
-        ("-", "add --format md, html, or json"),
+        ("answer.pdf", "does not end in .md, .html, .json, .csv, or .parquet"),
+        ("answer", "does not end in .md, .html, .json, .csv, or .parquet"),
+        ("-", "add --format md, html, json, or csv"),
         ("none/answer.md", "there is no folder"),
         ("whole.md", "has no answer"),
     ],
@@ -207,6 +212,64 @@ def test_export_to_where_it_cannot_be_or_of_no_answer_is_2(
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("table", ["findings", "absences", "connections", "coverage", "sources"])
+def test_a_part_of_an_answer_is_exported_as_a_table(
+    engine: StandIn, tmp_path: Path, table: str
+) -> None:
+    printed = pgs("export", "r1", "--table", table, "--to", "-", "--format", "csv")
+    rows = [*csv.DictReader(io.StringIO(printed.stdout))]
+    assert (printed.exit_code, printed.stderr) == (0, "")
+    name = tmp_path / f"{table}.csv"
+    done = pgs("export", "r1", "--table", table, "--to", str(name))
+    count = counted(len(rows), "row")
+    assert done.stdout.startswith(f"{count} of run r1 are in {name}, ")
+    assert name.read_text("utf-8") == f"\ufeff{printed.stdout}"
+    stored = tmp_path / f"{table}.parquet"
+    assert pgs("export", "r1", "--table", table, "--to", str(stored)).exit_code == 0
+    assert len(parquet.read_table(stored)) == len(rows)
+
+
+def test_the_runs_are_exported_as_a_table(engine: StandIn, tmp_path: Path) -> None:
+    engine.replies["runs"] = lambda graph, limit: [info("r9", question="=cmd"), info("r8")]
+    printed = pgs("export", "--table", "runs", "--to", "-", "--format", "csv", "-g", "papers")
+    assert printed.exit_code == 0
+    first, second = csv.DictReader(io.StringIO(printed.stdout))
+    assert (first["run"], first["question"], first["answered"]) == ("r9", "'=cmd", "true")
+    assert (second["run"], second["cost"], second["error"]) == ("r8", "0.0", "")
+    name = tmp_path / "all.parquet"
+    done = pgs("export", "--table", "runs", "--to", str(name))
+    assert done.stdout.startswith(f"2 runs are in {name}, ")
+    assert parquet.read_table(name)["question"].to_pylist() == ["=cmd", "who's there?"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("r1",), "Invalid value for '--to': name a file that ends in .md, .html, .json, .csv, or"),
+        (("r1", "--to", "a.csv"), "csv holds one table; name one with --table: findings, "),
+        (("r1", "--to", "a.md", "--table", "findings"), "md holds a whole answer; leave out"),
+        (("r1", "--to", "a.csv", "--table", "runs"), "leave out RUN"),
+        (("r1", "--to", "a.csv", "--table", "finding"), "'finding' is not one of"),
+        (("--to", "-", "--format", "parquet", "--table", "runs"), "name a file with --to"),
+        (("--schema", "--to", "a.json"), "leave out --to"),
+    ],
+)
+def test_an_export_that_is_not_clear_says_what_is_missing(
+    engine: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Any, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = pgs("export", *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_the_schema_of_an_export_is_printed_without_a_database() -> None:
+    assert json.loads(pgs("export", "--schema").stdout)["$id"] == "urn:pgs_neo4j:export:run"
+    row = json.loads(pgs("export", "--schema", "--table", "sources").stdout)
+    assert {"citation", "text", "gone"} <= set(row["properties"])
 
 
 def test_the_cache_is_shown_and_cleared(engine: StandIn) -> None:

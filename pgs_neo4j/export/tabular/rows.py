@@ -1,0 +1,161 @@
+"""The rows of each table: one dataclass a table, whose fields are its columns in their order.
+
+Every column has a fixed type, so that a table without rows has the same columns as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """A finding of a report, or of an answer from a search.
+
+    ``made_by`` is the run whose report it is, which may be an earlier run of the session.
+    ``partition`` is empty for an answer from a search. ``place`` counts from 1 within the report.
+    ``citations`` are those that name a node, ``nodes`` the keys of these nodes in the same order.
+    ``misquotes`` are quotations that no cited node has.
+    """
+
+    run: str
+    made_by: str
+    partition: int | None
+    place: int
+    text: str
+    supported: bool
+    citations: tuple[str, ...]
+    nodes: tuple[str, ...]
+    invalid_citations: tuple[str, ...]
+    misquotes: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbsenceRow:
+    """An absence and the result of looking for it.
+
+    ``partitions`` report it. ``searched`` counts the nodes that were searched for ``terms`` by
+    ``method``, ``texts`` those of them that have text, and ``count`` those that contain the terms.
+    ``sightings`` cite the first of these, and ``nodes`` are their keys.
+    """
+
+    run: str
+    place: int
+    text: str
+    status: str
+    partitions: tuple[int, ...]
+    terms: tuple[str, ...]
+    method: str
+    searched: int
+    texts: int | None
+    count: int
+    sightings: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionRow:
+    """What connects partitions.
+
+    ``kind`` is ``connection`` or ``convergence`` for a bullet of the answer, ``flag`` for a flag
+    of a report, and ``neighbors`` or ``words`` for findings that meet, whose texts are in
+    ``findings``. For a flag, ``partitions`` are its source and its target, and ``findings`` what
+    its target says about it. ``absent`` is what the target reports as missing, which makes the flag
+    an opportunity. ``citations`` are the aliases that the bullet names.
+    """
+
+    run: str
+    kind: str
+    place: int
+    text: str | None
+    partitions: tuple[int, ...]
+    citations: tuple[str, ...]
+    findings: tuple[str, ...]
+    absent: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageRow:
+    """A partition of the answer's generation, and how much of it its session had read.
+
+    ``state`` is ``read``, ``partial``, ``unproven``, ``failed``, or ``unread``.
+    ``nodes_unproven`` counts nodes that were shown without proof that all of them was given.
+    """
+
+    run: str
+    partition: int
+    label: str
+    keywords: tuple[str, ...]
+    state: str
+    nodes: int
+    nodes_read: int
+    nodes_unproven: int
+    texts: int
+    texts_read: int
+    pool: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """A node that is cited or sighted, as it is in the graph now.
+
+    ``citation`` is its name in other tables. ``text`` is empty if the node is ``gone``.
+    ``changed``: its text differs from the one that was read.
+    """
+
+    run: str
+    citation: str
+    partition: int
+    key: str
+    title: str
+    labels: tuple[str, ...]
+    text: str | None
+    changed: bool
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """A recorded run in short.
+
+    Times are ISO 8601. ``nodes_shown`` counts what the prompt of a search showed. Figures are
+    empty until the run ends, ``cost`` also without prices.
+    """
+
+    run: str
+    graph: str
+    session: str
+    mode: str
+    status: str
+    question: str
+    started_at: str
+    finished_at: str | None
+    answered: bool
+    structure_only: bool
+    model: str | None
+    nodes_read: int | None
+    nodes_shown: int | None
+    nodes_unproven: int | None
+    seconds: float | None
+    cost: float | None
+    outcome: str | None
+    error: str | None
+
+
+Row = FindingRow | AbsenceRow | ConnectionRow | CoverageRow | SourceRow | RunRow
+
+RUNS = "runs"
+ROWS: Mapping[str, type[Row]] = MappingProxyType(
+    {
+        "findings": FindingRow,
+        "absences": AbsenceRow,
+        "connections": ConnectionRow,
+        "coverage": CoverageRow,
+        "sources": SourceRow,
+        RUNS: RunRow,
+    }
+)
+"""Every table by its name. All but ``runs`` are of one answer."""

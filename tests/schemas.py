@@ -1,0 +1,27 @@
+"""Compares exports with the JSON schemas that the package publishes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from pgs_neo4j.manual import read_schema
+
+
+def closed(schema: Any) -> Any:
+    """A schema that allows no names but those that it lists, to find what it does not list."""
+    if isinstance(schema, list):
+        return [closed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: closed(value) for key, value in schema.items()}
+    return {**inner, "additionalProperties": False} if "properties" in schema else inner
+
+
+def assert_valid(name: str, document: object) -> None:
+    """Fail unless a document, or a row of a table, is as its schema says, and no more."""
+    schema = json.loads(read_schema(name))
+    Draft202012Validator.check_schema(schema)
+    Draft202012Validator(closed(schema)).validate(document)

@@ -1,0 +1,136 @@
+"""The JSON schemas of exports, and the page of the manual about the files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+from pgs_neo4j.export.json_shapes import SHAPES
+from pgs_neo4j.export.tabular.columns import Column, columns_of
+from pgs_neo4j.export.tabular.rows import ROWS
+from tests.tools.event_table import plain_doc, table
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+WRITTEN_BY = {
+    "run": "`pgs export` and `pgs show --json`",
+    "document": "`GET /api/runs/{run}/answer.json`, and `to_json` in Python",
+    "asked": "`pgs ask --json`",
+}
+INTRODUCTION = """\
+# Exports
+
+`pgs export` writes an answer whole, as Markdown, as a page, or as JSON, or a part of it as a table.
+[Answers](answers.md) says what an answer holds.
+
+```sh
+pgs export --to answer.json
+pgs export --table findings --to findings.csv
+pgs export --table runs --graph papers --to runs.parquet
+```
+
+Over HTTP, `GET /api/runs/{run}/tables/{table}.csv` or `.parquet` returns a table of an answer, and
+`GET /api/runs.csv` or `.parquet` the runs. In Python:
+
+```python needs=example
+from pathlib import Path
+
+from pgs_neo4j.export import answer_table, to_csv, to_parquet
+
+
+async def save(pgs, run):
+    document = await pgs.runs.document(run)
+    Path("findings.csv").write_text(to_csv(answer_table(document, "findings")), encoding="utf-8")
+    Path("sources.parquet").write_bytes(to_parquet(answer_table(document, "sources")))
+```
+
+## CSV
+
+Cells are separated by commas, and lines end with a line feed, in UTF-8. A file begins with a byte
+order mark, so that spreadsheets read it as UTF-8; stdout and `to_csv` have none. A list is a JSON
+array. Missing values are empty, truth values are `true` or `false`. Invisible characters are
+removed from texts.
+
+A spreadsheet takes a cell that begins with `=`, `+`, `-`, or `@` for a formula. A text from the
+graph or the model gets an apostrophe before such a beginning, and also where a semicolon, a tab, or
+a line end within the text comes before it, because some spreadsheets begin a cell there.
+`pgs_neo4j.export.restore_text` takes these apostrophes away. Numbers have none.
+
+## Parquet
+
+Parquet keeps every text as it is, and lists as lists. It needs pyarrow, which comes with the client
+of Graph Data Science.
+
+## Tables
+
+Citations such as `P4:n12` are the same in all tables of an answer.
+"""
+OF_JSON = """
+## JSON
+
+Names never change, and new ones may be added. Numbers that JSON cannot express are null. Each
+document has a JSON schema, which the package holds in `pgs_neo4j/manual/schemas/`, and which
+`pgs_neo4j.manual.read_schema` reads. `pgs export --schema` prints that of `run`, and with
+`--table` that of a row. Such a row is an object with the columns as names, as pandas, DuckDB, and
+others return it from Parquet.
+
+"""
+
+
+class _AllFieldsWritten(GenerateJsonSchema):
+    """Documents are written with all fields, those with a default as well."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return field["type"] != "typed-dict-field" or super().field_is_required(field, total)
+
+
+def export_schemas() -> dict[str, str]:
+    """Return the schemas as JSON text, by name: those of documents and those of rows."""
+    documents = {name: _schema(name, shape) for name, shape in SHAPES.items()}
+    rows = {name: _schema(name, row) for name, row in ROWS.items()}
+    return {name: json.dumps(one, indent=1) + "\n" for name, one in (documents | rows).items()}
+
+
+def _schema(name: str, shape: Any) -> dict[str, Any]:
+    made = TypeAdapter(shape).json_schema(
+        mode="serialization", schema_generator=_AllFieldsWritten, ref_template="#/$defs/{model}"
+    )
+    return {"$schema": DIALECT, "$id": f"urn:pgs_neo4j:export:{name}", **_plain(made)}
+
+
+def _plain(schema: Any) -> Any:
+    """Return a schema with descriptions on one line each, and without titles of fields."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: " ".join(value.replace("``", "`").split()) if key == "description" else _plain(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+
+
+def exports_page() -> str:
+    """Return the page of exports, with the columns of every table."""
+    tables = (_table(name, row) for name, row in ROWS.items())
+    documents = table(
+        ("schema", "document", "written by"),
+        (
+            (f"`{name}`", plain_doc(one).partition("\n")[0], WRITTEN_BY[name])
+            for name, one in SHAPES.items()
+        ),
+    )
+    return "".join((INTRODUCTION, *tables, OF_JSON, documents.lstrip("\n")))
+
+
+def _table(name: str, row: Any) -> str:
+    columns = ((f"`{one.name}`", _words(one)) for one in columns_of(row))
+    return f"\n### {name}\n\n{plain_doc(row)}\n{table(('column', 'cells'), columns)}"
+
+
+def _words(column: Column) -> str:
+    kind = f"list of {column.kind}s" if column.many else column.kind
+    return f"{kind}, or empty" if column.optional else kind
