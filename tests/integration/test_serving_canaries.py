@@ -114,7 +114,9 @@ def _variants(path: str) -> list[dict[str, str]]:
     if "{kind}" in path:
         return [{"kind": kind} for kind in KINDS]
     if "{table}" in path:
-        return [{"table": table} for table in TABLES]
+        return [{"table": table, "form": "csv"} for table in TABLES]
+    if "{form}" in path:
+        return [{"form": "csv"}]
     if path.startswith("/api/search"):
         return [{"mode": mode, "search_mode": mode} for mode in MODES]
     return [{}]
