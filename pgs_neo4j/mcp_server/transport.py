@@ -21,6 +21,9 @@ MOST_CONNECTIONS = 500  # connections of older clients that are open at once
 SHARE = 4
 """One caller may have this part of them, so that it keeps no other one out."""
 
+REQUEST_CANCELLED = -32800
+"""The code of the error with which the library ends the stream of a canceled request."""
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -55,7 +58,7 @@ class HttpTransport:
         user = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         inner = {**scope, "user": user}
         if not _opens(scope):
-            await self._app(inner, receive, send)
+            await self._app(inner, receive, _without_cancellations(send))
             return
         # The library bounds all connections together. Those that are being opened count as well.
         owners = self._manager._session_owners
@@ -65,7 +68,7 @@ class HttpTransport:
             return
         self._opening[name] += 1
         try:
-            await self._app(inner, receive, send)
+            await self._app(inner, receive, _without_cancellations(send))
         finally:
             self._opening[name] -= 1
 
@@ -98,3 +101,31 @@ async def _refuse(name: str, send: Send) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 503, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _without_cancellations(send: Send) -> Send:
+    """Return ``send`` without the errors of canceled requests, which get no response.
+
+    The protocol says so. The library answers them in connections of older clients, since that is
+    how it ends a stream there. Without that error, the stream ends all the same.
+    """
+
+    async def pass_on(message: Message) -> None:
+        if message["type"] == "http.response.body" and _is_cancellation(message.get("body", b"")):
+            message = {**message, "body": b""}
+        await send(message)
+
+    return pass_on
+
+
+def _is_cancellation(event: bytes) -> bool:
+    """Whether a piece of a stream is the event with the error of a canceled request."""
+    if str(REQUEST_CANCELLED).encode() not in event:
+        return False
+    data = [line[5:] for line in event.splitlines() if line.startswith(b"data:")]
+    try:
+        told: Any = json.loads(b"".join(data))
+    except (ValueError, RecursionError):
+        return False
+    error = told.get("error") if isinstance(told, dict) else None
+    return isinstance(error, dict) and error.get("code") == REQUEST_CANCELLED

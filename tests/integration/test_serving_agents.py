@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -125,6 +126,55 @@ async def test_a_call_that_is_given_up_cancels_its_run_which_can_be_resumed(
         gate.go.set()
         resumed = await call(ann, "continue_reading", run=run)
         assert (resumed["run"], resumed["state"]) == (run, "complete")
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
+async def test_a_canceled_request_gets_no_response_and_its_connection_stays(
+    pgs: PGS, server: Served, version: str
+) -> None:
+    gate = Held(pgs)
+    headers = {"Accept": "application/json, text/event-stream"}
+    async with server.client("pgs_ann") as ann:
+        ann.headers.update(headers)
+        opened = await ann.post("/mcp", json=initialization(version))
+        assert sent(opened.text)["result"]["protocolVersion"] == version
+        ann.headers.update(
+            {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": version}
+        )
+        await ann.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        asked = {"name": "ask", "arguments": {"question": QUESTION, "wait_s": 60}}
+        body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": asked}
+        waiting = asyncio.create_task(ann.post("/mcp", json=body))
+        await gate.asked.wait()
+        cancel = {"method": "notifications/cancelled", "params": {"requestId": 7}}
+        told = await ann.post("/mcp", json={"jsonrpc": "2.0", **cancel})
+        assert told.status_code == 202
+        ended = await waiting
+        assert (ended.status_code, "error" in ended.text, "result" in ended.text) == (
+            200, False, False,
+        )  # fmt: skip
+        listed = await ann.post("/mcp", json={"jsonrpc": "2.0", "id": 8, "method": "tools/list"})
+        assert sent(listed.text)["id"] == 8
+        ((run,)) = [one["run"] for one in (await ann.get("/api/runs")).json()]
+
+        async def interrupted() -> bool:
+            return bool((await ann.get(f"/api/runs/{run}")).json()["state"] == "interrupted")
+
+        await until(interrupted, 60)
+    gate.go.set()
+
+
+def initialization(version: str) -> dict[str, Any]:
+    """The first request of a client of an older version."""
+    client = {"name": "raw", "version": "1"}
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    return {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+
+
+def sent(stream: str) -> dict[str, Any]:
+    """The last message of a stream of events."""
+    data = [line[5:] for line in stream.splitlines() if line.startswith("data:")]
+    return dict(json.loads(data[-1]))
 
 
 async def test_limits_of_a_token_hold_for_agents(pgs: PGS, server: Served) -> None:
