@@ -63,6 +63,16 @@ def test_the_page_of_commands_names_every_command_and_no_other():
     assert set(re.findall(r"`pgs ([a-z]+)", page)) <= commands()
 
 
+def test_whatever_the_package_advises_is_a_command():
+    advised = {
+        (found[1], path.name)
+        for path in (ROOT / "pgs_neo4j").rglob("*.py")
+        for found in re.finditer(r"['`]pgs ([a-z]+)", path.read_text(encoding="utf-8"))
+    }
+    assert len(advised) > 20
+    assert {one for one in advised if one[0] not in commands()} == set()
+
+
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     for name in ("sphinx", "myst_parser", "furo"):
         if find_spec(name) is None:
