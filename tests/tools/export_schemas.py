@@ -34,16 +34,23 @@ pgs export --table runs --graph papers --to runs.parquet
 Over HTTP, `GET /api/runs/{run}/tables/{table}.csv` or `.parquet` returns a table of an answer, and
 `GET /api/runs.csv` or `.parquet` the runs. In Python:
 
-```python needs=example
+```python
+import asyncio
 from pathlib import Path
 
+from pgs_neo4j import PGS
 from pgs_neo4j.export import answer_table, to_csv, to_parquet
 
 
-async def save(pgs, run):
-    document = await pgs.runs.document(run)
-    Path("findings.csv").write_text(to_csv(answer_table(document, "findings")), encoding="utf-8")
+async def main() -> None:
+    async with PGS.connect() as pgs:
+        latest = await pgs.runs.latest("papers", answered=True)
+        document = await pgs.runs.document(latest.id)
+    Path("table.csv").write_text(to_csv(answer_table(document, "findings")), encoding="utf-8")
     Path("sources.parquet").write_bytes(to_parquet(answer_table(document, "sources")))
+
+
+asyncio.run(main())
 ```
 
 ## CSV
