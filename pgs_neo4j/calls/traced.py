@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from pgs_neo4j.llm.own_models import checked_pieces, checked_reply, said_by
+from pgs_neo4j.llm.own_models import await_reply, checked_pieces, said_by
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.served_at import provider_attributes
 from pgs_neo4j.model import Completion, Effort, Prompt
@@ -22,9 +22,8 @@ async def complete_traced(
     """Return a whole reply; ``text``: prompt and reply also stand in the span."""
     with _chat_span(llm, prompt, room, text=text) as span:
         with said_by(llm.name):
-            reply = checked_reply(
-                llm.name, await llm.complete(prompt, max_tokens=room, effort=effort)
-            )
+            replying: object = llm.complete(prompt, max_tokens=room, effort=effort)
+            reply = await await_reply(llm.name, replying)
         _note_reply(span, reply, text=text)
         return reply
 
@@ -33,7 +32,9 @@ def stream_traced(
     llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
 ) -> Pieces:
     """Return the pieces of a reply, in a span that ends with them."""
-    pieces = checked_pieces(llm.name, llm.stream(prompt, max_tokens=room, effort=effort))
+    with said_by(llm.name):
+        streaming: object = llm.stream(prompt, max_tokens=room, effort=effort)
+    pieces = checked_pieces(llm.name, streaming)
     return _traced(llm, prompt, room, pieces, text=text) if is_tracing() else pieces
 
 

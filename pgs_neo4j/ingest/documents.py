@@ -18,6 +18,7 @@ from pgs_neo4j.ingest.sources.roots import folder_of, root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.unread import bound_unread
 from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
+from pgs_neo4j.llm.own_models import await_ends, said_by
 from pgs_neo4j.model.documents import (
     Chunk,
     DocumentLoader,
@@ -236,7 +237,10 @@ class _Comparing:
         """Return the chunks of a document. Raises ModelError and StoppedError."""
         if self.chunker is None:
             return chunk_document(text, self.order.rules)
-        return chunks_ending(text, await self.chunker.divide(text), self.order.rules)
+        name, length = type(self.chunker).__name__, len(text.text)
+        with said_by(name, "chunker"):
+            dividing: object = self.chunker.divide(text)
+        return chunks_ending(text, await await_ends(name, dividing, length), self.order.rules)
 
     def _standing(self, known: StoredDocument, hash_: str) -> DocumentState | None:
         """Return the state of a document that stays as it is; None if it is to be written."""

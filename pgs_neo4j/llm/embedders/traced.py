@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.llm.own_models import checked_vectors, said_by
+from pgs_neo4j.llm.own_models import await_vectors, said_by
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Metered
 from pgs_neo4j.llm.served_at import provider_attributes
 from pgs_neo4j.telemetry import names
@@ -17,8 +17,10 @@ from pgs_neo4j.telemetry.spans import SpanNotes, Value, start_span
 async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Return the vectors ``(n, d)`` of some texts."""
     with _embeddings_span(embedder, embedder.name, texts) as span:
-        with said_by(embedder.name):
-            vectors = checked_vectors(embedder.name, await embedder.embed(texts))
+        with said_by(embedder.name, "embedder"):
+            said = embedder.dimensions  # before the reply, which may show what it is
+            embedding: object = embedder.embed(texts)
+            vectors = await await_vectors(embedder.name, embedding, len(texts), said)
         span.note({names.DIMENSIONS: vectors.shape[1]})
         return vectors
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from pgs_neo4j.errors import ModelOutputError, StoppedError
@@ -261,6 +262,45 @@ async def test_a_chunker_must_reach_the_end_of_the_text(tmp_path: Path) -> None:
     comparison, wanted = await compared(order_of(tmp_path), {}, chunker=Short())
     assert wanted == []
     assert "chunks must end in ascending order, the last one at 8" in comparison.outcomes[0].reason
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (["Apples.\n"], "returned a list with a value of the type str; return the positions in"),
+        ([3.0, 8.0], "returned a list with a value of the type float"),
+        ([(0, 8)], "a list with a value of the type tuple"),
+        ([True, 8], "a list with a value of the type bool"),
+        ([], "returned an empty list"),
+        (None, "returned None; return the positions in the text where chunks end"),
+        ("Apples.\n", "returned a value of the type str"),
+        (KeyError("paragraph"), "the chunker Odd failed with KeyError: 'paragraph'"),
+        (TimeoutError(), "the chunker Odd failed with TimeoutError"),
+    ],
+)
+async def test_a_chunker_that_returns_or_raises_something_else_fails_the_document(
+    tmp_path: Path, returned: object, said: str
+) -> None:
+    class Odd(SignChunker):
+        async def divide(self, document: DocumentText) -> list[int]:
+            if isinstance(returned, Exception):
+                raise returned
+            return cast(list[int], returned)
+
+    write(tmp_path, a="Apples.\n")
+    comparison, wanted = await compared(order_of(tmp_path), {}, chunker=Odd())
+    assert wanted == []
+    assert said in comparison.outcomes[0].reason
+
+
+async def test_a_chunker_may_return_numbers_of_numpy(tmp_path: Path) -> None:
+    class Array(SignChunker):
+        async def divide(self, document: DocumentText) -> list[int]:
+            return cast(list[int], np.array([4, 8]))
+
+    write(tmp_path, a="Apples.\n")
+    _, (one,) = await compared(order_of(tmp_path), {}, chunker=Array())
+    assert [chunk.chunk.text for chunk in one.chunks] == ["Appl", "es.\n"]
 
 
 async def test_equal_chunks_of_a_document_have_ids_of_their_own(tmp_path: Path) -> None:

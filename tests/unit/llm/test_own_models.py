@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.calls.traced import complete_traced, stream_traced
-from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelError
+from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelError, ModelTimeoutError
 from pgs_neo4j.llm.embedders.traced import embed_traced
+from pgs_neo4j.llm.own_models import describe_fault
 from pgs_neo4j.model import Completion, Prompt, Usage
 
 PROMPT = Prompt(task="sweep", system="s", user="u", question="q")
@@ -22,6 +23,7 @@ class Own:
     """A model that does what it is told to; an embedder as well."""
 
     name = "own"
+    dimensions: int | None = None
 
     def __init__(self, *does: Any) -> None:
         self.does = does
@@ -53,8 +55,19 @@ async def heard(*does: Any) -> list[object]:
     [
         ("text", "returned a value of the type str instead of a Completion"),
         (None, "returned None instead of a Completion"),
-        (KeyError("sk-canary"), "failed with KeyError; a model of your own says with a ModelError"),
-        (TypeError("sk-canary"), "failed with TypeError"),
+        (KeyError("sk-canary"), "failed with KeyError: '***; raise a ModelError to say it"),
+        (TypeError("no text\nsk-canary"), "failed with TypeError: no text; raise"),
+        (TypeError(), "failed with TypeError; raise"),
+        (
+            Completion(text="x", usage=cast(Any, None), model="own"),
+            "returned a Completion whose usage is None; give it a value of the type Usage",
+        ),
+        (Completion(text=cast(Any, b"x"), usage=Usage(), model="own"), "whose text is a value of"),
+        (
+            Completion(text="x", usage=Usage(input_tokens=cast(Any, 1.5)), model="own"),
+            "with usage.input_tokens=1.5; give it a whole number from 0",
+        ),
+        (Completion(text="x", usage=Usage(), model="own", counted=-1), "with counted=-1"),
     ],
 )
 async def test_a_reply_of_another_kind_is_a_typed_error(does: Any, words: str) -> None:
@@ -62,6 +75,8 @@ async def test_a_reply_of_another_kind_is_a_typed_error(does: Any, words: str) -
         await complete_traced(cast(Any, Own(does)), PROMPT, 9, None, text=False)
     assert words in str(failed.value)
     assert "canary" not in str(failed.value)
+    if isinstance(does, Exception):
+        assert failed.value.__cause__ is does
     if not isinstance(does, str):
         with pytest.raises(ModelError):
             await heard(does)
@@ -91,10 +106,65 @@ async def test_a_stream_that_is_none_is_a_typed_error() -> None:
     [
         ([[1.0]], "a value of the type list"),
         (np.ones(3, dtype=np.float32), r"an array of the shape \(3,\)"),
-        (ValueError("canary"), "failed with ValueError"),
+        (np.ones((2, 3), dtype=np.float32), "returned 2 rows for 1 text"),
+        (np.ones((1, 32), dtype=np.float32), "32 numbers a text, but its dimensions says 64"),
+        (np.ones((1, 64), dtype=np.int64), "returned an array of int64; return float32"),
+        (ValueError("gone"), "the embedder own failed with ValueError: gone"),
     ],
 )
 async def test_vectors_of_another_form_are_a_typed_error(does: Any, words: str) -> None:
     kind = ModelError if isinstance(does, Exception) else EmbeddingError
+    own = Own(does)
+    own.dimensions = 64
     with pytest.raises(kind, match=words):
-        await embed_traced(cast(Any, Own(does)), ["one"])
+        await embed_traced(cast(Any, own), ["one"])
+
+
+async def test_a_method_that_does_not_wait_is_a_typed_error() -> None:
+    class Plain(Own):
+        def complete(self, prompt: Prompt, **_: Any) -> Any:  # type: ignore[override]
+            return REPLY
+
+        def embed(self, texts: Any) -> Any:  # type: ignore[override]
+            return np.ones((1, 4), dtype=np.float32)
+
+    with pytest.raises(ModelError, match="complete of the model own is no coroutine"):
+        await complete_traced(cast(Any, Plain()), PROMPT, 9, None, text=False)
+    with pytest.raises(EmbeddingError, match="embed of own is no coroutine"):
+        await embed_traced(cast(Any, Plain()), ["one"])
+
+
+async def test_a_time_limit_of_the_model_is_not_that_of_the_caller() -> None:
+    """TimeoutError is raised by sockets; that of the caller cancels."""
+    with pytest.raises(ModelTimeoutError, match="failed with TimeoutError: timed out"):
+        await complete_traced(
+            cast(Any, Own(TimeoutError("timed out"))), PROMPT, 9, None, text=False
+        )
+    with pytest.raises(ModelTimeoutError, match="failed with TimeoutError"):
+        await heard("So", TimeoutError())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("my server said no\nmore", "my server said no"),
+        ("at https://me:hunter22@host/x?key=abc&n=1", "at https://***@host/x?***&***"),
+        ("api_key='abcdef' refused", "***' refused"),
+        ("wrong token 'abcdef' sent", "wrong ***' sent"),
+        ("Incorrect API key provided: abcdef.", "Incorrect ***"),
+        ("Authorization: Bearer abc.def", "***"),
+        ("got 0123456789abcdef0123456789abcdef", "got ***"),
+        ("a\x1b[31mb", "ab"),
+        ("w " * 400, "w " * 99 + "w…"),
+    ],
+)
+def test_the_first_line_of_a_fault_is_shown_without_secrets(text: str, shown: str) -> None:
+    assert describe_fault(ValueError(text)) == f"ValueError: {shown}"
+
+
+def test_a_fault_whose_text_fails_is_named_by_its_kind() -> None:
+    class OddError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert describe_fault(OddError()) == "OddError"
