@@ -13,6 +13,7 @@ from pgs_neo4j.engine.given_parts import PARTS, check_given
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.order import Chunker, Describer, Extractor
+from pgs_neo4j.llm.own_models import describe_fault
 from pgs_neo4j.model.documents import DocumentLoader
 
 Part = TypeVar("Part")
@@ -58,7 +59,9 @@ class Parts:
         if code is None:
             return None
         if code not in self.core.parts:
-            self.core.parts[code] = make_part(setting, code, PARTS[kind].needed)
+            made = make_part(setting, code, PARTS[kind].needed)
+            check_given(f"{code} of {setting}", made, PARTS[kind])
+            self.core.parts[code] = made
         return cast(Part, self.core.parts[code])
 
 
@@ -77,9 +80,23 @@ def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
             f"{setting} names {code}, and its module cannot be imported ({error}); install it, or "
             "add its folder to PYTHONPATH"
         ) from error
+    except Exception as error:
+        raise ConfigError(
+            f"{setting} names {code}, and its module failed with {describe_fault(error)} when it "
+            "was imported; correct it"
+        ) from error
+    where = f"the module {module}"
     for step in path.split("."):
-        named = getattr(named, step, None)
-    part = cast(Callable[[], object], named)() if _makes(named) else named
+        if not hasattr(named, step):
+            raise ConfigError(f"{setting} names {code}, and {where} has no {step}")
+        named, where = getattr(named, step), step
+    try:
+        part = cast(Callable[[], object], named)() if _makes(named) else named
+    except Exception as error:
+        raise ConfigError(
+            f"{setting} names {code}, and {path}() failed with {describe_fault(error)}; it is "
+            "called without arguments"
+        ) from error
     missing = [name for name in needed if not hasattr(part, name)]
     if missing:
         raise ConfigError(f"{setting} names {code}, which has no {' and no '.join(missing)}")

@@ -9,6 +9,7 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.embedding import priced_model
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.given_parts import EMBEDDER, check_given
 from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions
 from pgs_neo4j.ingest.embed.texts import read_space
 from pgs_neo4j.ingest.order import Embedding, IngestOrder
@@ -39,6 +40,8 @@ def embedding_of(
     wanted = options.get("embed", False)
     if not wanted:
         return None
+    if wanted is not True:
+        check_given("embed", wanted, EMBEDDER)
     embedder = core.ingest_embedder() if wanted is True else wanted
     model = priced_model(embedder)
     calls.budget.check({model.name: model.free})

@@ -61,13 +61,30 @@ def test_a_function_is_called_and_an_object_is_taken() -> None:
 READY = SignChunker("?")
 
 
+def fail() -> None:
+    raise KeyError("parts")
+
+
+class Plain:
+    signature = "p"
+
+    def divide(self, document: object) -> list[int]:
+        return []
+
+
+PLAIN = Plain()
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
         ("tests.fakes.chunkers", "write it as package.module:name"),
         (":SignChunker", "write it as package.module:name"),
         ("tests.fakes.nothing:Chunker", "its module cannot be imported"),
-        ("tests.fakes.chunkers:Missing", "has no signature and no divide"),
+        ("tests.fakes.chunkers:Missing", "and the module tests.fakes.chunkers has no Missing"),
+        ("tests.fakes.chunkers:SignChunker.inner.x", "and SignChunker has no inner"),
+        ("tests.unit.engine.test_parts:fail", r"fail\(\) failed with KeyError: 'parts'"),
+        ("tests.unit.engine.test_parts:PLAIN", "divide of tests.* is no coroutine"),
         (RESOLVER, "has no divide"),
     ],
 )
