@@ -61,6 +61,13 @@ class GraphRAGModel:
         """The model's name."""
         return self._model.model_name
 
+    @property
+    def signature(self) -> str:
+        """The class, the name, and the parameters, under which its replies are cached."""
+        parameters = getattr(self._model, "model_params", None)
+        kind, limit = type(self._model).__name__, self._max_tokens_name
+        return f"neo4j-graphrag {kind} {self.name} {limit} {parameters!r}"
+
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:

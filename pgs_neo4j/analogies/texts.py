@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from uuid import uuid4
 
 from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.analogies.skeletons import SYSTEM
 from pgs_neo4j.database import queries
-from pgs_neo4j.llm.protocol import reply_signature
+from pgs_neo4j.llm.protocol import is_signed, reply_signature
 from pgs_neo4j.model import Node, PromptNode
 from pgs_neo4j.sweeping.pieces import cut_node
 from pgs_neo4j.text import node_text
@@ -68,5 +69,9 @@ def _text(node: Node, seed: str) -> GraphText:
 
 
 def _seed(order: AnalogyOrder, tools: AnalogyTools) -> str:
-    """Return everything but the text that decides a skeleton."""
-    return "\0".join((FORM, reply_signature(tools.llm), str(order.config.sweep_effort), SYSTEM))
+    """Return everything but the text that decides a skeleton.
+
+    A model that has no signature does not say all of it, so no later call finds its skeletons.
+    """
+    decides = reply_signature(tools.llm) if is_signed(tools.llm) else uuid4().hex
+    return "\0".join((FORM, decides, str(order.config.sweep_effort), SYSTEM))

@@ -363,10 +363,13 @@ class Calls:
         """Return whether the model was given all of a prompt, and learn from one that it was.
 
         A server that is known to refuse long prompts needs no proof, but a gateway may answer under
-        its address, so tokens that it counted must not belie it.
+        its address, so tokens that it counted must not belie it. A model of somebody's own is
+        trusted, unless it counts fewer tokens than the prompt can have.
         """
         if not isinstance(llm, Limited):
-            return "read"
+            if reply.counted is None:
+                return "read"
+            return "cut" if reply.counted < (await self._measure(prompt)).floor else "read"
         if self.contexts.is_new_model(llm.name, reply.model):
             self._forget(llm)
             self.contexts.forget(llm.name)
@@ -394,6 +397,7 @@ class Calls:
         size = await self._measure(prompt)
         counts = self.proofs.is_count(llm.name, reply.counted)
         short = counts and self.proofs.is_short(llm.name, size, reply.counted or 0)
+        short = short or not isinstance(llm, Limited)
         if not self._may_cut(llm):
             self.proofs.distrust(llm.name)
         if short and reply.counted is not None:
@@ -531,7 +535,8 @@ class Calls:
                     piece = await anext(pieces, None)
         except TimeoutError:
             raise deadline_passed() from None
-        raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end")
+        own = "" if isinstance(llm, Limited) else "; yield the Completion last"
+        raise ModelOutputError(f"the reply of the model {llm.name} stopped before its end{own}")
 
     async def _reserve(
         self, llm: Named, estimated: int, room: int, purpose: Purpose, divisible: bool
@@ -636,6 +641,12 @@ def _explain_cut(llm: LLM, prompt: Prompt, counted: int | None, floor: int) -> s
 
 
 def _cut_sentence(llm: LLM, how: str) -> str:
+    if not isinstance(llm, Limited):
+        return (
+            f"the model {llm.name} was not given all of the prompt ({how}); let it read all of it, "
+            "or let counted be all tokens of the prompt, also those from a cache, see "
+            "'pgs help extending'"
+        )
     larger = llm.larger_context if isinstance(llm, Advised) else ""
     return (
         f"the server of {llm.name} cut the prompt and answered ({how}); "

@@ -1,9 +1,10 @@
 """Caches model replies in the database, so that they are paid once.
 
 The key of a reply is made of everything that decides it: the model with its parameters, and the
-prompt. Only accepted replies are cached, never failures. Rejected ones are stored beside them, with
-the reason and under a key that no prompt has, so that a person can read what a model has written.
-They stay as long as others do, but make room first.
+prompt. A model that has no signature does not say what decides its replies, so they belong to the
+run that paid for them. Only accepted replies are cached, never failures. Rejected ones are stored
+beside them, with the reason and under a key that no prompt has, so that a person can read what a
+model has written. They stay as long as others do, but make room first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.events import OnEvent, Warned
-from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
+from pgs_neo4j.llm.protocol import LLM, is_free, is_signed, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
 FORM = "2"  # of what keys are made of; another one finds nothing of the former
@@ -62,10 +63,16 @@ class Replies:
         """Return a reply's key; None for a free model, never cached."""
         if is_free(llm):
             return None
+        shared = self.shared and is_signed(llm)
         parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
         digest = _digest(*parts, prompt.content or prompt.user)
         # Outside the cache a reply belongs to its run, which may be resumed.
-        return digest if self.shared else f"{self.run}:{digest}"
+        return digest if shared else f"{self._own}{digest}"
+
+    @property
+    def _own(self) -> str:
+        """The beginning of keys that no other run finds."""
+        return f"{self.run}:"
 
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
         """Return the cached replies, by key; they cost nothing."""
@@ -106,9 +113,10 @@ class Replies:
             return
         self._rejected += 1
         text = reply.text[:LONGEST_REJECTED]
-        row = self.row(f"{self.run}:rejected:{uuid4().hex}", replace(reply, text=text))
+        row = self.row(f"{self._own}rejected:{uuid4().hex}", replace(reply, text=text))
         self.used.discard(row["key"])
         row |= {"error": reason, "partition": partition, "place": number, "proven": False}
+        row["private"] = not self.shared
         with suppress(TextDeletedError):
             await self.keep([row])
 
@@ -125,7 +133,7 @@ class Replies:
             "place": number,
             "key": key,
             "run": self.run,
-            "private": not self.shared,
+            "private": key.startswith(self._own),
             "text": reply.text,
             "model": reply.model,
             "input_tokens": reply.usage.input_tokens,

@@ -15,7 +15,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.errors import EmbeddingError, ModelError, ModelTimeoutError, PGSError
+from pgs_neo4j.errors import ModelError, ModelTimeoutError, PGSError
 from pgs_neo4j.model import Completion, Usage
 from pgs_neo4j.telemetry.redaction import MASK, redacted
 from pgs_neo4j.text.shown import counted, one_line
@@ -128,11 +128,11 @@ async def await_vectors(
 ) -> NDArray[np.float32]:
     """Return what ``embed`` of an embedder returns: vectors ``(n, d)`` of so many texts.
 
-    ``dimensions`` is what the embedder says of its vectors. Raises EmbeddingError for anything
-    else.
+    ``dimensions`` is what the embedder says of its vectors. Raises ModelError for anything else.
+    It is no EmbeddingError, after which halves of the texts are tried, since they would not help.
     """
     if not inspect.isawaitable(vectors):
-        raise EmbeddingError(
+        raise ModelError(
             f"embed of {name} is no coroutine, it returned {_kind(vectors)}; write it as "
             f"'async def embed', {PAGE}"
         )
@@ -142,25 +142,25 @@ async def await_vectors(
 def checked_vectors(
     name: str, vectors: object, texts: int, dimensions: int | None
 ) -> NDArray[np.float32]:
-    """Return vectors ``(n, d)``. Raises EmbeddingError for anything else."""
+    """Return vectors ``(n, d)``. Raises ModelError for anything else."""
     if not isinstance(vectors, np.ndarray) or vectors.ndim != 2:
         shape = getattr(vectors, "shape", None)
         what = _kind(vectors) if shape is None else f"an array of the shape {shape}"
-        raise EmbeddingError(
+        raise ModelError(
             f"embed of {name} returned {what}; return an array of numpy with a row for each text, "
             f"{PAGE}"
         )
     if not np.issubdtype(vectors.dtype, np.floating):
-        raise EmbeddingError(
+        raise ModelError(
             f"embed of {name} returned an array of {vectors.dtype}; return float32, {PAGE}"
         )
     if len(vectors) != texts:
-        raise EmbeddingError(
+        raise ModelError(
             f"embed of {name} returned {counted(len(vectors), 'row')} for "
             f"{counted(texts, 'text')}; return a row for each text, in their order, {PAGE}"
         )
     if dimensions is not None and texts and vectors.shape[1] != dimensions:
-        raise EmbeddingError(
+        raise ModelError(
             f"embed of {name} returned {vectors.shape[1]:,} numbers a text, but its dimensions "
             f"says {dimensions:,}; make both equal, {PAGE}"
         )
@@ -201,6 +201,15 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
 def is_whole(value: object) -> bool:
     """Return whether a value is a whole number, of Python or of numpy."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def advise_other(model: object, setting: str, own: str) -> str:
+    """Return what to do where a model does not what it is asked for.
+
+    ``setting`` says it of a model that the settings name, ``own`` of an object that was passed in.
+    """
+    configured = type(model).__module__.startswith("pgs_neo4j.llm.")
+    return setting if configured else f"{own}, {PAGE}"
 
 
 def _no_reply(name: str, reply: object) -> ModelError:

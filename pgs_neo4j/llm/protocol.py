@@ -63,7 +63,7 @@ class Paced(Protocol):
 
 @runtime_checkable
 class Signed(Protocol):
-    """An LLM whose replies depend on more than name and prompt."""
+    """An LLM whose replies may be used again by other runs."""
 
     @property
     def signature(self) -> str:
@@ -141,6 +141,15 @@ def reply_signature(llm: LLM) -> str:
     That is its signature, else its name.
     """
     return llm.signature if isinstance(llm, Signed) else llm.name
+
+
+def is_signed(llm: LLM) -> bool:
+    """Return whether a model says what decides its replies.
+
+    Those of any other model are used within one run alone, since its name says little: a class
+    that is being written keeps it while its replies change.
+    """
+    return isinstance(llm, Signed)
 
 
 def is_free(llm: object) -> bool:

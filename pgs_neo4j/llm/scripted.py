@@ -100,6 +100,11 @@ class ScriptedLLM:
         self._answer = answer
         self._delay_s = delay_s
 
+    @property
+    def signature(self) -> str:
+        """Its name: what one of this name has replied is used again."""
+        return self.name
+
     async def complete(
         self, prompt: Prompt, *, max_tokens: int, effort: Effort | None = None
     ) -> Completion:

@@ -217,7 +217,9 @@ def judge_sweeps(log: RunLog, results: Sequence[SweepResult]) -> None:
         if stops:
             first = next((f"{reason}, and then " for reason in _refusals(results)), "")
             raise _easiest(stops).to_error(f"nothing was read: {first}")
-        raise AllSweepsFailedError(reasons)
+        # So that the exception of an own model is in the traceback.
+        cause = next((result.cause for result in results if result.cause is not None), None)
+        raise AllSweepsFailedError(reasons) from cause
     for sweep in sweeps:
         if sweep.status in (SweepStatus.PARTIAL, SweepStatus.FAILED):
             log.warn(

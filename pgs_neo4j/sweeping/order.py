@@ -12,6 +12,7 @@ from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import (
@@ -65,13 +66,15 @@ class SweepResult:
 
     ``stop`` is the reason for an unread one. ``refused`` says why replies were not accepted, also
     where a limit kept others from being asked for. ``settle`` returns the sweep with what later
-    calls have proven read, and records it; None where nothing is unproven.
+    calls have proven read, and records it; None where nothing is unproven. ``cause`` is the first
+    failure of the model that was no matter of one reply.
     """
 
     sweep: Sweep
     stop: Stop | None = None
     refused: tuple[str, ...] = ()
     settle: Callable[[], Awaitable[Sweep]] | None = None
+    cause: ModelError | None = None
 
 
 Described = TypeVar("Described", Partition, Unit)

@@ -120,6 +120,7 @@ class PassReader:
         self._usage = Usage()
         self._spending = PassSpending()
         self._refused: dict[int, str] = {}  # why the last reply to a pass was not accepted
+        self._cause: ModelError | None = None  # the first failure that was no matter of one reply
         self._held: dict[str, Report] = {}  # reports to ask for once more, by the label of the pass
         self._changes = self._recorded = 0
         self._recording = asyncio.Lock()
@@ -203,6 +204,7 @@ class PassReader:
             error = f"{refusal}; {stop.text}" if refusal else stop.text
             return self._note(_Outcome(item, error=error, stop=stop))
         except ModelError as failed:
+            self._cause = self._cause or failed
             return self._note(_Outcome(item, error=str(failed)))
         if not reasks:
             return self._note(_Outcome(item, error=f"{error}, {REASKS + 1} times in a row"))
@@ -221,7 +223,8 @@ class PassReader:
         if self._recorded < self._changes:
             await self._record()
         undecided = result.nodes_unproven or any(outcome.proof for outcome in self._outcomes)
-        return SweepResult(result, None, refused, self._settle if undecided else None)
+        settle = self._settle if undecided else None
+        return SweepResult(result, None, refused, settle, self._cause)
 
     async def _settle(self) -> Sweep:
         """Return the sweep with what later calls have proven read; what was cut is read again.
@@ -356,7 +359,7 @@ class PassReader:
         except ModelOutputError:
             return
         replies = self._tools.replies
-        if replies is not None and key and reply.usage.calls:
+        if replies is not None and key and not reply.usage.cached:
             self._rows.append(replies.row(key, reply, self._order.partition.id, item.number))
         if stands_better(second, first):
             earlier = self._outcome_of(item)
@@ -407,7 +410,7 @@ class PassReader:
     async def _accept(self, item: Pass, prompt: Prompt, reply: Completion, *, short: bool) -> None:
         report = await self._parse(item, reply, short=short)
         replies, key = self._tools.replies, self._key(item, short=short)
-        if replies is not None and key and reply.usage.calls:
+        if replies is not None and key and not reply.usage.cached:
             self._rows.append(replies.row(key, reply, self._order.partition.id, item.number))
             self._own.discard(key)
         self._prompts.pop(item.label, None)
@@ -445,7 +448,7 @@ class PassReader:
         """Report at once that a reply was not accepted, and store it. Raises DatabaseError."""
         partition, count = self._order.partition.id, len(self._packed.passes)
         self._tools.on_event(ReplyRejected(partition, item.number, count, reason))
-        if reply is not None and self._tools.replies is not None and reply.usage.calls:
+        if reply is not None and self._tools.replies is not None and not reply.usage.cached:
             await self._tools.replies.keep_rejected(reply, reason, partition, item.number)
 
     def _note(self, outcome: _Outcome) -> None:

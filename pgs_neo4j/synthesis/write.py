@@ -19,6 +19,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Sweep, Synthesis, Usage
 from pgs_neo4j.sweeping.strict import ask_again, failed_sentences, strike_report
@@ -297,9 +298,11 @@ async def _read_reply(
 
 def _empty(llm: LLM, reply: Completion, config: PGSConfig) -> str:
     room = f", cut off at {config.synthesis_max_tokens} tokens" if reply.truncated else ""
+    setting = "ask again, raise PGS_SYNTHESIS_MAX_TOKENS, or name another PGS_SYNTHESIS_MODEL"
+    advice = advise_other(llm, setting, "ask again, or let it answer in the form of the prompt")
     return (
-        f"the model {llm.name} returned an empty synthesis{room}; the sweeps are stored, so ask "
-        "again, raise PGS_SYNTHESIS_MAX_TOKENS, or name another PGS_SYNTHESIS_MODEL"
+        f"the model {llm.name} returned an empty synthesis{room}; the sweeps are stored, so "
+        f"{advice}"
     )
 
 

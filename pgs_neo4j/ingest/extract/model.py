@@ -20,6 +20,7 @@ from pgs_neo4j.ingest.extract.prompts import (
     gleaning_prompt,
 )
 from pgs_neo4j.ingest.extract.sharing import separate
+from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt
 from pgs_neo4j.model.documents import Chunk, Extraction, Sentence
@@ -237,9 +238,10 @@ class _Asking:
             if parsed.form != "none":
                 extraction = replace(parsed.extraction, proven=reply.proven)
                 return replace(parsed, extraction=extraction)
-        raise ModelOutputError(
-            f"the model {self.own.llm.name} did not write records; name another PGS_SWEEP_MODEL"
+        advice = advise_other(
+            self.own.llm, "name another PGS_SWEEP_MODEL", "let it answer in the form of the prompt"
         )
+        raise ModelOutputError(f"the model {self.own.llm.name} did not write records; {advice}")
 
     async def _buy(self, prompt: Prompt, room: int, attempt: int) -> PaidReply:
         """Return a reply that is kept, else a new one."""

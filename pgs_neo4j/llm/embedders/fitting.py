@@ -37,6 +37,7 @@ from pgs_neo4j.llm.embedders.pieces import (
 from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
 from pgs_neo4j.llm.embedders.sizes import CallSizes
 from pgs_neo4j.llm.lessons import Lessons, ToldLessons
+from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
@@ -309,7 +310,7 @@ class FittedEmbedding:
         if len(embedded.vectors) != len(batch):
             raise EmbeddingError(
                 f"the embedder {self.embedder.name} made {len(embedded.vectors)} vectors of "
-                f"{counted(len(batch), 'text')}; use another embedding_model"
+                f"{counted(len(batch), 'text')}; {self._advice()}"
             )
         if batch == [self._alone]:
             self.fit.prove(batch[0].text, batch[0].weight)
@@ -339,8 +340,12 @@ class FittedEmbedding:
     def _no_vector(self) -> str:
         return (
             f"the embedder {self.embedder.name} made no vector of a text, or one of zeros or of "
-            "numbers that are not finite; use another embedding_model"
+            f"numbers that are not finite; {self._advice()}"
         )
+
+    def _advice(self) -> str:
+        own = "let its embed return a unit vector for each text"
+        return advise_other(self.embedder, "use another embedding_model", own)
 
     def _is_proven(self, piece: Piece) -> bool:
         return not self._may_cut or piece.weight <= self.fit.read_of(piece.text)

@@ -24,7 +24,7 @@ DIMENSIONS = 8
 class Embedder:
     """Turns a text into the vector that its number seeds."""
 
-    name, free = "seeded", True
+    name, free, dimensions = "seeded", True, None
 
     def __init__(self) -> None:
         self.embedded: list[str] = []

@@ -274,6 +274,50 @@ async def test_a_prompt_that_was_cut_says_what_its_server_wants():
         await calls.complete(CuttingModel(raising()), prompt, room=ROOM, effort=None)
 
 
+class OwnModel(Model):
+    """Somebody's own, which says how much of a prompt it was given."""
+
+    def __init__(self, counted):
+        super().__init__(raising())
+        self.counted = counted
+
+    async def complete(self, prompt, *, max_tokens, effort=None):
+        return replace(reply("one"), counted=self.counted)
+
+    async def stream(self, prompt, *, max_tokens, effort=None):
+        yield "one"
+        if self.counted is not None:
+            yield await self.complete(prompt, max_tokens=max_tokens)
+
+
+@timeless
+@pytest.mark.parametrize("counted", [0, 10, 300])
+async def test_an_own_model_that_counts_too_little_was_not_given_the_prompt(counted):
+    calls, prompt = of(), replace(PROMPT, user="word " * 3500)
+    said = (
+        rf"m was not given all of the prompt \(it counted {counted} tokens where .* see 'pgs help"
+    )
+    with pytest.raises(PromptCutError, match=said):
+        await calls.complete(OwnModel(counted), prompt, room=ROOM, effort=None)
+    with pytest.raises(PromptCutError, match=said):
+        await calls.stream(OwnModel(counted), prompt, str, room=ROOM, effort=None)
+
+
+@timeless
+@pytest.mark.parametrize("counted", [None, 5000])
+async def test_an_own_model_that_counts_enough_or_nothing_is_trusted(counted):
+    calls, prompt = of(), replace(PROMPT, user="word " * 3500)
+    read = await calls.complete(OwnModel(counted), prompt, room=ROOM, effort=None)
+    assert read.proven
+    assert calls.uncounted == 0
+
+
+@timeless
+async def test_a_stream_of_an_own_model_ends_with_its_completion():
+    with pytest.raises(ModelOutputError, match="before its end; yield the Completion last"):
+        await stream(of(), OwnModel(None))
+
+
 @timeless
 async def test_waiting_for_a_budget_is_not_the_time_of_the_model():
     async def slow(_):
