@@ -36,6 +36,9 @@ LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types"
 VIEW = {"labels", "relationship_types"}
 _OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
 
+ENTITIES = ".entities"
+"""Ends the name of the graph that has the entities of a graph of documents alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredNames:

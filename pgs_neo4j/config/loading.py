@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
@@ -54,14 +54,15 @@ class Loaded:
     standing: dict[str, Any]
 
 
-def load(overrides: Mapping[str, object] | None = None) -> Loaded:
+def load(overrides: Mapping[str, object] | None = None, arguments: Collection[str] = ()) -> Loaded:
     """Collect settings from all sources; ``overrides`` of None are ignored.
 
-    Raises ConfigError that names the setting when one is unknown or out of range.
+    ``arguments`` are the other names that the call takes, of which one may be misspelled. Raises
+    ConfigError that names the setting when one is unknown or out of range.
     """
     values = _without_none(overrides or {})
     for name in values:
-        check_name(name, "the call")
+        check_name(name, "the call", arguments)
     with one_reading() as inputs:
         settings = _build(Settings, _only(Settings, values))
         knobs = _build(PGSConfig, _only(PGSConfig, values))
@@ -86,12 +87,17 @@ def _standing(knobs: PGSConfig, values: Mapping[str, object]) -> dict[str, Any]:
     return {name: getattr(alone, name) for name in alone.model_fields_set}
 
 
-def with_overrides(config: PGSConfig, overrides: Mapping[str, object]) -> PGSConfig:
-    """Return the same knobs with ``overrides`` other than None. Raises ConfigError."""
+def with_overrides(
+    config: PGSConfig, overrides: Mapping[str, object], arguments: Collection[str] = ()
+) -> PGSConfig:
+    """Return the same knobs with ``overrides`` other than None. Raises ConfigError.
+
+    ``arguments`` are the other names that the call takes, of which one may be misspelled.
+    """
     values = _without_none(overrides)
     for name in values:
         if name not in PGSConfig.model_fields:
-            raise unknown_name(name, "the call", list(PGSConfig.model_fields))
+            raise unknown_name(name, "the call", [*PGSConfig.model_fields, *arguments])
     return _build(PGSConfig, config.model_dump(exclude_unset=True) | values) if values else config
 
 

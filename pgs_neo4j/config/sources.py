@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Collection
 from pathlib import Path
 from typing import ClassVar
 
@@ -73,10 +74,13 @@ def config_file() -> Path | None:
     return find_file()[0]
 
 
-def check_name(name: str, where: str) -> None:
-    """Raise ConfigError when ``where`` sets an unknown name."""
+def check_name(name: str, where: str, others: Collection[str] = ()) -> None:
+    """Raise ConfigError when ``where`` sets an unknown name.
+
+    ``others`` are names that mean something there, but are no settings.
+    """
     if name not in Sourced.setting_names:
-        raise unknown_name(name, where, Sourced.setting_names)
+        raise unknown_name(name, where, [*Sourced.setting_names, *others])
 
 
 def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:

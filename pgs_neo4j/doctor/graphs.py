@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgs_neo4j import catalog
-from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.catalog import ENTITIES, StoredGraph
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.doctor.check import Check
@@ -23,6 +23,7 @@ from pgs_neo4j.text.shown import counted, percent
 
 NAMES = ("graphs",)
 MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids represent a minority
+EMPTY = "it holds no text yet; 'pgs ingest' adds documents"
 MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' proposes one"
 
 
@@ -42,6 +43,7 @@ async def examine_graphs(
         return (Check("graphs", "failed", str(error), fix),)
     checks = [_check_catalog(stored, configured)]
     indexes = await _list_indexes(db)
+    ingested = _list_ingested(stored)
     for graph in stored:
         try:
             content = await survey(db, graph.mapping.labels, graph.mapping.relationship_types)
@@ -49,7 +51,7 @@ async def examine_graphs(
             fix = "check the server's log, then run the command again"
             checks.append(Check(f"graph {graph.name}", "failed", str(error), fix))
             continue
-        checks.append(_check_mapping(graph, content))
+        checks.append(_check_mapping(graph, content, ingested=graph.name in ingested))
         if graph.mapping.embedding is not None:
             checks.append(await _check_embeddings(db, graph, content, dimensions))
         if indexes is not None:
@@ -77,8 +79,18 @@ def _check_catalog(stored: list[StoredGraph], configured: str | None) -> Check:
     return Check("graphs", "ok", listed or "none yet; 'pgs graph add' or 'pgs load' adds one")
 
 
-def _check_mapping(graph: StoredGraph, content: Survey) -> Check:
+def _list_ingested(stored: list[StoredGraph]) -> set[str]:
+    """Return the graphs that ingestions made: of documents, and of the entities in them."""
+    documents = {graph.name for graph in stored if graph.mapping.chunk_labels}
+    return documents | {f"{name}{ENTITIES}" for name in documents}
+
+
+def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Check:
     name = f"graph {graph.name}"
+    if not content.labels and ingested:
+        # The ingestion stores the mapping, and no other one would find more.
+        found = "no entity was found in its documents" if graph.name.endswith(ENTITIES) else EMPTY
+        return Check(name, "ok", found)
     if not content.labels:
         return Check(name, "failed", "its mapping matches no node", MAPPING_FIX)
     state = "not partitioned yet; the first question will do it"

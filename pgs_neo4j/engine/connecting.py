@@ -29,6 +29,9 @@ from pgs_neo4j.llm.unset_models import require_models
 from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 
+ARGUMENTS = ("sweep_llm", "synthesis_llm", "embedder", "on_event")
+"""What ``PGS.connect`` takes besides settings."""
+
 
 @asynccontextmanager
 async def open_core(
@@ -47,7 +50,7 @@ async def open_core(
     overrides: dict[str, object] = {**settings}
     if isinstance(embedder, str):
         overrides["embedder"], embedder = embedder, None
-    loaded = config.load(overrides)
+    loaded = config.load(overrides, ARGUMENTS)
     hide(config.secrets(loaded.settings))
     _tell_notices(loaded.settings, on_event)
     if None in (sweep_llm, synthesis_llm) and loaded.settings.uses_models:

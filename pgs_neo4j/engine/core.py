@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -93,9 +93,12 @@ class Core:
     def synthesis_llm(self, llm: LLM) -> None:
         self.llms = self.llms.with_synthesis(llm)
 
-    def knobs(self, overrides: Knobs) -> PGSConfig:
-        """Return the knobs in force for one call. Raises ConfigError."""
-        return config.with_overrides(self.config, overrides)
+    def knobs(self, overrides: Knobs, arguments: Collection[str] = ()) -> PGSConfig:
+        """Return the knobs in force for one call, which takes ``arguments`` as well.
+
+        Raises ConfigError.
+        """
+        return config.with_overrides(self.config, overrides, arguments)
 
     def choose_settings(self, overrides: Knobs) -> ChosenSettings:
         """Return which settings of partitioning a person chose, for one call.

@@ -185,7 +185,11 @@ def _values(declared: Declaration) -> str:
 
 def _keys(entry: type[BaseModel]) -> Iterator[tuple[str, ...]]:
     for name, field in entry.model_fields.items():
-        default = "required" if field.is_required() else _value(field.default)
+        default = (
+            "required"
+            if field.is_required()
+            else _value(field.get_default(call_default_factory=True))
+        )
         values = ", ".join(_options(types_of(field))) or bounds_text(dict(bounds_of(field)))
         yield f"`{field.alias or name}`", default, values, field.description or ""
 

@@ -12,12 +12,13 @@ from pgs_neo4j import catalog
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.embedding import fit_of, fitted_call, priced_model
 from pgs_neo4j.calls.spending import Account, record_spending
+from pgs_neo4j.catalog import ENTITIES
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
-from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions, Paths, chunk_rules, make_order
+from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
 from pgs_neo4j.engine.ingestion.parts import Parts
 from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
 from pgs_neo4j.engine.ingestion.writing import hold_graph
@@ -150,7 +151,7 @@ class Ingester:
         own = IngestOptions.__annotations__.keys()
         options = {name: value for name, value in given.items() if name in own}
         knobs = {name: value for name, value in given.items() if name not in own}
-        return cast(IngestOptions, options), self._core.knobs(cast(Knobs, knobs))
+        return cast(IngestOptions, options), self._core.knobs(cast(Knobs, knobs), own)
 
     @asynccontextmanager
     async def _prepared(

@@ -23,8 +23,6 @@ from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, RecordColu
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
 
-ENTITIES = ".entities"
-"""Ends the name of the graph that has the entities alone."""
 DEFAULT_SCHEMA = "default"
 
 Paths = str | Path | DocumentSource | Sequence[str | Path | DocumentSource]
@@ -78,7 +76,7 @@ async def make_order(
     Raises UsageError for unusable paths, names, labels, and schemas, and DatabaseError.
     """
     catalog.check_name(graph)
-    catalog.check_name(graph + ENTITIES)
+    catalog.check_name(graph + catalog.ENTITIES)
     if options.get("forget") and not options.get("sync"):
         raise UsageError("--forget needs --sync; add --sync or leave out --forget")
     wanted = _wanted_schema(options.get("schema"))
@@ -92,7 +90,7 @@ async def make_order(
     label = await _label(db, graph, stored, options.get("label"))
     await refuse_loaded(db, graph)
     await catalog.check_loadable(db, graph, *mapping_of(label).labels)
-    await catalog.check_loadable(db, graph + ENTITIES, entity_label(label))
+    await catalog.check_loadable(db, graph + catalog.ENTITIES, entity_label(label))
     schemas = await read_schemas(db, graph)
     return IngestOrder(
         graph=graph,

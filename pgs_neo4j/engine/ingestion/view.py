@@ -10,7 +10,7 @@ from pgs_neo4j.calls.embedding import priced_model
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import EMBEDDER, check_given
-from pgs_neo4j.engine.ingestion.order import ENTITIES, IngestOptions
+from pgs_neo4j.engine.ingestion.order import IngestOptions
 from pgs_neo4j.ingest.embed.texts import read_space
 from pgs_neo4j.ingest.order import Embedding, IngestOrder
 from pgs_neo4j.ingest.publish import entity_label, mapping_of
@@ -63,7 +63,7 @@ async def _map(db: Database, graph: str, label: str, model: str | None) -> Graph
         mention_types=(),
     )
     await catalog.add(db, graph, mapping, replace=True)
-    await catalog.add(db, graph + ENTITIES, entities, replace=True)
+    await catalog.add(db, graph + catalog.ENTITIES, entities, replace=True)
     return mapping
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from pgs_neo4j import config
 from pgs_neo4j.database.lease import LONGEST_S
+from pgs_neo4j.engine.connecting import ARGUMENTS
 from pgs_neo4j.errors import ConfigError
 
 
@@ -68,6 +69,10 @@ def test_values_out_of_range_are_refused_by_name(name, value):
 def test_an_unknown_name_and_a_broken_file_are_refused_by_name(toml, monkeypatch):
     with pytest.raises(ConfigError, match="did you mean max_sweep_partitions"):
         config.load({"max_sweep_partition": 3})
+    with pytest.raises(ConfigError, match=r"sets swep_llm.*did you mean sweep_llm\?"):
+        config.load({"swep_llm": 3}, ARGUMENTS)
+    with pytest.raises(ConfigError, match=r"sets chunkr.*did you mean chunker\?"):
+        config.with_overrides(config.PGSConfig(), {"chunkr": 3}, ("chunker",))
     toml("sweep_fractoin = 0.5")
     with pytest.raises(ConfigError, match=r"pgs\.toml sets sweep_fractoin.*sweep_fraction"):
         config.load()

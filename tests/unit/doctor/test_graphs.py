@@ -144,3 +144,17 @@ async def test_many_embeddings_need_an_index(world, monkeypatch, found, status):
     if status == "warning":
         assert check.detail.endswith("; no vector index covers them")
         assert check.fix.startswith("'pgs index create --graph ideas' lets them count")
+
+
+async def test_a_graph_of_documents_needs_no_other_mapping(world):
+    stored, content = world
+    documents = GraphMapping(labels=("NotesChunk",), chunk_labels=("NotesChunk",))
+    entities = GraphMapping(labels=("NotesEntity",))
+    stored += [StoredGraph("notes", documents), StoredGraph("notes.entities", entities)]
+    stored.append(StoredGraph("other.entities", entities))
+    content[("NotesChunk",)] = content[("NotesEntity",)] = of()
+    found = await examine()
+    assert found["graph notes"].status == found["graph notes.entities"].status == "ok"
+    assert "'pgs ingest' adds documents" in found["graph notes"].detail
+    assert found["graph notes.entities"].detail == "no entity was found in its documents"
+    assert found["graph other.entities"].status == "failed"

@@ -20,6 +20,14 @@ ROOT = Path(__file__).parents[3]
 LINK = re.compile(r"\]\(([^)#]+)\)")
 
 
+COMMAND = re.compile(r"'pgs ([a-z]+)(?: ([a-z][a-z-]*))?")
+
+
+def groups() -> dict[str, object]:
+    found: dict[str, object] = get_command(app).commands  # type: ignore[attr-defined]
+    return found
+
+
 def commands() -> set[str]:
     return set(get_command(app).commands)  # type: ignore[attr-defined]
 
@@ -86,3 +94,18 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     pages = {path.stem for path in tmp_path.glob("*.html")}
     assert {"index", *manual.TOPICS} <= pages
     assert 'href="server.html#metrics"' in (tmp_path / "operations.html").read_text()
+
+
+def test_messages_name_commands_and_pages_that_exist() -> None:
+    """What a message says to run is there, with the command of a group and the page of help."""
+    tree = {name: dict(getattr(one, "commands", {})) for name, one in groups().items()}
+    named = set()
+    for path in (ROOT / "pgs_neo4j").rglob("*.py"):
+        named |= {(*found, path.name) for found in COMMAND.findall(path.read_text())}
+    assert len(named) > 50
+    for command, word, file in named:
+        assert command in tree, (command, file)
+        if word and command == "help":
+            assert word in manual.TOPICS, (word, file)
+        elif word and tree[command]:
+            assert word in tree[command], (command, word, file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -168,6 +169,11 @@ async def _shell(release: str | None) -> None:
                 f"  password  in the file {password}",
             ]
         )
+        if not sys.stdin.isatty() and sys.stdin.read(1):
+            raise UsageError(
+                "what was piped into 'pgs local shell' did not run, because cypher-shell is not on "
+                "PATH; install it, or run the statements through a driver"
+            )
         return
     # In the environment and not among the words, which other users of the machine can see.
     secret = {"NEO4J_USERNAME": USER, "NEO4J_PASSWORD": password.read_text().strip()}
