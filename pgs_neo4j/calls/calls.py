@@ -363,7 +363,7 @@ class Calls:
         """Return whether the model was given all of a prompt, and learn from one that it was.
 
         A server that is known to refuse long prompts needs no proof, but a gateway may answer under
-        its address, so tokens that it counted must not belie it. A model of somebody's own is
+        its address, so tokens that it counted must not belie it. Any other model is
         trusted, unless it counts fewer tokens than the prompt can have.
         """
         if not isinstance(llm, Limited):

@@ -25,7 +25,7 @@ from tests.graphs import papers
 
 
 class Own:
-    """A model as somebody may write it, with no more than it needs."""
+    """A model as a reader of the manual may write it, with no more than it needs."""
 
     name = "mine"
 

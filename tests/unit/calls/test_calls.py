@@ -275,7 +275,7 @@ async def test_a_prompt_that_was_cut_says_what_its_server_wants():
 
 
 class OwnModel(Model):
-    """Somebody's own, which says how much of a prompt it was given."""
+    """One that was passed in, and says how much of a prompt it was given."""
 
     def __init__(self, counted):
         super().__init__(raising())
