@@ -115,8 +115,8 @@ class Settings(Sourced):
         EmbedderName | None,
         About("embedding"),
         Field(
-            description="embedder of questions, and of texts when partitions are made; unset: "
-            "stored if the graph has embeddings, else hashing"
+            description="embedder of questions; unset: stored if the graph has embeddings, else "
+            "hashing"
         ),
     ] = None
     embedding_model: Annotated[

@@ -15,7 +15,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.errors import ModelError, ModelTimeoutError, PGSError
+from pgs_neo4j.errors import EmbeddingError, ModelError, ModelTimeoutError, PGSError
 from pgs_neo4j.model import Completion, Usage
 from pgs_neo4j.telemetry.redaction import MASK, redacted
 from pgs_neo4j.text.shown import counted, one_line
@@ -129,7 +129,7 @@ async def await_vectors(
     """Return what ``embed`` of an embedder returns: vectors ``(n, d)`` of so many texts.
 
     ``dimensions`` is what the embedder says of its vectors. Raises ModelError for anything else.
-    It is no EmbeddingError, after which halves of the texts are tried, since they would not help.
+    Only for a wrong number of rows it is an EmbeddingError, after which halves are tried.
     """
     if not inspect.isawaitable(vectors):
         raise ModelError(
@@ -155,7 +155,7 @@ def checked_vectors(
             f"embed of {name} returned an array of {vectors.dtype}; return float32, {PAGE}"
         )
     if len(vectors) != texts:
-        raise ModelError(
+        raise EmbeddingError(
             f"embed of {name} returned {counted(len(vectors), 'row')} for "
             f"{counted(texts, 'text')}; return a row for each text, in their order, {PAGE}"
         )

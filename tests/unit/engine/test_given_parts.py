@@ -121,6 +121,7 @@ def test_what_passes_a_coroutine_on_is_taken() -> None:
     for complete in (wrapped, partial(bound)):
         given.complete = complete  # type: ignore[method-assign]
         check_given("sweep_llm", given, MODEL)
+        assert given.complete is complete
 
 
 class Vectors:

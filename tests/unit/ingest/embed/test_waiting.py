@@ -154,7 +154,7 @@ async def test_too_few_vectors_are_not_written_for_other_texts() -> None:
 
     done = await WaitingTexts("one", "the", "two").embed(Short())
     assert (done.texts, done.waiting, done.places) == (2, 1, ("n0001",))
-    assert "2 vectors of 1 text;" in done.why
+    assert "returned 2 rows for 1 text;" in done.why
 
 
 async def test_a_writer_whose_right_is_lost_writes_nothing_more() -> None:
