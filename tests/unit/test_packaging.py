@@ -13,7 +13,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.manual import TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 2_000_000
+MOST_BYTES = 2_200_000
 OUTPUT = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", ".venv", "build", "dist")
 
 
