@@ -171,17 +171,18 @@ class _Comparing:
         empty = source.id not in unseen
         failed = 0
         try:
-            async for loaded in self.loader.load(source):
-                empty = False
-                unseen.pop(loaded.id, None)
-                if isinstance(loaded, LoadedDocument):
-                    yield loaded
-                else:
-                    failed += 1
-                    self.comparison.fail(loaded.id, loaded.reason)
+            with said_by(type(self.loader).__name__, "loader"):
+                async for loaded in self.loader.load(source):
+                    empty = False
+                    unseen.pop(loaded.id, None)
+                    if isinstance(loaded, LoadedDocument):
+                        yield loaded
+                    else:
+                        failed += 1
+                        self.comparison.fail(loaded.id, loaded.reason)
         except EmptyDocumentError:
             pass  # it was read to its end
-        except InputFileError as error:
+        except (InputFileError, ModelError) as error:
             failed += 1
             self.comparison.fail(source.id, str(error))
         if not failed:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.errors import EmbeddingError, ModelError, ModelTimeoutError, PGSError
 from pgs_neo4j.model import Completion, Usage
+from pgs_neo4j.model.documents import Extraction
 from pgs_neo4j.telemetry.redaction import MASK, redacted
 from pgs_neo4j.text.shown import counted, one_line
 
@@ -196,6 +197,39 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
             "positions in the text where chunks end, whole numbers of characters that ascend, "
             f"here to {length:,}, {PAGE}"
         )
+
+
+async def await_extractions(extractor: str, said: object, chunks: int) -> list[Extraction]:
+    """Return what ``extract`` of an extractor returns for so many chunks.
+
+    Raises ModelError for anything but one Extraction for each.
+    """
+    with said_by(extractor, "extractor"):
+        if not inspect.isawaitable(said):
+            raise ModelError(
+                f"extract of the extractor {extractor} is no coroutine, it returned {_kind(said)}; "
+                f"write it as 'async def extract', {PAGE}"
+            )
+        returned = await said
+        listed = [*returned] if isinstance(returned, Iterable) else []
+        others = [one for one in listed if not isinstance(one, Extraction)]
+        if len(listed) == chunks and not others:
+            return listed
+        wrong = f"a list with {_kind(others[0])}" if others else None
+        wrong = wrong or (f"{len(listed):,} of them" if listed else _kind(returned))
+        raise ModelError(
+            f"extract of the extractor {extractor} returned {wrong}; return a list with an "
+            f"Extraction for each chunk, here {chunks:,}, {PAGE}"
+        )
+
+
+def checked_description(describer: str, said: object) -> str:
+    """Return what ``describe`` of a describer returned. Raises ModelError for no text."""
+    if not isinstance(said, str):
+        raise ModelError(
+            f"describe of the describer {describer} returned {_kind(said)}; return a text, {PAGE}"
+        )
+    return said
 
 
 def is_whole(value: object) -> bool:

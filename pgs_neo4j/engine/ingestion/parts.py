@@ -11,6 +11,7 @@ from pgs_neo4j.config import named_code
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import PARTS, check_given
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.ingest.fold.own_resolver import OwnResolver
 from pgs_neo4j.ingest.fold.resolution import Resolver
 from pgs_neo4j.ingest.order import Chunker, Describer, Extractor
 from pgs_neo4j.llm.own_models import describe_fault
@@ -43,7 +44,8 @@ class Parts:
 
     def resolver(self, given: Resolver | None = None) -> Resolver | None:
         """Return what decides which names are one entity."""
-        return self._part("resolver", given)
+        own = self._part("resolver", given)
+        return None if own is None else OwnResolver(own)
 
     def describer(self, given: Describer | None = None) -> Describer | None:
         """Return what describes entities."""

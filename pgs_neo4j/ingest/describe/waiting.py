@@ -19,6 +19,7 @@ from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.ingest.fold.tallies import MOST_FRAGMENTS
 from pgs_neo4j.ingest.order import Describer
 from pgs_neo4j.ingest.writer import Writer, lost_right
+from pgs_neo4j.llm.own_models import checked_description, said_by
 
 PAGE = 100
 """Entities that are read and written together."""
@@ -91,7 +92,12 @@ async def _describe(
             return ""
         with noting_end(done):
             try:
-                return await describer.describe(row["name"], row["type"], row["fragments"])
+                name = type(describer).__name__
+                with said_by(name, "describer"):
+                    said: object = await describer.describe(
+                        row["name"], row["type"], row["fragments"]
+                    )
+                return checked_description(name, said)
             except (ModelOutputError, PromptTooLongError) as error:
                 done.refusal = f"{row['name']}: {error}"
     return ""

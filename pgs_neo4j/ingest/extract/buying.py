@@ -15,6 +15,7 @@ from pgs_neo4j.ingest.extract.sharing import share_prompts
 from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.stored import EXTRACTION, StoredChunk
 from pgs_neo4j.ingest.wanted import WantedChunk, WantedDocument
+from pgs_neo4j.llm.own_models import await_extractions, said_by
 from pgs_neo4j.model.documents import GroundedExtraction
 from pgs_neo4j.text.extraction.given import add_given
 from pgs_neo4j.text.extraction.ground import ground
@@ -147,7 +148,10 @@ class _Buying:
         if self.ended is not None:
             return [self.ended for _ in wanted]
         try:
-            said = await tools.extractor.extract(chunks)
+            name = type(tools.extractor).__name__
+            with said_by(name, "extractor"):
+                extracting: object = tools.extractor.extract(chunks)
+            said = await await_extractions(name, extracting, len(chunks))
         except (ModelError, StoppedError) as error:
             if isinstance(error, ModelError) and ends_calls(error):
                 self.ended = self.ended or error

@@ -11,6 +11,7 @@ from pgs_neo4j.config import PGSConfig, load
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.parts import Parts, make_part
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.ingest.fold.own_resolver import OwnResolver
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import Readers
 from tests.documents import ApartResolver
@@ -42,7 +43,8 @@ def test_the_settings_name_a_part_and_it_is_made_once() -> None:
     assert own.chunker() == SignChunker()
     assert own.chunker() is own.chunker()
     resolver = own.resolver()
-    assert isinstance(resolver, ApartResolver)
+    assert isinstance(resolver, OwnResolver)
+    assert isinstance(resolver.own, ApartResolver)
 
 
 def test_the_part_of_a_call_comes_first() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -291,6 +291,35 @@ async def test_a_chunker_that_returns_or_raises_something_else_fails_the_documen
     comparison, wanted = await compared(order_of(tmp_path), {}, chunker=Odd())
     assert wanted == []
     assert said in comparison.outcomes[0].reason
+
+
+@pytest.mark.parametrize(
+    ("loaded", "said"),
+    [
+        (KeyError("page"), "the loader Odd failed with KeyError: 'page'; raise a ModelError"),
+        ("Apples.", "the loader Odd failed with AttributeError"),
+    ],
+)
+async def test_a_loader_that_raises_or_yields_something_else_fails_its_source(
+    tmp_path: Path, loaded: object, said: str
+) -> None:
+    class Odd:
+        signature = "odd"
+
+        def takes(self, name: str) -> bool:
+            return name.endswith(".txt")
+
+        async def load(self, source: DocumentSource) -> AsyncIterator[Any]:
+            if isinstance(loaded, Exception):
+                raise loaded
+            yield loaded
+
+    write(tmp_path, a="Apples.\n")
+    comparison, wanted = await compared(order_of(tmp_path), {}, loader=Odd())
+    assert wanted == []
+    (outcome,) = comparison.outcomes
+    assert outcome.state == "failed"
+    assert said in outcome.reason
 
 
 async def test_a_chunker_may_return_numbers_of_numpy(tmp_path: Path) -> None:

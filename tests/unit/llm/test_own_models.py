@@ -12,8 +12,9 @@ import pytest
 from pgs_neo4j.calls.traced import complete_traced, stream_traced
 from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelError, ModelTimeoutError
 from pgs_neo4j.llm.embedders.traced import embed_traced
-from pgs_neo4j.llm.own_models import describe_fault
+from pgs_neo4j.llm.own_models import await_extractions, describe_fault
 from pgs_neo4j.model import Completion, Prompt, Usage
+from pgs_neo4j.model.documents import Extraction
 
 PROMPT = Prompt(task="sweep", system="s", user="u", question="q")
 REPLY = Completion(text="So.", usage=Usage(), model="own")
@@ -168,3 +169,32 @@ def test_a_fault_whose_text_fails_is_named_by_its_kind() -> None:
             raise RuntimeError
 
     assert describe_fault(OddError()) == "OddError"
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "returned None; return a list with an Extraction for each chunk, here 2"),
+        ([Extraction()], "returned 1 of them"),
+        ([Extraction(), "Oslo"], "returned a list with a value of the type str"),
+        (KeyError("chunk"), "the extractor Mine failed with KeyError: 'chunk'"),
+    ],
+)
+async def test_an_extractor_returns_an_extraction_for_each_chunk(
+    returned: object, said: str
+) -> None:
+    async def extract() -> object:
+        if isinstance(returned, Exception):
+            raise returned
+        return returned
+
+    with pytest.raises(ModelError) as caught:
+        await await_extractions("Mine", extract(), 2)
+    assert said in str(caught.value)
+    with pytest.raises(ModelError, match="extract of the extractor Mine is no coroutine"):
+        await await_extractions("Mine", [], 0)
+    assert await await_extractions("Mine", _returned([Extraction()]), 1) == [Extraction()]
+
+
+async def _returned(value: object) -> object:
+    return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -99,3 +99,25 @@ async def test_who_lost_the_right_to_write_learns_it() -> None:
     entities.database.answers["write_descriptions"] = []
     with pytest.raises(LeaseLostError, match="what was published stays"):
         await run(entities, FirstFragment())
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (KeyError("b"), "the describer Odd failed with KeyError: 'b'"),
+        (None, "describe of the describer Odd returned None; return a text"),
+    ],
+)
+async def test_a_describer_that_raises_or_returns_something_else_is_named(
+    said: object, why: str
+) -> None:
+    class Odd(FirstFragment):
+        async def describe(self, name: str, kind: str, fragments: Sequence[str]) -> str:
+            if isinstance(said, Exception):
+                raise said
+            return cast(str, said)
+
+    entities = WaitingEntities("a", "b")
+    done = await run(entities, Odd())
+    assert why in done.error
+    assert [*entities.waiting] == ["a", "b"]
