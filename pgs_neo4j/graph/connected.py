@@ -46,6 +46,14 @@ def connect(
     return parts
 
 
+def count_pieces(edges: Edges, labels: IntArray) -> IntArray:
+    """Return how many connected pieces each part has, ``(k,)``, of labels ``0 .. k-1`` ``(n,)``."""
+    pieces = components(edges, labels)
+    part = np.zeros(int(pieces.max(initial=-1)) + 1, dtype=np.int64)
+    part[pieces] = labels
+    return np.bincount(part, minlength=int(labels.max(initial=-1)) + 1)
+
+
 def components(edges: Edges, labels: IntArray) -> IntArray:
     """Return labels ``0 .. c-1`` ``(n,)`` of the connected pieces of parts ``(n,)``.
 

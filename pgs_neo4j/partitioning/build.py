@@ -20,6 +20,7 @@ from pgs_neo4j.gds import (
 )
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.bundles import share_together
+from pgs_neo4j.graph.connected import count_pieces
 from pgs_neo4j.graph.csr import Edges, dense, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
 from pgs_neo4j.graph.limits import Limited
@@ -40,7 +41,7 @@ from pgs_neo4j.partitioning.membership import rank_members
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import generation_properties, uid
-from pgs_neo4j.partitioning.scan.view import View, usable_weights
+from pgs_neo4j.partitioning.scan.view import TORN, View, usable_weights
 from pgs_neo4j.partitioning.writing import Described, SharedPartitions
 
 ADJACENT = 15  # neighbors of a partition that a sweep sees; the published five miss half
@@ -81,6 +82,7 @@ async def build_generation(
             documents_together=None
             if bundled is None
             else share_together(bundled.bundles.document, view.passage, division.limited.labels),
+            issues=await asyncio.to_thread(_note_torn, view, edges, division.limited),
             origin="seeded" if root is not None else "cold",
             grown=root.comparison.drift.accumulated if root is not None else 0.0,
         )
@@ -238,6 +240,16 @@ def _measure(
     return quality(edges, labels), hierarchy(edges, labels, raw)
 
 
+def _note_torn(view: View, edges: Edges, limited: Limited) -> dict[str, int]:
+    """Return the irregularities of a view, with the partitions that nothing holds together.
+
+    A pool collects what belongs nowhere, so it is not one of them.
+    """
+    pieces = count_pieces(edges, limited.labels)
+    torn = int(np.count_nonzero((pieces > 1) & ~limited.pool))
+    return {**view.issues, **({TORN: torn} if torn else {})}
+
+
 def _summarize(
     order: BuildOrder,
     view: View,
@@ -265,7 +277,6 @@ def _summarize(
         pooled_nodes=limited.pooled_nodes,
         embedder=None,
         dimensions=described.dimensions,
-        issues=view.issues,
         split=limited.split,
         merged=limited.merged,
         pools=int(np.count_nonzero(limited.pool)),

@@ -21,7 +21,7 @@ from pgs_neo4j.partitioning.membership import Membership, rank_members
 from pgs_neo4j.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.partitioning.predecessor import Predecessor
 from pgs_neo4j.partitioning.rows import uid
-from pgs_neo4j.partitioning.scan.view import View
+from pgs_neo4j.partitioning.scan.view import TORN, View
 from pgs_neo4j.partitioning.writing import SharedPartitions
 
 
@@ -51,7 +51,7 @@ async def refresh_generation(
             id=order.generation_id,
             fingerprint=view.fingerprint(order.settings),
             origin="refreshed",
-            issues=view.issues,
+            issues=view.issues | _kept_issues(previous),
             token=order.token,
             dimensions=described.dimensions,
             common=described.common,
@@ -60,6 +60,12 @@ async def refresh_generation(
         with tools.timer.step("flip"):
             await make_current(order, tools, finished, view)
     return True
+
+
+def _kept_issues(previous: Predecessor) -> dict[str, int]:
+    """Return what was noticed of the partitions, which stay as they are."""
+    torn = previous.generation.issues.get(TORN, 0)
+    return {TORN: torn} if torn else {}
 
 
 def _redraft(

@@ -123,6 +123,25 @@ async def test_other_knobs_make_another_generation(db, ensure):
     assert (await ensure(mapping, config=same)).reused
 
 
+async def test_partitions_that_stay_in_pieces_are_told(db, ensure):
+    # Leaves around a hub that has no room for them: nothing else connects them.
+    await alter(
+        db,
+        "CREATE (h:Doc {text: 'hub'}) WITH h UNWIND range(1, 200) AS i "
+        "CREATE (:Doc {text: 'leaf ' + i})-[:AT]->(h)",
+    )
+    made = (await ensure(GraphMapping(labels=("Doc",), text=("text",)))).generation
+    assert made.pooled_nodes == 0
+    assert made.partition_count > 1
+    assert made.issues == {"partitions_in_pieces": made.partition_count - 1}
+    again = await ensure(GraphMapping(labels=("Doc",), text=("text",)), config=CONFIG, force=False)
+    assert again.generation.issues == made.issues
+    await alter(db, "MATCH (d:Doc {text: 'leaf 7'}) SET d.text = 'leaf seven'")
+    refreshed = (await ensure(GraphMapping(labels=("Doc",), text=("text",)))).generation
+    assert refreshed.origin == "refreshed"
+    assert refreshed.issues == made.issues
+
+
 async def test_text_too_long_for_a_sweep_splits_a_partition(db, ensure):
     mapping = await papers(db, topics=1, size=40)
     await alter(

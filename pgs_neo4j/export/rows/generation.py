@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 import numpy as np
 
 from pgs_neo4j.model import Generation, Origin
 from pgs_neo4j.text.shown import counted, one_line, percent, seconds
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)  # smallest, quartiles, largest
+_PLURAL = re.compile(r"(\w)s\b")  # the first one is the noun that is counted
 ORIGINS: dict[Origin, str] = {
     "cold": "from scratch",
     "seeded": "grown from the previous generation",
@@ -37,11 +41,19 @@ def generation_rows(generation: Generation) -> list[tuple[str, str]]:
         ("took", f"{seconds(sum(generation.seconds.values()))}: {steps}" if steps else "-"),
     ]
     if generation.issues:
-        listed = (
-            f"{count:,} {name.replace('_', ' ')}" for name, count in generation.issues.items()
-        )
-        rows.append(("noticed", ", ".join(listed)))
+        rows.append(("noticed", list_issues(generation.issues)))
     return rows
+
+
+def list_issues(issues: Mapping[str, int]) -> str:
+    """Return irregularities by name in words: ``1 self-loop, 3 nodes without text``."""
+    return ", ".join(_count_issue(name, count) for name, count in issues.items())
+
+
+def _count_issue(name: str, count: int) -> str:
+    many = name.replace("_", " ").replace("self loops", "self-loops")
+    one = _PLURAL.sub(r"\1", many, count=1)
+    return counted(count, one, many)
 
 
 def _documents(generation: Generation) -> list[tuple[str, str]]:

@@ -150,6 +150,10 @@ def _counted(dimensions: NDArray[np.int64]) -> dict[int, int]:
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))
 
 
+TORN = "partitions_in_pieces"
+"""Partitions with nodes that nothing within them connects: what cannot be seen of a view."""
+
+
 def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:
     """Count all irregularities; omit zeros."""
     source, target, weight = edges.source, edges.target, edges.weight

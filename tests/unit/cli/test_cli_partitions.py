@@ -95,7 +95,7 @@ def test_partitioned_is_told_with_its_origin_and_the_drift_before_it() -> None:
         "generation by leiden-louvain, 2.5 s",
         "modularity 0.712, the largest holds 45 % of the nodes, 50 are pooled",
         "drift 2 %: 2 nodes added",
-        "noticed: 12 isolated nodes, 1,500 self loops",
+        "noticed: 12 isolated nodes, 1,500 self-loops",
     ]
     first = describe(Partitioning(generation(origin="cold"), (), reused=False, seconds=2.5))
     assert first[0].endswith("from scratch by leiden-louvain, 2.5 s")

@@ -45,7 +45,7 @@ def test_the_report_says_every_figure_and_a_plain_generation_is_plain() -> None:
         "conductance": "0.0525 on average",
         "hierarchy": "4 units above the partitions, then 1 unit",
         "took": "2 min 12 s: scan 1.5 s, communities 2 min 10 s, clean up 0.0 s",
-        "noticed": "12 isolated nodes, 1,500 self loops",
+        "noticed": "12 isolated nodes, 1,500 self-loops",
     }
     made = replace(
         MADE, origin="cold", pooled_nodes=0, pools=0, split=0, merged=0, levels=(), issues={}
@@ -56,6 +56,10 @@ def test_the_report_says_every_figure_and_a_plain_generation_is_plain() -> None:
     assert rows["limits"] == "every community was within them"
     assert rows["hierarchy"] == "none above the partitions"
     assert "noticed" not in rows
+    torn = {"parallel_relationships": 1, "nodes_without_text": 1, "partitions_in_pieces": 2}
+    assert told(replace(made, issues=torn))["noticed"] == (
+        "1 parallel relationship, 1 node without text, 2 partitions in pieces"
+    )
     assert told(replace(made, origin="refreshed"))["made"].endswith("refreshed where texts changed")
 
 

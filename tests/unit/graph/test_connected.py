@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.graph.bounds import Limits, sizes_of
-from pgs_neo4j.graph.connected import components, connect
+from pgs_neo4j.graph.connected import components, connect, count_pieces
 from pgs_neo4j.graph.csr import Edges, undirected
 from pgs_neo4j.graph.limits import apply_limits
 from tests.unit.graph.conftest import clique_pairs, graph
@@ -113,3 +113,9 @@ def test_the_order_of_edges_and_the_numbers_of_labels_decide_nothing() -> None:
     )
     same = connect(edges, labels, tokens, limits)
     assert connect(other, 100 - labels, tokens, limits).tolist() == same.tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pieces_are_counted_by_part(seed: int) -> None:
+    edges, labels = random_graph(seed)
+    assert count_pieces(edges, labels).tolist() == pieces_of(edges, labels)

@@ -88,7 +88,7 @@ async def _partition(
 def describe(partitioning: Partitioning) -> list[str]:
     """Return a partitioning in a few lines."""
     from pgs_neo4j.cli.pages.drift_words import drifted
-    from pgs_neo4j.export.rows.generation import origin
+    from pgs_neo4j.export.rows.generation import list_issues, origin
 
     generation = partitioning.generation
     how = "unchanged, reused" if partitioning.reused else origin(generation)
@@ -109,10 +109,7 @@ def describe(partitioning: Partitioning) -> list[str]:
     if partitioning.drift is not None and not partitioning.reused:
         lines.append(drifted(partitioning.drift))
     if generation.issues:
-        listed = ", ".join(
-            f"{count:,} {name.replace('_', ' ')}" for name, count in generation.issues.items()
-        )
-        lines.append(f"noticed: {listed}")
+        lines.append(f"noticed: {list_issues(generation.issues)}")
     return lines
 
 

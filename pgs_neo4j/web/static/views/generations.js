@@ -75,6 +75,8 @@ function report(one) {
       ["Relationships", figure(one.relationship_count)],
       ["Sizes", one.sizes.length ? `${figure(Math.min(...one.sizes))} to ${counted(Math.max(...one.sizes), "node")}` : "–"],
       ["Pooled nodes", figure(one.pooled_nodes)],
+      ...(one.documents_together == null ? []
+        : [["Passages where most of their document is", `${figure(100 * one.documents_together)} %`]]),
       ["Modularity before limits", figure(one.raw_modularity, 3)],
       ["Levels above", one.levels.map((/** @type {number} */ units) => figure(units)).join(", ") || "none"],
       ["Embeddings", one.embedder ? `${one.embedder}, ${figure(one.dimensions)} dimensions` : "none"],
