@@ -80,7 +80,7 @@ async def test_the_map_is_drawn_again_for_a_run_of_another_generation(
     scripted.answers["/api/graphs/papers"] = {**GRAPH, "generation": "g2"}
     scripted.answers["/api/runs/r000000000001"] = {**LIVE, "generation": "g2"}
     scripted.held[EVENTS].set()
-    await page.get_by_label("Map of 1 places").wait_for()
+    await page.get_by_label("Map of 1 place.").wait_for()
     assert scripted.seen[MAP] == 2
 
 
