@@ -63,8 +63,9 @@ class Endpoint:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--thorough``."""
+    """Add ``--thorough`` and ``--histories``."""
     parser.addoption("--thorough", action="store_true", help="also run the tests that take long")
+    parser.addoption("--histories", type=int, help="how many random histories each test has")
 
 
 def pytest_configure(config: pytest.Config) -> None:

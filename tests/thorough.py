@@ -2,7 +2,8 @@
 
 Mark a test ``@pytest.mark.thorough`` if it needs a browser, kills processes by the dozen, or takes
 many seconds for what a shorter test shows as well. Where only the number of tries differs, keep
-the test and choose the number with ``tries``.
+the test and choose the number with ``tries``, or with ``histories`` where chance says what happens.
+``pytest --histories 500 tests/integration/test_spending.py`` lives through 500 of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import pytest
 
 VARIABLE = "PGS_TEST_THOROUGH"
+HISTORIES = "PGS_TEST_HISTORIES"
 
 
 def enable(config: pytest.Config) -> None:
@@ -19,11 +21,18 @@ def enable(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: takes long; runs with --thorough only")
     if config.getoption("--thorough"):
         os.environ[VARIABLE] = "1"
+    if number := config.getoption("--histories"):
+        os.environ[HISTORIES] = str(number)
 
 
 def tries(default: int, thorough: int) -> int:
     """Return how often to try something: ``thorough`` times with ``--thorough``."""
     return thorough if VARIABLE in os.environ else default
+
+
+def histories(default: int, thorough: int) -> range:
+    """Return the seeds of random histories: as many as ``--histories`` says, else as ``tries``."""
+    return range(int(os.environ.get(HISTORIES, "0")) or tries(default, thorough))
 
 
 def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:

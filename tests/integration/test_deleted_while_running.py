@@ -26,7 +26,7 @@ from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import KNOBS, answering, engine_on
 from tests.graphs import count
-from tests.thorough import tries
+from tests.thorough import histories
 from tests.waiting import until
 
 SECRET = "Marie Curie hid seven grams of radium under the laboratory stairs."
@@ -268,7 +268,7 @@ async def test_random_histories_leave_no_deleted_sentence(
 ) -> None:
     """Runs, searches, and partitionings are overtaken by a deletion at any of their calls."""
     met = 0
-    for seed in range(tries(4, 40)):
+    for seed in histories(4, thorough=40):
         random = Random(seed)
         sentence = " ".join(random.choice(WORDS) for _ in range(12)).capitalize() + "."
         (tmp_path / "hidden.md").write_text(f"{sentence} {random.choice(('', SEINE))}\n")

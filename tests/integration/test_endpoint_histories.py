@@ -11,9 +11,9 @@ from pgs_neo4j.database.connection import Database
 from tests.conftest import Endpoint
 from tests.fakes.openai_server import FakeOpenAI
 from tests.reading import HISTORY_CLAUSES, MOST_REFUSED, SIZE, add_papers, try_history
-from tests.thorough import tries
+from tests.thorough import histories
 
-SEEDS = range(tries(30, thorough=200))
+SEEDS = histories(30, thorough=200)
 
 
 @pytest.mark.usefixtures("no_waits")

@@ -27,6 +27,7 @@ from tests.engines import KNOBS, with_model
 from tests.fakes.openai_server import Answer, FakeOpenAI, Vectors, contract_answer
 from tests.graphs import papers
 from tests.in_process import in_process, serving_of
+from tests.thorough import histories
 
 PRICE, WRITTEN = 2.0, 8.0
 """Of a million tokens read, and written."""
@@ -255,13 +256,7 @@ async def test_no_embedder_is_asked_for_who_has_nothing_left(
         assert (await at.billed("rich"))[day] == pytest.approx(at.books.on(day), rel=1e-9)
 
 
-HISTORIES = [
-    *range(3),
-    *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(3, 12)),
-]
-
-
-@pytest.mark.parametrize("seed", HISTORIES)
+@pytest.mark.parametrize("seed", histories(3, thorough=12))
 async def test_no_day_of_a_tenant_costs_more_than_its_limit(
     endpoint: Endpoint, db: Database, clock: type[Clock], seed: int
 ) -> None:
