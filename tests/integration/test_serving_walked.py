@@ -70,6 +70,7 @@ async def vault(server: Served, pgs: PGS, db: Database) -> dict[str, Any]:
         **{"job": job["record"], "live": job["job"], "upload": sent.json()["id"]},
         **{"before": generation, "after": generation, "session": f"ann / {SESSION}"},
         **{"kind": "json", "id": NAME, "question": "Why?", "q": "why"},
+        **{"table": "findings", "form": "csv"},
     }  # fmt: skip
 
 

@@ -29,11 +29,8 @@ def scale(scores: Mapping[T, float]) -> dict[T, float]:
     least, most = min(scores.values()), max(scores.values())
     if most <= least:
         return dict.fromkeys(scores, 1.0)
-    worst = 1 / len(scores)
-    return {
-        item: worst + (1 - worst) * (score - least) / (most - least)
-        for item, score in scores.items()
-    }
+    span = 1 - 1 / len(scores)  # downwards from 1, which rounding then cannot exceed
+    return {item: 1 - span * (most - score) / (most - least) for item, score in scores.items()}
 
 
 def add_weighted(paths: Iterable[tuple[Mapping[T, float], float]]) -> dict[T, float]:
