@@ -10,7 +10,8 @@ import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 from pgs_neo4j.errors import InputFileError, LocalServerError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.local import config_files, credentials, java, launch, memory, process
+from pgs_neo4j.local.lockfile import Release
 from pgs_neo4j.local.locks import hold_lock, raise_if_cancelled
 from pgs_neo4j.local.options import (
     LocalOptions,
@@ -97,22 +99,13 @@ def _import(
     cancelled: threading.Event,
 ) -> ImportResult:
     paths = paths_of(options)
-    claim(paths)
-    with (
-        hold_lock(paths.lock, "using the local server's data directory", cancelled),
-        translate_disk_errors(paths),
-    ):
-        release = choose_release(paths, options)
-        runtime = java.find_java(options.java_home, release.java)
-        jars = launch.fetch(release, paths, options, report, cancelled)
-        if not overwrite:
-            refuse_to_replace(paths)
+    with holding_store(paths, options, overwrite, report, cancelled) as (release, java_path, jars):
         stopped = stop_locked(paths, 60.0)
         size = memory.plan_memory(options)
         try:
             prepare_staging(paths, config_files.neo4j_conf(0, size))
             command = [
-                *config_files.admin_command(runtime.executable, jars, size.heap_mb),
+                *config_files.admin_command(java_path, jars, size.heap_mb),
                 *("database", "import", "full", DATABASE, "--overwrite-destination"),
                 f"--report-file={paths.logs / 'import.report'}",
                 *arguments,
@@ -129,6 +122,31 @@ def _import(
         properties=counts.get("properties", 0),
         stopped_server=stopped,
     )
+
+
+@contextmanager
+def holding_store(
+    paths: LocalPaths,
+    options: LocalOptions,
+    overwrite: bool,
+    report: OnEvent,
+    cancelled: threading.Event,
+) -> Iterator[tuple[Release, Path, Path]]:
+    """Hold the data directory, and yield the release, its Java, and its jars.
+
+    Raises UsageError if the database may hold data and ``overwrite`` is not set.
+    """
+    claim(paths)
+    with (
+        hold_lock(paths.lock, "using the local server's data directory", cancelled),
+        translate_disk_errors(paths),
+    ):
+        release = choose_release(paths, options)
+        runtime = java.find_java(options.java_home, release.java)
+        jars = launch.fetch(release, paths, options, report, cancelled)
+        if not overwrite:
+            refuse_to_replace(paths)
+        yield release, runtime.executable, jars
 
 
 def refuse_to_replace(paths: LocalPaths) -> None:

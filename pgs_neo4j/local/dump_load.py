@@ -14,23 +14,20 @@ from pathlib import Path
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
-from pgs_neo4j.local import config_files, java, launch, memory
+from pgs_neo4j.local import config_files, memory
 from pgs_neo4j.local.bulk_import import (
     DATABASE,
     OnLine,
+    holding_store,
     prepare_staging,
     put_in_place,
     refuse_to_replace,
     run_admin,
 )
-from pgs_neo4j.local.locks import hold_lock
 from pgs_neo4j.local.options import (
     LocalOptions,
     LocalPaths,
-    choose_release,
-    claim,
     paths_of,
-    translate_disk_errors,
 )
 from pgs_neo4j.local.server import stop_locked
 from pgs_neo4j.local.threads import deliver_events, in_thread
@@ -101,18 +98,9 @@ def _load(
     dump = dump.expanduser().absolute()
     check_dump(dump)
     paths = paths_of(options)
-    claim(paths)
-    with (
-        hold_lock(paths.lock, "using the local server's data directory", cancelled),
-        translate_disk_errors(paths),
-    ):
-        release = choose_release(paths, options)
-        runtime = java.find_java(options.java_home, release.java)
-        jars = launch.fetch(release, paths, options, report, cancelled)
-        if not overwrite:
-            refuse_to_replace(paths)
+    with holding_store(paths, options, overwrite, report, cancelled) as (release, java_path, jars):
         size = memory.plan_memory(options)
-        admin = config_files.admin_command(runtime.executable, jars, size.heap_mb)
+        admin = config_files.admin_command(java_path, jars, size.heap_mb)
         try:
             prepare_staging(paths, config_files.neo4j_conf(0, size))
             source = _name_for_loader(paths, dump)
