@@ -65,7 +65,11 @@ class Endpoint:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--thorough`` and ``--histories``."""
     parser.addoption("--thorough", action="store_true", help="also run the tests that take long")
-    parser.addoption("--histories", type=int, help="how many random histories each test has")
+    parser.addoption(
+        "--histories",
+        type=thorough.check_seeds,
+        help="how many random histories each test has (500), or from which seed to which (41:60)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,7 +3,8 @@
 Mark a test ``@pytest.mark.thorough`` if it needs a browser, kills processes by the dozen, or takes
 many seconds for what a shorter test shows as well. Where only the number of tries differs, keep
 the test and choose the number with ``tries``, or with ``histories`` where chance says what happens.
-``pytest --histories 500 tests/integration/test_spending.py`` lives through 500 of them.
+``pytest --histories 500 tests/integration/test_spending.py`` lives through 500 of them, and
+``--histories 41:60`` through those of the seeds 41 to 59.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ def enable(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: takes long; runs with --thorough only")
     if config.getoption("--thorough"):
         os.environ[VARIABLE] = "1"
-    if number := config.getoption("--histories"):
-        os.environ[HISTORIES] = str(number)
+    if wanted := config.getoption("--histories"):
+        os.environ[HISTORIES] = wanted
 
 
 def tries(default: int, thorough: int) -> int:
@@ -31,8 +32,28 @@ def tries(default: int, thorough: int) -> int:
 
 
 def histories(default: int, thorough: int) -> range:
-    """Return the seeds of random histories: as many as ``--histories`` says, else as ``tries``."""
-    return range(int(os.environ.get(HISTORIES, "0")) or tries(default, thorough))
+    """Return the seeds of random histories: those of ``--histories``, else as many as ``tries``."""
+    if HISTORIES in os.environ:
+        return parse_seeds(os.environ[HISTORIES])
+    return range(tries(default, thorough))
+
+
+def check_seeds(text: str) -> str:
+    """Return the value of ``--histories`` as it is, since workers get it as text.
+
+    Raises ValueError.
+    """
+    parse_seeds(text)
+    return text
+
+
+def parse_seeds(text: str) -> range:
+    """Return the seeds that ``500`` (from 0 up) or ``41:60`` stands for. Raises ValueError."""
+    first, colon, end = text.partition(":")
+    seeds = range(int(first), int(end)) if colon else range(int(first))
+    if not seeds or seeds.start < 0:
+        raise ValueError(f"{text} names no history")
+    return seeds
 
 
 def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
