@@ -34,6 +34,7 @@
     │   ├── DatabaseHaltedError     the database stopped, as on a full disk, until it is restarted
     │   ├── DatabaseVersionError
     │   ├── QueryError              a statement was refused
+    │   │   └── GraphChangedError   another program deletes what statements read
     │   ├── StoredDataError         another program changed what pgs stored
     │   ├── RunLostError            a run was deleted or taken over by another process
     │   ├── TextDeletedError        documents were deleted whose text was to be written
@@ -226,6 +227,13 @@ class DatabaseVersionError(DatabaseError):
 
 class QueryError(DatabaseError):
     """The database refused a statement."""
+
+
+class GraphChangedError(QueryError):
+    """A statement was repeated, and each time something was deleted that it had just read.
+
+    Nothing is wrong with it: the same request succeeds once the other program is done.
+    """
 
 
 class StoredDataError(DatabaseError):

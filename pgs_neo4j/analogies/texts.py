@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from uuid import uuid4
 
 from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.analogies.skeletons import SYSTEM
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.llm.protocol import is_signed, reply_signature
 from pgs_neo4j.model import Node, PromptNode
 from pgs_neo4j.sweeping.pieces import cut_node
@@ -37,6 +39,10 @@ async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText
 
     That order depends on nothing but the texts and the model.
     """
+    return await repeat_disturbed(partial(_read_texts, order, tools))
+
+
+async def _read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText]:
     mapping, seed = order.mapping, _seed(order, tools)
     texts: list[GraphText] = []
     async for row in tools.db.stream(

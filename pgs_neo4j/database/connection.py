@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -21,18 +22,21 @@ from neo4j import (
     AsyncManagedTransaction,
     AsyncResult,
     AsyncSession,
+    Record,
 )
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from pgs_neo4j.database import queries, room
 from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.driver_errors import is_out_of_memory, translate_errors
+from pgs_neo4j.database.driver_errors import is_deleted, is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
 from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.database.typed_columns import check_rows
 from pgs_neo4j.database.version import read_server
+from pgs_neo4j.errors import StoredDataError
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
@@ -69,20 +73,28 @@ class Database:
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
 
-        Retried on transient faults within the deadline. Raises StoredDataError if what this package
-        stored is not what its header says.
+        Retried within the deadline on transient faults, and a few times if something is deleted
+        that it has found. Raises StoredDataError if what this package stored is not what its header
+        says.
         """
         query.check(params, ("read",))
         with self._span(query.name):
             rows = await self._managed(query, params)
-            check_rows(query, rows)
+            try:
+                check_rows(query, rows)
+            except StoredDataError:
+                # What is deleted after a statement has found it has no properties, and no error
+                # says so. What is damaged is still damaged when it is read again.
+                rows = await self._managed(query, params)
+                check_rows(query, rows)
             return rows
 
     async def write(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a write statement, run in one transaction.
 
-        Retried on transient faults, and when the acknowledgement of a commit was lost.
-        So every write statement must be harmless to repeat.
+        Retried on transient faults, when the acknowledgement of a commit was lost, and a few times
+        if something is deleted that it has found. So every write statement must be harmless to
+        repeat.
         """
         query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
@@ -144,20 +156,25 @@ class Database:
     ) -> AsyncIterator[Row]:
         """Yield the rows of a read statement as they arrive.
 
-        The deadline applies to each fetch. Never retried, because the caller has seen rows.
+        The deadline applies to each fetch. Not retried once the caller has seen a row: if something
+        is deleted then that it has found, it raises GraphChangedError, and the caller begins again.
         """
         query.check(params, ("read",))
         with self._span(query.name), self._translate_errors():
             async with self._session("read", fetch) as session:
-                async with asyncio.timeout(self.timeout_s):
-                    result = await session.run(query.text, sent(params))
-                rows = aiter(result)
-                while True:
+
+                async def begin() -> tuple[AsyncIterator[Record], Record | None]:
+                    async with asyncio.timeout(self.timeout_s):
+                        result = await session.run(query.text, sent(params))
+                    rows = aiter(result)
+                    async with asyncio.timeout(self.timeout_s):
+                        return rows, await anext(rows, None)
+
+                rows, record = await repeat_disturbed(begin)
+                while record is not None:
+                    yield dict(record)
                     async with asyncio.timeout(self.timeout_s):
                         record = await anext(rows, None)
-                    if record is None:
-                        return
-                    yield dict(record)
 
     async def call(
         self,
@@ -171,6 +188,8 @@ class Database:
         """Return columns and rows of a statement in an implicit transaction.
 
         Used for ``gds`` and batches. The server lists ``metadata`` with it; ``name`` is its span's.
+        What only reads, as a projection does, is repeated a few times if something is deleted that
+        it has found. A batch is not: it deletes or sets properties, which deletions do not disturb.
         """
         if access == "write":
             self.require_room(room.BULK_MB)
@@ -179,8 +198,12 @@ class Database:
                 asyncio.timeout(timeout_s or self.timeout_s),
                 self._session(access) as session,
             ):
-                result = await session.run(neo4j.Query(text, metadata=metadata), sent(params))
-                return list(result.keys()), [dict(record) async for record in result]
+
+                async def run() -> tuple[list[str], list[Row]]:
+                    result = await session.run(neo4j.Query(text, metadata=metadata), sent(params))
+                    return list(result.keys()), [dict(record) async for record in result]
+
+                return await (repeat_disturbed(run) if access == "read" else run())
 
     async def fenced(self) -> Database:
         """Return this database for a writer that is about to read, whose writes are fenced.
@@ -250,7 +273,10 @@ class Database:
                         # A transaction of its own takes three round trips, and this takes one.
                         try:
                             return await read_once(session, query.text, params)
-                        except (Neo4jError, DriverError) as error:
+                        except Neo4jError as error:
+                            if not (error.is_retryable() or is_deleted(error)):
+                                raise
+                        except DriverError as error:
                             if not error.is_retryable():
                                 raise
                     run = session.execute_read if access == "read" else session.execute_write
@@ -395,10 +421,13 @@ async def compare_token(locked: AsyncResult, known: Known) -> None:
 async def run_to_commit(
     run: Callable[[Work[Result]], Awaitable[Result]], work: Work[Result]
 ) -> Result:
-    """Run a transaction until its commit is acknowledged: it must be harmless to repeat."""
+    """Run a transaction until its commit is acknowledged: it must be harmless to repeat.
+
+    It is repeated a few times as well if something is deleted that it has found.
+    """
     while True:
         try:
-            return await run(work)
+            return await repeat_disturbed(partial(run, work))
         except IncompleteCommit:
             await asyncio.sleep(LOST_S)
 

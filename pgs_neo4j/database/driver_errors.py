@@ -18,11 +18,20 @@ from pgs_neo4j.errors import (
     DatabaseMemoryError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
+    GraphChangedError,
     QueryError,
 )
 
 HALTED = ("has encountered a critical error", "No space left on device")
 """Stands in what a database says after it could not write a transaction."""
+
+DELETED = ("Unable to load NODE", "Unable to load RELATIONSHIP")
+"""Stands in what a database says if another transaction deleted what a statement had found.
+
+Neo4j 5.26 fails so when the statement sets or removes a label of that node, or creates a
+relationship of it. The properties of a deleted node read as null, and setting them does nothing. A
+procedure that fails so quotes the message within an error of its own.
+"""
 
 _CLOSED = "Driver closed"
 """What the driver says after its end; it has no error of its own for it."""
@@ -70,6 +79,15 @@ def is_halted(error: driver_errors.Neo4jError) -> bool:
     """Whether a database takes no transactions any more, since one could not be written."""
     told = error.message or ""
     return "TransactionLogError" in (error.code or "") or any(sign in told for sign in HALTED)
+
+
+def is_deleted(error: driver_errors.Neo4jError) -> bool:
+    """Whether another transaction deleted what a statement had found, so that it may be repeated.
+
+    The driver repeats none of it, because the code is the same for a statement that reads what it
+    deleted itself, which fails each time. Neo4j reads what is committed, without a snapshot.
+    """
+    return any(sign in (error.message or "") for sign in DELETED)
 
 
 def is_out_of_memory(error: driver_errors.Neo4jError) -> bool:
@@ -126,6 +144,11 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
         return DatabaseMemoryError(
             f"Neo4j at {uri} ran out of memory for this statement; raise "
             f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"
+        )
+    if is_deleted(error):
+        return GraphChangedError(
+            f"the graph in Neo4j at {uri} changed while it was read, again and again; ask again "
+            "when no other program deletes from it"
         )
     if "DatabaseNotFound" in code:
         return DatabaseError(f"{message} Set PGS_NEO4J_DATABASE to one that exists.")

@@ -25,6 +25,7 @@ from pgs_neo4j.errors import (
     DatabaseUnavailableError,
     GDSError,
     GDSMemoryError,
+    GraphChangedError,
     QueryError,
 )
 
@@ -120,7 +121,7 @@ async def run_supervised(
 
     Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
     the work at the server before it is raised here. Raises GDSError when GDS or its client refuses,
-    GDSMemoryError, DatabaseError.
+    GDSMemoryError, GraphChangedError, DatabaseError.
     """
     loop = asyncio.get_running_loop()
     call = Call(db, loop, owner)
@@ -134,6 +135,8 @@ async def run_supervised(
         return worker.result()
     except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
         await to_the_end(call.end(worker))
+        raise
+    except GraphChangedError:
         raise
     except QueryError as error:
         raise _refused(error) from error

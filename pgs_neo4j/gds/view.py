@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Row
-from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError
+from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError, GraphChangedError
 from pgs_neo4j.gds.catalog import drop_at_end, make_name, name_digest, project
 from pgs_neo4j.gds.client import GDS
 from pgs_neo4j.graph.csr import Edges
@@ -147,7 +147,7 @@ async def _project_directly(
             graph, count = await gds.run(work)
         except GDSMemoryError:
             raise
-        except GDSError:
+        except (GDSError, GraphChangedError):
             graph, count = None, -1  # for instance, a weight has just become a string
         # Nodes without a label are out of reach, and nodes may have come or gone.
         complete = count == node_count + (seeds.count if seeds else 0)

@@ -14,11 +14,13 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.ingest.batches import batches
@@ -83,7 +85,7 @@ async def load(
         relationships=len(file.relationships),
     )
     await _delete_abandoned(database, graph)
-    if await _is_loaded(database, file, graph, label):
+    if await repeat_disturbed(partial(_is_loaded, database, file, graph, label)):
         return replace(result, kept=len(file.nodes), unchanged=True)
     row = await _replace(database, file, graph, label, on_event)
     return replace(result, added=row["added"], kept=row["kept"], removed=row["removed"])

@@ -19,6 +19,7 @@ from pgs_neo4j.errors import (
     DatabaseUnavailableError,
     DeadlineError,
     FeedbackError,
+    GraphChangedError,
     GraphExistsError,
     IdempotencyError,
     ModelError,
@@ -76,6 +77,7 @@ STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (DatabaseUnavailableError, 503),
     (DatabaseAuthError, 503),
     (DatabaseTimeoutError, 504),
+    (GraphChangedError, 503),
     (DatabaseError, 502),
     (ModelError, 502),
 )
@@ -109,7 +111,7 @@ CHAT_CODES = {
     "budget": "insufficient_quota",
     "unknown_graph": "model_not_found",
 }
-TRIED_AGAIN = frozenset({"busy", "database_unavailable"})
+TRIED_AGAIN = frozenset({"busy", "database_unavailable", "graph_changed"})
 """Codes after which the same request may succeed soon."""
 
 

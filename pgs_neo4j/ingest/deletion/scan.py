@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.text.traces import SHORTEST, Traces
@@ -66,6 +68,10 @@ async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequen
 
     Raises DatabaseError.
     """
+    await repeat_disturbed(partial(_drop_live_texts, db, graph, traces, gone))
+
+
+async def _drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
     query = queries.get("ingest/deletion/read_live_texts")
     rows = db.stream(query, fetch=FETCHED, graph=graph, gone=[*gone])
     texts: list[str] = []
@@ -85,18 +91,27 @@ async def scan_remade(db: Database, traces: Traces) -> Scan:
 
     Raises DatabaseError.
     """
-    scan = Scan(traces)
     query = queries.get("ingest/deletion/scan_remade")
-    await _look_through(scan, db.stream(query, fetch=FETCHED, least=LEAST))
-    return scan
+
+    async def scan_all() -> Scan:
+        scan = Scan(traces)
+        await _look_through(scan, db.stream(query, fetch=FETCHED, least=LEAST))
+        return scan
+
+    return await repeat_disturbed(scan_all)
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
     """Return what holds traces: nodes, relationships, and full-text indexes.
 
     The time is that of reading all text once: 3 to 10 seconds for each 10 MB, much of it for
-    relationships, whose rows are many. Memory is that of one batch. Raises DatabaseError.
+    relationships, whose rows are many. Memory is that of one batch. It begins again if something is
+    deleted that it has found. Raises DatabaseError.
     """
+    return await repeat_disturbed(partial(_scan_database, db, graph, traces, on_event))
+
+
+async def _scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
     scan = Scan(traces, on_event)
     nodes = queries.get("ingest/deletion/scan_nodes")
     await _look_through(scan, db.stream(nodes, fetch=FETCHED, graph=graph, least=LEAST))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from graphdatascience.query_runner.query_mode import QueryMode
 
-from pgs_neo4j.errors import GDSError, GDSMemoryError, QueryError
+from pgs_neo4j.errors import GDSError, GDSMemoryError, GraphChangedError, QueryError
 from pgs_neo4j.gds import Owner
 from pgs_neo4j.gds.calls import MEMORY_SIGNS, current_call, run_supervised
 from pgs_neo4j.gds.runner import DatabaseRunner
@@ -43,6 +43,12 @@ async def test_another_refusal_is_an_error_of_gds() -> None:
     with pytest.raises(GDSError, match="no such property") as caught:
         await run_supervised(db, _raising(QueryError("no such property")))
     assert not isinstance(caught.value, GDSMemoryError)
+
+
+async def test_a_graph_that_changes_is_no_failure_of_gds() -> None:
+    db: Any = FakeDatabase()
+    with pytest.raises(GraphChangedError, match="ask again"):
+        await run_supervised(db, _raising(GraphChangedError("it changed; ask again")))
 
 
 def _raising(error: Exception) -> Any:

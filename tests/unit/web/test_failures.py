@@ -28,7 +28,8 @@ WORDS: dict[str, type[PGSError]] = {code_of(kind("x")): kind for kind in KINDS}
         (409, "graph_exists idempotency busy lease_lost stopped"),
         (422, "question unmatched_question no_text config usage"), (500, "pgs"),
         (502, "database_memory run_lost gds_missing model_rate_limit"),
-        (503, "wait database_unavailable database_auth"), (504, "deadline database_timeout"),
+        (503, "wait database_unavailable database_auth graph_changed"),
+        (504, "deadline database_timeout"),
     ],
 )  # fmt: skip
 def test_an_error_has_its_status_and_its_word(status: int, words: str) -> None:
