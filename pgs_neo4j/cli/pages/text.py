@@ -57,7 +57,7 @@ def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]
         break_long_words=False,
     ) or [""]
     first, *rest = (line.replace(_HELD, " ") for line in body)
-    return [f"{label:<{column}}{first}", *(f"{'':<{column}}{line}" for line in rest)]
+    return [f"{label:<{column - 1}} {first}", *(f"{'':<{column}}{line}" for line in rest)]
 
 
 def item(text: str, width: int) -> list[str]:

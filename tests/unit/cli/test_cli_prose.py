@@ -69,6 +69,7 @@ def test_lines_wrap_at_words_whatever_their_style_or_width() -> None:
     assert wrapped == "- one two three four\n  five six seven\nplain text that is\nlong\n"
     assert text.Wrapper(None).feed("no change  at all") == "no change  at all"
     assert text.labeled("Run", "x" * 50 + " end", 40) == [f"Run       {'x' * 50}", "          end"]
+    assert text.labeled("Partitions", "of it", 40) == ["Partitions of it"]
     assert all("x" * 90 in line for line in text.item("x" * 90, 40))
 
 
