@@ -124,6 +124,8 @@ async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, 
     check_texts(order, current.generation.node_count, current.generation.texts)
     ignored = describe_ignored(order.chosen, current.generation)
     outdated = "" if drift is None else _outdated(drift)
+    # What matches the question now is known only once the question has read the texts again.
+    current = replace(current, outdated=drift is not None and drift.changed)
     return current, "; ".join(filter(None, [outdated, ignored]))
 
 

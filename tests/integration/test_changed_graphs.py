@@ -63,6 +63,20 @@ async def test_texts_that_another_client_wrote_are_found_in_every_mode(
         assert keys(again)
 
 
+async def test_a_plan_of_a_changed_graph_does_not_say_that_nothing_matches(
+    endpoint: Endpoint, db: Database
+) -> None:
+    async with engine_on_papers(endpoint, db) as pgs:
+        await pgs.partition("papers")
+        plan = await pgs.plan("Tungsten?", graph="papers")
+        assert "no text in the graph matches" in plan.routing.note
+        await alter(db, CHANGES)
+        plan = await pgs.plan("Tungsten?", graph="papers")
+        assert "it may have changed since" in plan.routing.note
+        assert "no text in the graph matches" not in plan.routing.note
+        assert plan.partitions_note.startswith("the graph has changed")
+
+
 def _scores(found: Found, key: str) -> dict[str, float]:
     return next((dict(item.scores) for item in found.items if item.key == key), {})
 
