@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.database import queries
@@ -37,15 +37,40 @@ async def read_domains(db: Database, survey: Survey) -> tuple[Domain, ...]:
     together = [
         row["labels"] for label in labels for row in await db.read(by_label, label=label, scan=SCAN)
     ]
-    by_type = queries.get("survey/read_label_pairs")
     of_types: dict[str, list[str]] = {}
     for type_ in types:
-        for row in await db.read(by_type, type=type_, scan=SCAN):
-            ends = [*row["source"], *row["target"]]
+        for source, target in await _read_pairs(db, type_):
+            ends = [*source, *target]
             together.append(ends)
             of_types.setdefault(type_, []).extend(ends)
     counts = {sample.label: sample.count for sample in survey.labels}
     return group_labels(counts, together, of_types)
+
+
+async def read_types_between(
+    db: Database, labels: Collection[str], counts: Mapping[str, int]
+) -> set[str]:
+    """Return the types of relationships with both ends in ``labels``.
+
+    ``counts`` are the relationships of each type. A type with more than ``SCAN`` of them stays, as
+    those beyond may connect such nodes. Raises DatabaseError.
+    """
+    chosen = set(labels)
+    return {
+        type_
+        for type_, count in counts.items()
+        if count > SCAN
+        or any(
+            not chosen.isdisjoint(source) and not chosen.isdisjoint(target)
+            for source, target in await _read_pairs(db, type_)
+        )
+    }
+
+
+async def _read_pairs(db: Database, type_: str) -> list[tuple[list[str], list[str]]]:
+    """Return the labels at both ends of a type's first relationships, each combination once."""
+    rows = await db.read(queries.get("survey/read_label_pairs"), type=type_, scan=SCAN)
+    return [(row["source"], row["target"]) for row in rows]
 
 
 def group_labels(

@@ -11,6 +11,7 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
+from pgs_neo4j.survey.domains import read_types_between
 from pgs_neo4j.survey.shapes import count_shapes
 from pgs_neo4j.survey.values import (
     OUR_LABELS,
@@ -45,13 +46,17 @@ async def survey(
 ) -> Survey:
     """Count nodes and relationships and sample their properties.
 
-    Covers all labels and types unless some are named. Names that do not exist are ignored. The
-    sample is the same as long as the database does not change.
+    Covers all labels and types unless some are named. With ``labels`` alone, the types are those
+    between nodes of these labels. Names that do not exist are ignored. The sample is the same as
+    long as the database does not change.
     """
     counted = await _count(db)
     theirs, ours = _split_counts(counted.labels, OUR_LABELS)
     their_types, our_types = _split_counts(counted.types, OUR_TYPES)
     nodes = max(counted.nodes - sum(ours.values()), 0)
+    if labels and not relationship_types:
+        between = await read_types_between(db, labels, their_types)
+        their_types = {name: count for name, count in their_types.items() if name in between}
     if not labels and (unlabeled := nodes - sum(theirs.values())) > 0:
         theirs[""] = unlabeled
     rows = await db.read(queries.get("survey/read_unique_properties"))

@@ -292,3 +292,22 @@ async def test_domains_that_nothing_connects_are_proposed_apart(db: Database) ->
     assert shop.titles == ("Product.productName",)
     assert shop.title == "companyName"
     assert await validate(db, shop) == []
+
+
+async def test_chosen_labels_are_proposed_with_the_types_between_them_alone(db: Database) -> None:
+    await alter(
+        db,
+        "UNWIND range(1, 9) AS i "
+        "CREATE (:Person {name: 'Ann ' + i})-[:REVIEWED {summary: 'It is a slow film ' + i}]->"
+        "(:Movie {title: 'Rivers ' + i}), "
+        "(:Sensor {name: 'Gauge ' + i})-[:IN {weight: i}]->(:Room {name: 'Hall ' + i}), "
+        "(:Sensor {name: 'Dial ' + i})-[:SEEN_BY]->(:Person {name: 'Bob ' + i})",
+    )
+    chosen = ("Sensor", "Room")
+    found = await survey(db, chosen)
+    assert [one.type for one in found.relationship_types] == ["IN"]
+    assert propose(found, chosen).mapping.relationship_text is None
+    everything = await survey(db, chosen, ("REVIEWED",))
+    assert [one.type for one in everything.relationship_types] == ["REVIEWED"]
+    films = propose(await survey(db, ("Movie", "Person")), ("Movie", "Person")).mapping
+    assert films.relationship_text == "summary"
