@@ -18,6 +18,7 @@ from pgs_neo4j.survey.values import (
 )
 from pgs_neo4j.text.property_names import (
     KEY_WORDS,
+    NUMBER_WORDS,
     TITLE_WORDS,
     is_part,
     names_another,
@@ -60,6 +61,7 @@ MIN_DISTINCT_SHARE = 0.05  # of the nodes; below, a property enumerates a few va
 LEAST_DISTINCT = (0.0, 0.5, 0.5, 0.5, 0.9)
 MAX_TITLE_LENGTH = 200
 MIN_KEY_SHARE = 0.99
+IDENTIFYING_WORDS = (*KEY_WORDS, *NUMBER_WORDS)
 MIN_DIMENSIONS = 32  # of a list of numbers whose name does not say embedding
 
 
@@ -115,7 +117,7 @@ def is_key(sample: LabelSample, candidate: NodeProperty) -> bool:
     if candidate.unique:
         return True
     return (
-        rank_name(candidate.name, KEY_WORDS) is not None
+        rank_name(candidate.name, IDENTIFYING_WORDS) is not None
         and candidate.types in (("INTEGER",), ("STRING",))
         and candidate.distinct == candidate.nodes
         and sample.share(candidate) >= MIN_KEY_SHARE
@@ -160,10 +162,11 @@ def choose_key(sample: LabelSample) -> NodeProperty | None:
     found = [item for item in sample.properties if is_key(sample, item)]
 
     def order(item: NodeProperty) -> tuple[bool, bool, int, str]:
-        place = rank_name(item.name, KEY_WORDS)
+        place = rank_name(item.name, IDENTIFYING_WORDS)
         before = split_words(item.name)[:-1]
         own = not before or is_part(before, sample.label)
-        return not item.unique, not own, len(KEY_WORDS) if place is None else place, item.name
+        last = len(IDENTIFYING_WORDS)
+        return not item.unique, not own, last if place is None else place, item.name
 
     return min(found, key=order, default=None)
 

@@ -7,6 +7,7 @@ words before them say whose: a ``shipName`` on an order is not the name of the o
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # Best first: if two properties cover as many nodes, the earlier word wins.
 TITLE_WORDS = (
@@ -25,10 +26,17 @@ TITLE_WORDS = (
     "handle",
     "surname",
     "lastname",
+    "nachname",
+    "familienname",
+    "apellido",
+    "apellidos",
+    "cognome",
     "titel",
     "titre",
     "titulo",
+    "titolo",
     "nom",
+    "nome",
     "nombre",
     "naam",
     "bezeichnung",
@@ -81,6 +89,8 @@ TEXT_WORDS = (
     "contenu",
 )
 KEY_WORDS = ("id", "uuid", "guid", "key", "identifier", "uri", "iri", "doi", "isbn", "slug", "code")
+NUMBER_WORDS = ("number", "no", "nr", "num", "serial", "sku", "accession", "codigo", "kennung")
+"""Words of keys that may also number lines or places, so only unique values in a graph decide."""
 
 # Before a title word: of the node itself, of the thing that it stands for, and of something else.
 _OWN_WORDS = """
@@ -118,17 +128,21 @@ _ENTITY = frozenset(_ENTITY_WORDS.split())
 _FOREIGN = frozenset(_FOREIGN_WORDS.split())
 _OTHER = frozenset(_OTHER_WORDS.split())
 _PERSONAL = frozenset(("last", "family", "sur"))
-_FAMILY = frozenset(("surname", "lastname"))
+_FAMILY = frozenset(
+    ("surname", "lastname", "nachname", "familienname", "apellido", "apellidos", "cognome")
+)
 
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
 
 
 def split_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case.
+    """Return the words of a name in lower case, without accents.
 
     ``displayName`` and ``display_name`` have two.
     """
-    return tuple(word.lower() for word in _WORD.findall(name[:200]))
+    letters = unicodedata.normalize("NFKD", name[:200])
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return tuple(word.lower() for word in _WORD.findall(plain))
 
 
 def rank_name(name: str, vocabulary: tuple[str, ...]) -> int | None:

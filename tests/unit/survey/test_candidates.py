@@ -14,7 +14,8 @@ def test_names_fall_into_words_and_only_the_end_says_what_it_is():
     for called, parts in {
         "displayName": ("display", "name"),
         "HTTPBody_text2": ("http", "body", "text"),
-        "titre-français": ("titre", "français"),
+        "titre-français": ("titre", "francais"),
+        "Título": ("titulo",),
         "": (),
         "`'\"": (),
     }.items():

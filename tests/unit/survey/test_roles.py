@@ -66,6 +66,13 @@ EMPLOYEE = label(
         (label("Movie", number("imdbId", 1, 9), number("movieId", 1, 9)), None, [], "movieId"),
         (label("Entity", shaped("status_description", "word")), None, [], None),
         (label("Entity", shaped("description", "code")), None, [], None),
+        (label("Libro", name("título"), text("descripción")), "título", ["título", "descripción"],
+         None),
+        (label("Person", name("vorname"), name("nachname"), name("pers_nr")), "nachname",
+         ["nachname"], "pers_nr"),
+        (label("Sensor", name("serial_no"), shaped("status", "word")), None, [], "serial_no"),
+        (label("Flight", name("number"), name("flightId")), None, [], "flightId"),
+        (label("Line", replace(name("number"), distinct=99)), None, [], None),
         (label("Page", text("source", length=900.0)), None, ["source"], None),
     ],
 )  # fmt: skip
