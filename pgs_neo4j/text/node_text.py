@@ -6,6 +6,7 @@ Statements return a fact as a map behind the properties, which cannot be maps.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ TITLE_LENGTH = 100
 NAME_LENGTH = 80  # characters of a relationship's type, and of its name
 VECTOR = 32  # whole numbers from which on a list is taken for a vector
 HEAD = 2000  # characters in which the first line is looked for
+_HANDLE = re.compile(r"\d+:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+")
 
 
 def joined_text(values: Iterable[Any]) -> str:
@@ -88,20 +90,28 @@ def node(
 ) -> Node:
     """Return a node for sweeps and searches, from a query's columns.
 
-    The title falls back to the text's first line, then to the key, then to the label. The key falls
-    back to the element id, which is valid in this run only.
+    The title falls back to the text's first line, then to the key, then to the label and a number.
+    The key falls back to the element id, which is valid in this run only.
     """
     own_key = _stripped(key)
     label = labels[0] if labels else "node"
+    # All nodes of a database share the rest of their element ids, so it tells nothing apart, and
+    # readers would take its parts for words.
+    number = element_id.rpartition(":")[2]
     return Node(
         rank=rank,
         element_id=element_id,
         key=own_key or element_id,
-        title=title_of(title, text, key, label) or f"{label} {element_id}",
+        title=title_of(title, text, key, label) or f"{label} {number}",
         text=joined_text(text),
         labels=tuple(labels),
         facts=_facts(text),
     )
+
+
+def is_handle(key: str) -> bool:
+    """Whether a key is the database's element id, which stands for a key where there is none."""
+    return _HANDLE.fullmatch(key) is not None
 
 
 def _facts(text: Sequence[Any]) -> tuple[Fact, ...]:

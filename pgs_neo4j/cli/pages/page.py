@@ -10,6 +10,7 @@ from pgs_neo4j.cli.pages.text import labeled, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import distinct, name_of
+from pgs_neo4j.text.node_text import is_handle
 from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.shown import counted, money, one_line, partition_names
 
@@ -173,7 +174,9 @@ def _notes(answer: Answer) -> list[str]:
 def _title(citation: Citation, room: int) -> str:
     if not citation.valid:
         return f"(invalid: {wording.invalid_words(citation.partition)})"
-    key = one_line(citation.node or "", LONGEST_KEY)
+    # An element id is no key of the graph, and cut to fit it would lead nowhere.
+    node = "" if is_handle(citation.node or "") else citation.node or ""
+    key = one_line(node, LONGEST_KEY)
     title = one_line(citation.title or "") or key or "(untitled)"
     label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
     # The labels give way first: only the key leads to the node.

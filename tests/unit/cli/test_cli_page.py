@@ -60,6 +60,8 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(
         ((), "p-17", 80, "Ada (p-17)"),
         (("Person",), None, 80, "Ada (Person)"),
         (("L" * 30,), "p-17", 40, "Ada (p-17)"),
+        # The database's own id is no key: cut to this width, it would lead nowhere.
+        (("Person",), "4:27e53abd-21a8-40a1-88b5-a1c060e06138:8150", 120, "Ada (Person)"),
     ],
 )
 def test_sources_tell_nodes_of_one_title_apart_by_labels_and_key(

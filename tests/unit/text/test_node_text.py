@@ -81,7 +81,7 @@ def test_a_node_has_its_own_title_text_and_key() -> None:
 def test_the_title_falls_back_to_text_then_key_then_label() -> None:
     assert made_of(text=("First line.\nSecond.",), key="k").title == "First line."
     assert made_of(key="k").title == "k"
-    assert made_of().title == "Note 4:x:7"
+    assert made_of().title == "Note 7"  # what all element ids share would look like words
     assert made_of().key == "4:x:7"
 
 
