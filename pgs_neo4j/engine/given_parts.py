@@ -13,6 +13,7 @@ from numbers import Real
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.own_models import describe_fault
+from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.shown import one_line
 
 PAGE = "'pgs help extending' has an example"
@@ -62,7 +63,9 @@ _TEXT = Property("a text that is not empty", _is_text)
 _TRUTH = Property("True or False", lambda value: isinstance(value, bool))
 _LENGTH = Property("a whole number from 1, or None", _is_length)
 _NUMBER = Property("a number, or None", _is_number)
-_ANY = Property("anything", lambda _: True)
+_SCHEMA = Property(
+    "an EntitySchema, or None", lambda value: value is None or isinstance(value, EntitySchema)
+)
 
 _CALL = ("prompt", "max_tokens=", "effort=")
 MODEL = GivenKind(
@@ -85,7 +88,7 @@ PARTS: Mapping[str, GivenKind] = {
     "chunker": GivenKind("a chunker", _SIGNED, {"divide": ("document",)}, coroutines=("divide",)),
     "extractor": GivenKind(
         "an extractor",
-        _SIGNED | {"schema": _ANY},
+        _SIGNED | {"schema": _SCHEMA, "free": _TRUTH, "shares": _TRUTH, "sure": _TRUTH},
         {"extract": ("chunks",), "forecast": ("chunks",)},
         coroutines=("extract", "forecast"),
     ),

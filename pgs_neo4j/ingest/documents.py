@@ -13,12 +13,14 @@ from pgs_neo4j.errors import InputFileError, ModelError, StoppedError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.order import Chunker, Extractor, IngestOrder
 from pgs_neo4j.ingest.read.empty import EmptyDocumentError
+from pgs_neo4j.ingest.read.text import normalize
 from pgs_neo4j.ingest.sources.find import Sources
+from pgs_neo4j.ingest.sources.loader import FileLoader, check_id
 from pgs_neo4j.ingest.sources.roots import folder_of, root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.unread import bound_unread
 from pgs_neo4j.ingest.wanted import Basis, WantedChunk, WantedDocument
-from pgs_neo4j.llm.own_models import await_ends, said_by
+from pgs_neo4j.llm.own_models import await_ends, checked_documents, said_by
 from pgs_neo4j.model.documents import (
     Chunk,
     DocumentLoader,
@@ -169,14 +171,18 @@ class _Comparing:
         unseen = self.comparison.unseen.pop(source.id, {})
         # A document that its file has no more is missing, which says more than that it is empty.
         empty = source.id not in unseen
-        failed = 0
+        failed, seen = 0, set[str]()
+        built_in = isinstance(self.loader, FileLoader)
         try:
-            with said_by(type(self.loader).__name__, "loader"):
-                async for loaded in self.loader.load(source):
+            name = type(self.loader).__name__
+            with said_by(name, "loader"):
+                loading: object = self.loader.load(source)
+            async with aclosing(checked_documents(name, source.id, loading)) as documents:
+                async for loaded in documents:
                     empty = False
                     unseen.pop(loaded.id, None)
                     if isinstance(loaded, LoadedDocument):
-                        yield loaded
+                        yield loaded if built_in else self._checked(name, loaded, seen)
                     else:
                         failed += 1
                         self.comparison.fail(loaded.id, loaded.reason)
@@ -189,6 +195,20 @@ class _Comparing:
             self.comparison.missing.update(unseen)
             if empty:
                 self.comparison.outcomes.append(DocumentOutcome(id=source.id, state="empty"))
+
+    def _checked(self, loader: str, loaded: LoadedDocument, seen: set[str]) -> LoadedDocument:
+        """Return a document of a loader that people have written, as a built-in one returns it.
+
+        ``seen`` are the ids of its source so far. Raises InputFileError.
+        """
+        check_id(loaded.id)
+        if loaded.id in seen:
+            raise InputFileError(
+                f"the loader {loader} yielded {loaded.id} twice; let the ids of documents of one "
+                "source differ in what follows the '#'"
+            )
+        seen.add(loaded.id)
+        return normalize_loaded(loader, loaded)
 
     async def _compared(
         self, loaded: LoadedDocument, by_hash: Mapping[str, list[str]], roots: tuple[str, ...]
@@ -265,6 +285,22 @@ class _Comparing:
         if known is not None and known.signature == self.signature:
             told += (one for one in known.told if one not in told and self._narrows(one))
         return [(self.signature, one) for one in told]
+
+
+def normalize_loaded(loader: str, loaded: LoadedDocument) -> LoadedDocument:
+    """Return a document whose text has its normal form, in which the built-in readers write it.
+
+    Raises InputFileError if that would move the places that come with the text.
+    """
+    text, plain = loaded.text, normalize(loaded.text.text)
+    if plain == text.text:
+        return loaded
+    if len(plain) != len(text.text) and (text.page_starts or text.outline or text.given):
+        raise InputFileError(
+            f"the loader {loader} counted places in a text that is not normalized; pass the text "
+            "through normalize of pgs_neo4j.ingest.read.text first, then count"
+        )
+    return replace(loaded, text=replace(text, text=plain))
 
 
 def narrows(schema: EntitySchema, told: str, schemas: Mapping[str, EntitySchema]) -> bool:

@@ -24,14 +24,16 @@ from pgs_neo4j.ingest.fold.judgments import mates_of
 from pgs_neo4j.ingest.fold.resolution import Resolution, VariantResolver
 from pgs_neo4j.ingest.fold.rulings import rulings_in_force
 from pgs_neo4j.ingest.names.renewal import read_judgments, read_rulings
-from pgs_neo4j.ingest.order import IngestOrder, IngestTools
+from pgs_neo4j.ingest.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.ingest.pipeline import group_documents
 from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.ingest.transactions.parts import join_outcomes, read_former
 from pgs_neo4j.ingest.wanted import WantedDocument
+from pgs_neo4j.llm.own_models import await_forecast, said_by
 from pgs_neo4j.llm.protocol import LLM, Embedder, Named
 from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import PlannedCalls
+from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.model.ingest import (
     DescriptionForecast,
     DivisionForecast,
@@ -121,6 +123,14 @@ async def plan_ingest(
     )
 
 
+async def _forecast_calls(extractor: Extractor, chunks: Sequence[Chunk]) -> ExtractionForecast:
+    """Return the calls for some chunks. Raises ModelError if an own extractor fails."""
+    name = type(extractor).__name__
+    with said_by(name, "extractor"):
+        forecasting: object = extractor.forecast(chunks)
+    return await await_forecast(name, forecasting)
+
+
 async def _add(
     order: IngestOrder,
     tools: IngestTools,
@@ -133,7 +143,7 @@ async def _add(
     known = forecast.known | (await read_known(order, tools, group, stored)).keys()
     settled = [document.settle(known) for document in group]
     for chunks in prompt_groups(settled, known, tools.extractor):
-        forecast.calls += await tools.extractor.forecast([one.chunk for one in chunks])
+        forecast.calls += await _forecast_calls(tools.extractor, [one.chunk for one in chunks])
     missing = {chunk.extraction_key for one in settled for chunk in one.chunks} - known
     if forecast.crossed is None and (limit := _crossed(tools, llm, forecast)):
         forecast.crossed = limit, len(forecast.outcomes)

@@ -7,17 +7,33 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import fields
-from numbers import Integral
+from math import isfinite
+from numbers import Integral, Real
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.errors import EmbeddingError, ModelError, ModelTimeoutError, PGSError
+from pgs_neo4j.errors import (
+    EmbeddingError,
+    ModelError,
+    ModelOutputError,
+    ModelTimeoutError,
+    PGSError,
+)
 from pgs_neo4j.model import Completion, Usage
-from pgs_neo4j.model.documents import Extraction
+from pgs_neo4j.model.documents import (
+    DocumentText,
+    ExtractedEntity,
+    ExtractedRelation,
+    Extraction,
+    LoadedDocument,
+    RefusedDocument,
+)
+from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.telemetry.redaction import MASK, redacted
 from pgs_neo4j.text.shown import counted, one_line
 
@@ -214,6 +230,8 @@ async def await_extractions(extractor: str, said: object, chunks: int) -> list[E
         listed = [*returned] if isinstance(returned, Iterable) else []
         others = [one for one in listed if not isinstance(one, Extraction)]
         if len(listed) == chunks and not others:
+            for one in listed:
+                _check_extraction(extractor, one)
             return listed
         wrong = f"a list with {_kind(others[0])}" if others else None
         wrong = wrong or (f"{len(listed):,} of them" if listed else _kind(returned))
@@ -223,11 +241,183 @@ async def await_extractions(extractor: str, said: object, chunks: int) -> list[E
         )
 
 
-def checked_description(describer: str, said: object) -> str:
-    """Return what ``describe`` of a describer returned. Raises ModelError for no text."""
+def _check_extraction(extractor: str, said: Extraction) -> None:
+    """Raise ModelError if a value in an extraction is not of its type."""
+    for entity in _each(extractor, "entities", said.entities, ExtractedEntity):
+        values: dict[str, object] = {"name": entity.name, "type": entity.type}
+        _check_texts(extractor, entity, values | {"description": entity.description})
+        _check_sentences(extractor, entity)
+    for relation in _each(extractor, "relations", said.relations, ExtractedRelation):
+        values = {"source": relation.source, "target": relation.target}
+        _check_texts(extractor, relation, values | {"description": relation.description})
+        _check_sentences(extractor, relation)
+        keywords: object = relation.keywords
+        if isinstance(keywords, str) or not _are(str, keywords):
+            raise _wrong_value(extractor, relation, "keywords", keywords, "a tuple of texts")
+        weight: object = relation.weight
+        if not isinstance(weight, Real) or isinstance(weight, bool) or not isfinite(weight):
+            raise _wrong_value(extractor, relation, "weight", weight, "a number")
+    for name, value, kind in (
+        ("proven", said.proven, bool),
+        ("dropped", said.dropped, Mapping),
+    ):
+        if not isinstance(value, kind):
+            words = "True or False" if kind is bool else "a dict of counts by reason"
+            raise _wrong_value(extractor, said, name, value, words)
+
+
+Record = TypeVar("Record", ExtractedEntity, ExtractedRelation)
+
+
+def _each(extractor: str, name: str, records: object, kind: type[Record]) -> Iterable[Record]:
+    """Return the records of an extraction. Raises ModelError if they are none of a kind."""
+    if not isinstance(records, tuple | list):
+        raise _wrong_value(extractor, Extraction(), name, records, f"a tuple of {kind.__name__}")
+    for one in records:
+        if not isinstance(one, kind):
+            raise ModelError(
+                f"extract of the extractor {extractor} returned an Extraction whose {name} have "
+                f"{_kind(one)}; let each be an {kind.__name__}, {PAGE}"
+            )
+    return records
+
+
+def _check_texts(extractor: str, record: object, values: Mapping[str, object]) -> None:
+    """Raise ModelError if a value is no text, or a name is blank."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise _wrong_value(extractor, record, name, value, "a text")
+        if not value.strip() and name in ("name", "source", "target"):
+            raise _wrong_value(extractor, record, name, value, "a text that is not empty")
+
+
+def _check_sentences(extractor: str, record: ExtractedEntity | ExtractedRelation) -> None:
+    sentences: object = record.sentences
+    if not isinstance(sentences, tuple | list) or not all(map(is_whole, sentences)):
+        words = "a tuple of whole numbers, from 1"
+        raise _wrong_value(extractor, record, "sentences", sentences, words)
+
+
+def _are(kind: type, values: object) -> bool:
+    return isinstance(values, tuple | list) and all(isinstance(one, kind) for one in values)
+
+
+def _wrong_value(
+    extractor: str, record: object, name: str, value: object, wanted: str
+) -> ModelError:
+    return ModelError(
+        f"extract of the extractor {extractor} returned an {type(record).__name__} whose {name} is "
+        f"{one_line(repr(value), 60)}; let it be {wanted}, {PAGE}"
+    )
+
+
+async def await_forecast(extractor: str, said: object) -> ExtractionForecast:
+    """Return what ``forecast`` of an extractor returns. Raises ModelError for anything else."""
+    with said_by(extractor, "extractor"):
+        returned: object = await said if inspect.isawaitable(said) else said
+    if not isinstance(returned, ExtractionForecast):
+        raise ModelError(
+            f"forecast of the extractor {extractor} returned {_kind(returned)}; return an "
+            f"ExtractionForecast, an empty one if nothing has to be paid, {PAGE}"
+        )
+    return returned
+
+
+async def checked_documents(
+    loader: str, source: str, loading: object
+) -> AsyncGenerator[LoadedDocument | RefusedDocument]:
+    """Yield what ``load`` of a loader yields for the source with an id.
+
+    Raises ModelError for anything but documents of this source.
+    """
+    if not isinstance(loading, AsyncIterator):
+        if inspect.iscoroutine(loading):
+            loading.close()
+        raise ModelError(
+            f"load of the loader {loader} returned {_kind(loading)}; write it as 'async def load' "
+            f"that yields documents, {PAGE}"
+        )
+    try:
+        while True:
+            with said_by(loader, "loader"):
+                try:
+                    loaded: object = await anext(loading)
+                except StopAsyncIteration:
+                    return
+            yield checked_document(loader, source, loaded)
+    finally:
+        if isinstance(loading, AsyncGenerator):
+            await loading.aclose()
+
+
+def checked_document(loader: str, source: str, loaded: object) -> LoadedDocument | RefusedDocument:
+    """Return a document of a source. Raises ModelError for anything else.
+
+    Whether a document is still there is only known of those whose id is that of their source, or
+    begins with it and a ``#``.
+    """
+    if isinstance(loaded, RefusedDocument):
+        values: dict[str, object] = {"id": loaded.id, "reason": loaded.reason}
+    elif isinstance(loaded, LoadedDocument):
+        values = {name: getattr(loaded, name) for name in ("id", "name", "note", "media_type")}
+        text: object = loaded.text
+        if not isinstance(text, DocumentText):
+            raise _wrong_document(loader, source, "text", _kind(text), "DocumentText(text=…)")
+        values["text"] = text.text
+        size: object = loaded.size
+        if not is_whole(size) or loaded.size < 0:
+            number = one_line(repr(size), 40)
+            raise _wrong_document(loader, source, "size", number, "the number of bytes")
+    else:
+        raise ModelError(
+            f"load of the loader {loader} yielded {_kind(loaded)} for {source}; yield a "
+            f"LoadedDocument, or a RefusedDocument with the reason, {PAGE}"
+        )
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise _wrong_document(loader, source, name, _kind(value), "a text")
+    if isinstance(loaded, LoadedDocument):
+        if loaded.id != source and not loaded.id.startswith(f"{source}#"):
+            wanted = f"{source!r}, or begin with '{source}#' if it has several"
+            raise _wrong_document(loader, source, "id", one_line(repr(loaded.id), 80), wanted)
+        _check_places(loader, source, loaded.text)
+    return loaded
+
+
+def _check_places(loader: str, source: str, text: DocumentText) -> None:
+    """Raise ModelError unless all places that come with a text lie in it."""
+    length = len(text.text)
+    titles = [one.start for one in text.outline]
+    given = [place for one in text.given for place in (one.start, one.end)]
+    for name, places in (("page_starts", text.page_starts), ("outline", titles), ("given", given)):
+        ascend = name == "given" or [*places] == sorted(places)
+        if not ascend or not all(is_whole(one) and 0 <= one <= length for one in places):
+            what = f"a text whose {name} are not places in it"
+            wanted = f"positions that ascend, whole numbers of characters to {length:,}"
+            raise _wrong_document(loader, source, "text", what, wanted)
+
+
+def _wrong_document(loader: str, source: str, name: str, value: str, wanted: str) -> ModelError:
+    return ModelError(
+        f"load of the loader {loader} yielded a document of {source} whose {name} is {value}; let "
+        f"it be {wanted}, {PAGE}"
+    )
+
+
+def checked_description(describer: str, said: object, entity: str) -> str:
+    """Return what ``describe`` of a describer returned for an entity.
+
+    Raises ModelError for what is no text, and ModelOutputError for an empty one: others may have
+    one.
+    """
     if not isinstance(said, str):
         raise ModelError(
             f"describe of the describer {describer} returned {_kind(said)}; return a text, {PAGE}"
+        )
+    if not said.strip():
+        raise ModelOutputError(
+            f"describe of the describer {describer} returned an empty text; return one description "
+            f"of {entity}, {PAGE}"
         )
     return said
 

@@ -20,7 +20,7 @@ TOPICS = {
     "python": "the Python API",
     "results": "every value that the Python API returns, with its fields",
     "exports": "the files of an answer: tables as CSV or Parquet, and JSON schemas",
-    "extending": "models, embedders, and chunkers of your own",
+    "extending": "models, embedders, and parts of an ingestion of your own",
     "mcp": "graphs as tools of an agent",
     "server": "the server: its tokens, its API, and the events of a run",
     "api": "every request of the HTTP API with its fields",

@@ -97,7 +97,7 @@ async def _describe(
                     said: object = await describer.describe(
                         row["name"], row["type"], row["fragments"]
                     )
-                return checked_description(name, said)
+                return checked_description(name, said, row["name"])
             except (ModelOutputError, PromptTooLongError) as error:
                 done.refusal = f"{row['name']}: {error}"
     return ""

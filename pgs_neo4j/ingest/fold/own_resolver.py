@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j.errors import ModelError
-from pgs_neo4j.ingest.fold.resolution import Resolver
+from pgs_neo4j.ingest.fold.resolution import MOST_BLOCKS, Resolver
 from pgs_neo4j.llm.own_models import PAGE, said_by
 from pgs_neo4j.text.variants.likeness import PresentName
 
@@ -25,9 +25,10 @@ class OwnResolver:
         """Return the blocks of a name."""
         with said_by(self._name, "resolver"):
             found: object = self.own.blocks(name)
-        if isinstance(found, tuple) and all(one is None or isinstance(one, str) for one in found):
-            return found
-        raise self._wrong("blocks", "a tuple of texts or None")
+        blocks = found if isinstance(found, tuple) and len(found) <= MOST_BLOCKS else (found,)
+        if blocks is found and all(one is None or isinstance(one, str) for one in blocks):
+            return blocks
+        raise self._wrong("blocks", f"a tuple of at most {MOST_BLOCKS} texts or None")
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
         """Return in which way two names vary."""

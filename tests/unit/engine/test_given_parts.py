@@ -204,3 +204,24 @@ def test_what_is_whole_is_taken() -> None:
 def test_a_part_of_an_ingestion_is_looked_at_before_it_is_used(kind: str) -> None:
     with pytest.raises(ConfigError, match=f"{kind} has no signature"):
         check_given(kind, object(), PARTS[kind])
+
+
+class Extracting:
+    """An extractor with no more than the manual asks for."""
+
+    signature, schema, free, shares, sure = "e", None, True, False, True
+
+    async def extract(self, chunks: Any) -> Any: ...
+
+    async def forecast(self, chunks: Any) -> Any: ...
+
+
+@pytest.mark.parametrize("name", ["schema", "free", "shares", "sure"])
+def test_an_extractor_without_a_property_is_refused_before_a_call(name: str) -> None:
+    check_given("extractor", Extracting(), PARTS["extractor"])
+    lacking = {one: getattr(Extracting, one) for one in vars(Extracting) if one != name}
+    with pytest.raises(ConfigError, match=f"extractor has no {name}; an extractor has"):
+        check_given("extractor", type("Lacking", (), lacking)(), PARTS["extractor"])
+    wrong = "a text"
+    with pytest.raises(ConfigError, match=f"{name} of extractor is 'a text'; let it be"):
+        check_given("extractor", type("Odd", (Extracting,), {name: wrong})(), PARTS["extractor"])

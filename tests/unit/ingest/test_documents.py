@@ -20,7 +20,14 @@ from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.ingest.sources.roots import root_hashes
 from pgs_neo4j.ingest.stored import StoredDocument
 from pgs_neo4j.ingest.wanted import WantedDocument
-from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, DocumentText, OutlineEntry
+from pgs_neo4j.model.documents import (
+    DocumentLoader,
+    DocumentSource,
+    DocumentText,
+    LoadedDocument,
+    OutlineEntry,
+    RefusedDocument,
+)
 from pgs_neo4j.model.ingest import Ingested
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES, EntitySchema
@@ -60,6 +67,12 @@ def stored_of(text: str, name: str, **given: Any) -> dict[str, StoredDocument]:
 def file_of(folder: Path, text: str, name: str) -> dict[str, StoredDocument]:
     """A document as it stands after its file in a folder had this text."""
     return stored_of(text, name, roots=root_hashes(folder))
+
+
+def loaded_of(id_: str, text: DocumentText | None = None, **values: Any) -> LoadedDocument:
+    """A document as a loader yields it."""
+    given: dict[str, Any] = {"id": id_, "text": text or DocumentText(text="Figs."), "size": 5}
+    return LoadedDocument(**given | values)
 
 
 async def compared(
@@ -297,7 +310,27 @@ async def test_a_chunker_that_returns_or_raises_something_else_fails_the_documen
     ("loaded", "said"),
     [
         (KeyError("page"), "the loader Odd failed with KeyError: 'page'; raise a ModelError"),
-        ("Apples.", "the loader Odd failed with AttributeError"),
+        (
+            "Apples.",
+            "load of the loader Odd yielded a value of the type str for a.md; ",
+        ),
+        (loaded_of("a.md", cast(Any, "Apples.")), "whose text is a value of the type str; let it"),
+        (loaded_of("a.md", size=-1), "whose size is -1; let it be the number of bytes"),
+        (loaded_of("a.md", name=cast(Any, None)), "whose name is None; let it be a text"),
+        (loaded_of("b.md"), "whose id is 'b.md'; let it be 'a.md', or begin with 'a.md#' if"),
+        (loaded_of("a.md#" + 600 * "x"), "its path has more than 500 characters"),
+        (
+            loaded_of("a.md", DocumentText(text="Fig.", page_starts=(0, 9))),
+            "whose page_starts are",
+        ),
+        (
+            loaded_of("a.md", DocumentText(text="A\r\nB", page_starts=(0, 3))),
+            "the loader Odd counted places in a text that is not normalized",
+        ),
+        (
+            RefusedDocument(id="a.md", reason=cast(Any, 7)),
+            "whose reason is a value of the type int",
+        ),
     ],
 )
 async def test_a_loader_that_raises_or_yields_something_else_fails_its_source(
@@ -320,6 +353,54 @@ async def test_a_loader_that_raises_or_yields_something_else_fails_its_source(
     (outcome,) = comparison.outcomes
     assert outcome.state == "failed"
     assert said in outcome.reason
+
+
+class Given:
+    """A loader that yields what it is given, for each file."""
+
+    signature = "given"
+
+    def __init__(self, *given: LoadedDocument | RefusedDocument) -> None:
+        self.given = given
+
+    def takes(self, name: str) -> bool:
+        return name.endswith(".txt")
+
+    async def load(self, source: DocumentSource) -> AsyncIterator[LoadedDocument | RefusedDocument]:
+        for one in self.given:
+            yield one
+
+
+async def test_texts_of_an_own_loader_get_the_normal_form_of_the_built_in_ones(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, a="Apples.\n")
+    text = DocumentText(text="Apples.\r\n\r\nPears\ud800\0.")
+    _, (one,) = await compared(order_of(tmp_path), {}, loader=Given(loaded_of("a.md", text)))
+    assert "".join(chunk.chunk.text for chunk in one.chunks) == "Apples.\n\nPears\ufffd."
+
+
+async def test_documents_of_an_own_loader_have_ids_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, a="Apples.\n")
+    given = Given(loaded_of("a.md#1"), loaded_of("a.md#2"), loaded_of("a.md#1"))
+    comparison, wanted = await compared(order_of(tmp_path), {}, loader=given)
+    assert [one.id for one in wanted] == ["a.md#1", "a.md#2"]
+    assert "yielded a.md#1 twice; let the ids" in comparison.outcomes[0].reason
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_load_that_yields_nothing_is_named(tmp_path: Path, waits: bool) -> None:
+    class Plain(Given):
+        def load(self, source: DocumentSource) -> Any:
+            return self.wait() if waits else []
+
+        async def wait(self) -> None: ...
+
+    write(tmp_path, a="Apples.\n")
+    comparison, _ = await compared(order_of(tmp_path), {}, loader=Plain())
+    kind = "coroutine" if waits else "list"
+    reason = comparison.outcomes[0].reason
+    assert f"load of the loader Plain returned a value of the type {kind}; write it as" in reason
 
 
 async def test_a_chunker_may_return_numbers_of_numpy(tmp_path: Path) -> None:

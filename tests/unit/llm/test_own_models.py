@@ -10,11 +10,23 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.calls.traced import complete_traced, stream_traced
-from pgs_neo4j.errors import EmbeddingError, ModelAuthError, ModelError, ModelTimeoutError
+from pgs_neo4j.errors import (
+    EmbeddingError,
+    ModelAuthError,
+    ModelError,
+    ModelOutputError,
+    ModelTimeoutError,
+)
 from pgs_neo4j.llm.embedders.traced import embed_traced
-from pgs_neo4j.llm.own_models import await_extractions, describe_fault
+from pgs_neo4j.llm.own_models import (
+    await_extractions,
+    await_forecast,
+    checked_description,
+    describe_fault,
+)
 from pgs_neo4j.model import Completion, Prompt, Usage
-from pgs_neo4j.model.documents import Extraction
+from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
+from pgs_neo4j.model.ingest import ExtractionForecast
 
 PROMPT = Prompt(task="sweep", system="s", user="u", question="q")
 REPLY = Completion(text="So.", usage=Usage(), model="own")
@@ -171,6 +183,23 @@ def test_a_fault_whose_text_fails_is_named_by_its_kind() -> None:
     assert describe_fault(OddError()) == "OddError"
 
 
+def two(one: Extraction) -> list[Extraction]:
+    return [Extraction(), one]
+
+
+def entities(*values: Any) -> list[Extraction]:
+    return two(Extraction(entities=values))
+
+
+def entity(**values: Any) -> ExtractedEntity:
+    return ExtractedEntity(**{"name": "Oslo", "type": "Place"} | values)
+
+
+def relations(**values: Any) -> list[Extraction]:
+    ends = {"source": "Oslo", "target": "Norway"}
+    return two(Extraction(relations=(ExtractedRelation(**ends | values),)))
+
+
 @pytest.mark.parametrize(
     ("returned", "said"),
     [
@@ -178,6 +207,19 @@ def test_a_fault_whose_text_fails_is_named_by_its_kind() -> None:
         ([Extraction()], "returned 1 of them"),
         ([Extraction(), "Oslo"], "returned a list with a value of the type str"),
         (KeyError("chunk"), "the extractor Mine failed with KeyError: 'chunk'"),
+        (entities("Oslo"), "whose entities have a value of the type str; let each be an Extracte"),
+        (entities(None), "whose entities have None; let each be an ExtractedEntity"),
+        (entities(entity(name=None)), "an ExtractedEntity whose name is None; let it be a text"),
+        (entities(entity(name=" ")), "whose name is ' '; let it be a text that is not empty"),
+        (entities(entity(type=["Place"])), "whose type is ['Place']; let it be a text"),
+        (entities(entity(sentences=1)), "whose sentences is 1; let it be a tuple of whole numbers"),
+        (entities(entity(sentences=("1",))), "whose sentences is ('1',); let it be a tuple of w"),
+        (two(Extraction(entities=cast(Any, {"Oslo": "Place"}))), "whose entities is {'Oslo': 'Pl"),
+        (two(Extraction(dropped=cast(Any, None))), "an Extraction whose dropped is None"),
+        (two(Extraction(proven=cast(Any, 1))), "an Extraction whose proven is 1; let it be True"),
+        (relations(weight=float("nan")), "an ExtractedRelation whose weight is nan; let it be a"),
+        (relations(keywords="lives in"), "whose keywords is 'lives in'; let it be a tuple of te"),
+        (relations(target=""), "an ExtractedRelation whose target is ''; let it be a text that"),
     ],
 )
 async def test_an_extractor_returns_an_extraction_for_each_chunk(
@@ -194,6 +236,27 @@ async def test_an_extractor_returns_an_extraction_for_each_chunk(
     with pytest.raises(ModelError, match="extract of the extractor Mine is no coroutine"):
         await await_extractions("Mine", [], 0)
     assert await await_extractions("Mine", _returned([Extraction()]), 1) == [Extraction()]
+    fine = Extraction(
+        [entity(sentences=[np.int64(1)])],  # type: ignore[arg-type]
+        (ExtractedRelation(source="Oslo", target="Norway", keywords=("in",), weight=2),),
+    )
+    assert await await_extractions("Mine", _returned([fine]), 1) == [fine]
+
+
+async def test_an_extractor_forecasts_calls() -> None:
+    none = ExtractionForecast()
+    assert await await_forecast("Mine", _returned(none)) == none
+    for given, kind in ((_returned(None), "None"), ([], "a value of the type list")):
+        with pytest.raises(ModelError, match=f"forecast of the extractor Mine returned {kind}"):
+            await await_forecast("Mine", given)
+
+
+def test_a_description_is_a_text_that_is_not_empty() -> None:
+    assert checked_description("Mine", "A town.", "Oslo") == "A town."
+    with pytest.raises(ModelError, match="describe of the describer Mine returned None"):
+        checked_description("Mine", None, "Oslo")
+    with pytest.raises(ModelOutputError, match="an empty text; return one description of Oslo"):
+        checked_description("Mine", " ", "Oslo")
 
 
 async def _returned(value: object) -> object:

@@ -35,8 +35,9 @@ class Odd:
     ("given", "said"),
     [
         (KeyError("ada"), "the resolver Odd failed with KeyError: 'ada'"),
-        (["ada"], "blocks of the resolver Odd returned something else than a tuple of texts"),
-        ((1,), "blocks of the resolver Odd returned something else than a tuple of texts"),
+        (["ada"], "blocks of the resolver Odd returned something else than a tuple of at most 5"),
+        ((1,), "blocks of the resolver Odd returned something else than a tuple of at most 5"),
+        (("ada",) * 6, "returned something else than a tuple of at most 5 texts or None"),
     ],
 )
 def test_blocks_of_another_kind_and_exceptions_are_named(given: object, said: str) -> None:
