@@ -115,14 +115,17 @@ class Settings(Sourced):
         EmbedderName | None,
         About("embedding"),
         Field(
-            description="embedder of questions; unset: stored if the graph has embeddings, else "
-            "hashing"
+            description="embeds questions, documents, and partitions without vectors; unset: "
+            "stored if the graph has embeddings, else hashing"
         ),
     ] = None
     embedding_model: Annotated[
         str | None,
         About("embedding"),
-        Field(description="model name for the openai and sentence-transformers embedders"),
+        Field(
+            description="model of the embedders openai and sentence-transformers; the latter needs "
+            "the extra of that name"
+        ),
     ] = None
     embedding_dimensions: Annotated[
         int | None,

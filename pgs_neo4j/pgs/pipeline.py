@@ -93,6 +93,7 @@ async def execute(
     tools = await tools.fenced()
     async with record_run(order, tools, stored, prepared) as record:
         tools.log.warn(await warn_of_unread(tools.db, order.graph, order.mapping))
+        tools.log.warn(warn_of_quotes(tools.sweep_llm.name, tools.synthesis_llm.name))
         earlier = await recover_reports(order, tools, record)
         with tools.log.phase("route"):
             selection, routing = await choose_partitions(
@@ -116,6 +117,24 @@ async def execute(
         await record_answer(record, answer, evidence)
     await tidy_replies(order, tools, record.replies, answer)
     return answer
+
+
+def warn_of_quotes(sweep_model: str, synthesis_model: str) -> str:
+    """Return what the extractive reader does in a run beside a model; empty unless both take part.
+
+    A program that passes one model, where the settings name none, has this half without a model.
+    """
+    if (sweep_model == EXTRACTIVE) == (synthesis_model == EXTRACTIVE):
+        return ""
+    if synthesis_model == EXTRACTIVE:
+        return (
+            f"{sweep_model} reads the partitions, and the extractive reader writes the answer, "
+            "which quotes its reports; pass synthesis_llm as well, or configure a model"
+        )
+    return (
+        f"the extractive reader reads the partitions, which quotes sentences, and only the answer "
+        f"is by {synthesis_model}; pass sweep_llm as well, or configure a model"
+    )
 
 
 async def recover_reports(

@@ -140,6 +140,33 @@ async def test_the_exception_of_a_model_is_the_cause_of_what_ends_a_run(
     assert "raise self.fault" in shown
 
 
+HALVES = {
+    "sweep_llm": "mine reads the partitions, and the extractive reader writes the answer",
+    "synthesis_llm": "the extractive reader reads the partitions, which quotes sentences",
+}
+
+
+@pytest.mark.parametrize("given", HALVES)
+async def test_a_model_for_half_of_a_run_leaves_the_other_to_the_extractive_reader_and_says_so(
+    endpoint: Endpoint, db: Database, given: Any
+) -> None:
+    mapping = await papers(db, 2)
+    own, lacking = Own(), {"sweep_llm", "synthesis_llm"} - {given}
+    access: dict[str, Any] = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
+    access |= {"neo4j_password": endpoint.password, given: own}
+    async with PGS.connect(**KNOBS | access) as pgs:
+        await pgs.add_graph("papers", mapping)
+        answer = await pgs.execute("Why?", graph="papers")
+        pgs.sweep_llm = pgs.synthesis_llm = own
+        both = await pgs.execute("How?", graph="papers", session_id="both")
+    (warning,) = [one for one in answer.warnings if "extractive" in one]
+    assert warning.startswith(HALVES[given])
+    assert f"; pass {lacking.pop()} as well" in warning
+    assert not [one for one in both.warnings if "extractive" in one]
+    tasks = {"synthesis"} if given == "synthesis_llm" else {"sweep"}
+    assert {one.task for one in own.prompts if one.question == "Why?"} == tasks
+
+
 class Short:
     """It says that its vectors are twice as long as they are."""
 

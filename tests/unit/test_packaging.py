@@ -1,5 +1,6 @@
 """What a wheel holds: all that the package reads, and no tests; and that builds are the same."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -50,14 +51,50 @@ def test_two_builds_in_different_places_are_the_same(built, tmp_path):
         assert path.read_bytes() == built[kind].read_bytes(), path.name
 
 
-def test_all_extras_but_the_large_ones_are_in_one():
+OURS = {"test", "lint", "bench", "browser", "fuzz", "site", "suites"}
+"""Extras for those who change the package."""
+LARGE = {"spacy", "sentence-transformers"}
+IN_QUOTES = re.compile(r"pgs-neo4j\[([^\]{]+)\]|the extra [`']([\w-]+)[`']")
+
+
+def extras() -> dict[str, list[str]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    (everything,) = extras["all"]
-    named = set(everything.partition("[")[2].rstrip("]").split(","))
-    ours = {"test", "lint", "bench", "browser", "fuzz", "site", "suites", "all"}
+    return dict(project["optional-dependencies"])
+
+
+def named_extras(text: str) -> set[str]:
+    """The extras that a text installs, or calls so."""
+    found = (pair for pairs in IN_QUOTES.findall(text) for pair in pairs if pair)
+    return {name.strip() for names in found for name in names.split(",")}
+
+
+def test_all_extras_but_the_large_ones_are_in_one():
+    (everything,) = extras()["all"]
     within = {"documents", "neo4j-graphrag"}  # of local and graphrag
-    assert named == set(extras) - ours - within - {"spacy", "sentence-transformers"}
+    assert named_extras(everything) == set(extras()) - OURS - within - LARGE - {"all"}
+
+
+def test_the_readme_lists_all_extras_and_the_large_ones_last():
+    rows = re.findall(r"^\| (`.*?) \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    listed = [name for names, _ in rows for name in re.findall(r"`([\w-]+)`", names)]
+    aliases = {"neo4j-graphrag"}
+    assert set(listed) == set(extras()) - OURS - {"all"} - aliases
+    assert set(listed[-2:]) == LARGE
+    (words,) = [words for names, words in rows if "graphrag" in names]
+    assert aliases == {"neo4j-graphrag"} & set(re.findall(r"`([\w-]+)`", words))
+    assert extras()["graphrag"] == ["pgs-neo4j[neo4j-graphrag]"]
+    (words,) = [words for names, words in rows if "`local`" in names]
+    assert ("`documents`" in words) == ("documents" in named_extras(extras()["local"][0]))
+
+
+def test_every_extra_is_in_the_manual_and_whatever_a_text_installs_is_an_extra():
+    manual = [*(ROOT / "pgs_neo4j" / "manual").glob("*.md")]
+    told = "".join(page.read_text() for page in manual)
+    lacking = {name for name in extras() if f"`{name}`" not in told and name not in told}
+    assert lacking - OURS - {"all"} == set()
+    for path in [ROOT / "README.md", *manual, *(ROOT / "pgs_neo4j").rglob("*.py")]:
+        unknown = named_extras(path.read_text()) - set(extras())
+        assert unknown == set(), path.name
 
 
 def test_an_installed_package_finds_its_statements(tmp_path, monkeypatch):
