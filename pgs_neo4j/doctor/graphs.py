@@ -14,7 +14,7 @@ from pgs_neo4j.retrieval.indexes.search_index import SearchIndex, list_search_in
 from pgs_neo4j.retrieval.paths.indexes import covering_indexes
 from pgs_neo4j.retrieval.paths.members import is_quick
 from pgs_neo4j.survey.sample import survey
-from pgs_neo4j.survey.validation import check_survey
+from pgs_neo4j.survey.validation import check_survey, check_values
 from pgs_neo4j.survey.values import Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
@@ -24,6 +24,10 @@ from pgs_neo4j.text.shown import counted, percent
 NAMES = ("graphs",)
 MIN_SHARE = 0.5  # of nodes with an embedding; below, centroids represent a minority
 EMPTY = "it holds no text yet; 'pgs ingest' adds documents"
+INGESTED_FIX = (
+    "another program has written to the nodes of this graph: undo that, or make the graph again "
+    "with 'pgs documents delete --all' and 'pgs ingest'"
+)
 MAPPING_FIX = "store the mapping again with 'pgs graph add'; 'pgs inspect' proposes one"
 
 
@@ -99,9 +103,10 @@ def _check_mapping(graph: StoredGraph, content: Survey, *, ingested: bool) -> Ch
             f"generation {graph.generation}, {counted(graph.partition_count or 0, 'partition')} "
             f"of {counted(graph.node_count or 0, 'node')}"
         )
-    warnings = check_survey(content, graph.mapping)
+    warnings = (check_values if ingested else check_survey)(content, graph.mapping)
     if warnings:
-        return Check(name, "warning", f"{state}; {'; '.join(warnings)}", MAPPING_FIX)
+        fix = INGESTED_FIX if ingested else MAPPING_FIX
+        return Check(name, "warning", f"{state}; {'; '.join(warnings)}", fix)
     return Check(name, "ok", state)
 
 

@@ -20,7 +20,7 @@ from pgs_neo4j.survey.refusal import (
     relationship_properties,
 )
 from pgs_neo4j.survey.sample import survey
-from pgs_neo4j.survey.values import Survey
+from pgs_neo4j.survey.values import NodeProperty, RelationshipProperty, Survey
 from pgs_neo4j.survey.weighing import count_embedding_sizes
 from pgs_neo4j.survey.wording import quote_name
 from pgs_neo4j.text.shown import percent
@@ -66,7 +66,21 @@ def check_survey(content: Survey, mapping: GraphMapping) -> list[str]:
     missing += [
         f"no relationship has the type {quote_name(name)}" for name in wanted if name not in types
     ]
-    return [*missing, *_node_warnings(content, mapping), *_relationship_warnings(content, mapping)]
+    return [
+        *missing,
+        *_absent_of_nodes(content, mapping),
+        *_mistyped_of_nodes(content, mapping),
+        *_absent_of_relationships(content, mapping),
+        *_mistyped_of_relationships(content, mapping),
+    ]
+
+
+def check_values(content: Survey, mapping: GraphMapping) -> list[str]:
+    """Return those warnings of ``check_survey`` that are about values of another type.
+
+    A graph that an ingestion made may lack anything else: its documents decide what there is.
+    """
+    return [*_mistyped_of_nodes(content, mapping), *_mistyped_of_relationships(content, mapping)]
 
 
 async def _refuse_mistyped(db: Database, content: Survey, mapping: GraphMapping) -> None:
@@ -122,22 +136,28 @@ async def _refuse(db: Database, mapping: GraphMapping) -> None:
     )
 
 
-def _node_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
-    sampled = sum(sample.sampled for sample in content.labels)
+def _named_of_nodes(content: Survey, mapping: GraphMapping) -> dict[str, list[NodeProperty]]:
+    """Return the properties of nodes that a mapping names, each with its samples."""
     named = (*mapping.titles, mapping.title, *mapping.keys, mapping.key)
     wanted = dict.fromkeys((*mapping.text, *filter(None, named)))
     by_name = {name: find_named(content, name) for name in wanted}
     for own in filter(None, (mapping.weight, mapping.embedding)):
         by_name[own] = [p for s in content.labels for p in s.properties if p.name == own]
-    wanted |= dict.fromkeys(by_name)
-    by_name = {name: found for name, found in by_name.items() if found}
-    for name in wanted:
-        if name not in by_name:
+    return by_name
+
+
+def _absent_of_nodes(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+    sampled = sum(sample.sampled for sample in content.labels)
+    for name, found in _named_of_nodes(content, mapping).items():
+        if not found:
             yield f"none of {sampled:,} sampled nodes has the property {quote_name(name)}"
+
+
+def _mistyped_of_nodes(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+    by_name = {name: found for name, found in _named_of_nodes(content, mapping).items() if found}
     for name in mapping.text:
         if name in by_name and not any(is_readable(item) for item in by_name[name]):
             yield f"{quote_name(name)} is mapped as text but holds {list_types(by_name[name])}"
-
     if mapping.weight in by_name and not all(map(candidates.is_numeric, by_name[mapping.weight])):
         kinds = list_types(by_name[mapping.weight])
         yield f"{quote_name(mapping.weight)} is mapped as weight but holds {kinds}"
@@ -145,14 +165,28 @@ def _node_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
         yield from _embedding_warnings(content, mapping.embedding)
 
 
-def _relationship_warnings(content: Survey, mapping: GraphMapping) -> Iterator[str]:
-    sampled = sum(sample.sampled for sample in content.relationship_types)
+def _named_of_relationships(
+    content: Survey, mapping: GraphMapping
+) -> Iterator[tuple[str, str, list[RelationshipProperty]]]:
+    """Yield the options of a mapping for properties of relationships, with names and samples."""
     for option, name in relationship_properties(mapping):
-        named = [p for s in content.relationship_types for p in s.properties if p.name == name]
-        kinds = list_types(named)
+        samples = [p for s in content.relationship_types for p in s.properties if p.name == name]
+        yield option, name, samples
+
+
+def _absent_of_relationships(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+    sampled = sum(sample.sampled for sample in content.relationship_types)
+    for _, name, named in _named_of_relationships(content, mapping):
         if not named:
             yield f"none of {sampled:,} sampled relationships has the property {quote_name(name)}"
-        elif option == "--relationship-weight" and not all(map(candidates.is_numeric, named)):
+
+
+def _mistyped_of_relationships(content: Survey, mapping: GraphMapping) -> Iterator[str]:
+    for option, name, named in _named_of_relationships(content, mapping):
+        kinds = list_types(named)
+        if not named:
+            continue
+        if option == "--relationship-weight" and not all(map(candidates.is_numeric, named)):
             yield f"{quote_name(name)} is mapped as relationship weight but holds {kinds}"
         elif option == "--relationship-text" and not any(map(is_readable, named)):
             yield f"{quote_name(name)} is mapped as relationship text but holds {kinds}"

@@ -10,10 +10,13 @@ from pgs_neo4j.config import ServerAccess
 from pgs_neo4j.database import connection as door
 from pgs_neo4j.doctor.connection import FIXES, STAGES, connect_in_stages
 from pgs_neo4j.errors import (
+    ConfigError,
+    DatabaseAuthError,
     DatabaseCertificateError,
     DatabaseError,
     DatabaseTimeoutError,
     DatabaseUnavailableError,
+    DatabaseVersionError,
 )
 
 ACCESS = ServerAccess(uri="bolt://db:7687", user="me", password=SecretStr("very-secret"))
@@ -42,6 +45,9 @@ def door_raises(monkeypatch):
         (DatabaseUnavailableError("down"), "connection", FIXES["connection"]),
         (DatabaseTimeoutError("slow"), "connection", FIXES["connection"]),
         (DatabaseCertificateError("not trusted"), "connection", "PGS_NEO4J_CA"),
+        (ConfigError("no address"), "address", FIXES["address"]),
+        (DatabaseAuthError("wrong password"), "credentials", FIXES["credentials"]),
+        (DatabaseVersionError("too old"), "Neo4j version", FIXES["Neo4j version"]),
         (DatabaseError("no such database"), "database", FIXES["database"]),
     ],
 )

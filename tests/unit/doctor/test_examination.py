@@ -45,6 +45,15 @@ async def test_without_a_server_its_checks_are_skipped_and_the_rest_is_made(stub
     assert stub["graphs"] == []
 
 
+@pytest.mark.parametrize("found", [True, False])
+async def test_the_file_of_the_settings_is_named(stub, monkeypatch, tmp_path, found):
+    file = tmp_path / "pgs.toml"
+    monkeypatch.setattr(examination, "config_file", lambda: file if found else None)
+    (check, *_) = await examine(SETTINGS, PGSConfig(), None)
+    told = f"they are from {file}" if found else "there is no pgs.toml here or in "
+    assert told in check.detail
+
+
 async def test_what_fails_skips_what_needs_it(stub):
     stub["server"] = "skipped"
     checks = await examine(SETTINGS, PGSConfig(), ServerAccess(uri="bolt://db"))

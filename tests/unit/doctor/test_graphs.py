@@ -1,5 +1,7 @@
 """Checks of stored graphs on surveys that are made up."""
 
+from dataclasses import replace
+
 import pytest
 
 from pgs_neo4j import catalog
@@ -7,9 +9,10 @@ from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.doctor import graphs
 from pgs_neo4j.doctor.graphs import examine_graphs
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
+from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.model import GraphMapping
 from tests.unit.partitioning.conftest import generation_of_sizes, stored_partitions
-from tests.unit.survey.samples import label, of, text, vector
+from tests.unit.survey.samples import label, link, name, of, text, vector
 
 PLAIN = StoredGraph("papers", GraphMapping(text=("body",)))
 
@@ -158,3 +161,40 @@ async def test_a_graph_of_documents_needs_no_other_mapping(world):
     assert "'pgs ingest' adds documents" in found["graph notes"].detail
     assert found["graph notes.entities"].detail == "no entity was found in its documents"
     assert found["graph other.entities"].status == "failed"
+
+
+async def test_what_documents_do_not_have_is_no_warning_but_values_of_another_type_are(world):
+    stored, content = world
+    made = mapping_of("Notes", None)
+    stored += [StoredGraph("notes", made, "g1"), StoredGraph("plain", replace(made, **OF_USERS))]
+    alone = of(label("NotesChunk", text("text"), name("id")), link("MENTIONED_IN"))
+    content[made.labels] = alone
+    found = await examine()
+    assert (found["graph notes"].status, found["graph notes"].fix) == ("ok", "")
+    assert found["graph plain"].status == "warning"
+    assert "no node has the label NotesEntity" in found["graph plain"].detail
+    assert "pgs graph add" in found["graph plain"].fix
+    held = of(label("NotesChunk", text("text"), name("weight")), link("MENTIONED_IN"))
+    content[made.labels] = held
+    check = (await examine())["graph notes"]
+    assert check.status == "warning"
+    assert "weight is mapped as weight but holds STRING" in check.detail
+    assert "no node has" not in check.detail
+    assert "pgs graph add" not in check.fix
+    assert "'pgs documents delete --all'" in check.fix
+
+
+OF_USERS = {"chunk_labels": (), "mention_types": ()}
+"""Without these, a mapping is one that a user has stored."""
+
+
+async def test_indexes_that_cannot_be_listed_leave_the_other_checks(world, monkeypatch):
+    async def refuse(db):
+        raise QueryError("no right to list indexes")
+
+    world[0].append(PLAIN)
+    assert "search of papers" in await examine()
+    monkeypatch.setattr(graphs, "list_search_indexes", refuse)
+    checks = await examine()
+    assert [*checks] == ["graphs", "graph papers"]
+    assert checks["graph papers"].status == "ok"

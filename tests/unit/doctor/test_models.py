@@ -8,9 +8,16 @@ import pytest
 from pgs_neo4j.calls.contexts import UNKNOWN
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.doctor import models
-from pgs_neo4j.doctor.models import TIMEOUT_S, examine_embedder, examine_models
+from pgs_neo4j.doctor.models import (
+    TIMEOUT_S,
+    examine_embedder,
+    examine_models,
+    examine_reranker,
+    sweep_pass_size,
+)
 from pgs_neo4j.errors import ConfigError, ModelAuthError
 from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.embedders.fitting import TextFit
 from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
@@ -146,3 +153,59 @@ def test_models_with_a_similar_name_come_first_and_are_safe_to_show():
     assert found[0] == "llama3.1:8b"
     assert found[1] == "llama3.2:1b"
     assert all(name.isprintable() for name in found)
+
+
+@pytest.mark.parametrize(("name", "words"), [(None, "not set: hashing"), ("none", "off; every")])
+async def test_an_embedder_that_is_not_set_or_off_is_said(name, words):
+    check, dimensions = await examine_embedder(settings(embedder=name), PGSConfig())
+    assert (check.status, dimensions) == ("ok", None)
+    assert check.detail.startswith(words)
+
+
+async def test_a_reranker_is_asked_what_it_reads_and_closed(monkeypatch):
+    closed: list = []
+
+    class Reranker:
+        name = "orders"
+
+        def __init__(self):
+            self.fit = TextFit()
+
+        async def ask_limit(self):
+            self.fit.most = 512
+
+        async def close(self):
+            closed.append(self)
+
+    monkeypatch.setattr(models, "create_relevance_model", lambda *_: Reranker())
+    (check,) = await examine_reranker(settings(), PGSConfig())
+    assert (check.name, check.status, len(closed)) == ("reranker", "ok", 1)
+    assert check.detail.startswith("orders; it reads about ")
+
+    def refuse(*_):
+        raise ConfigError("the reranker http has no endpoint")
+
+    monkeypatch.setattr(models, "create_relevance_model", refuse)
+    (check,) = await examine_reranker(settings(), PGSConfig())
+    assert (check.status, check.fix) == ("failed", models.RERANK_FIX)
+    monkeypatch.setattr(models, "create_relevance_model", lambda *_: None)
+    assert await examine_reranker(settings(), PGSConfig()) == ()
+
+
+async def test_models_that_cannot_be_made_are_a_failure(monkeypatch):
+    def refuse(*_):
+        raise ModelAuthError("no API key is configured")
+
+    monkeypatch.setattr(models, "create_llms", refuse)
+    (check,) = await examine_models(settings(), PGSConfig())
+    assert (check.name, check.status, check.fix) == ("model", "failed", models.ENDPOINT_FIX)
+
+
+def test_the_size_of_a_pass_is_that_of_the_context_of_the_model():
+    small = {"models": {"m": {"context": 8_192}}, "sweep_model": "m"}
+    config = PGSConfig()
+    with_context = sweep_pass_size(settings(**small), config)
+    assert with_context < sweep_pass_size(settings(sweep_model="m"), config)
+    assert with_context < 8_192
+    extractive = settings(**small | {"llm_provider": "extractive"})
+    assert sweep_pass_size(extractive, config) == sweep_pass_size(settings(), config)

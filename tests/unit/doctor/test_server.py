@@ -9,6 +9,7 @@ from pgs_neo4j.doctor.procedures import GDS_FIX, GDS_PROCEDURES, LOSSES
 from pgs_neo4j.doctor.server import FIXES, NAMES, examine_server
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 from pgs_neo4j.gds import PREFIX
+from tests.unit.doctor.conftest import CONSTRAINTS
 
 
 async def examine(answers):
@@ -127,3 +128,17 @@ async def test_leftover_projections_are_counted_and_a_failed_index_is_a_warning(
         "a (vector on Paper:Book.title|text, failed), "
         "b (full-text on Paper:Book.title|text, online)"
     )
+
+
+@pytest.mark.parametrize(("gone", "are"), [(1, "is"), (2, "are")])
+async def test_missing_constraints_come_with_their_statements(answers, gone, are):
+    answers.rows["doctor/read_constraints"] = [{"names": CONSTRAINTS[gone:]}]
+    check = (await examine(answers))["schema"]
+    assert check.status == "warning"
+    assert check.detail.startswith(f"{gone} of {len(CONSTRAINTS)} constraints of pgs_neo4j {are} m")
+    assert check.fix.count("CREATE CONSTRAINT") == gone
+    answers.rows["doctor/read_constraints"] = [{"names": ["theirs"]}]
+    check = (await examine(answers))["schema"]
+    assert (check.status, check.detail) == (
+        "ok", "not created yet; the first graph will create it",
+    )  # fmt: skip
