@@ -16,6 +16,7 @@ from pgs_neo4j.graph.bundles import (
     entity_rarity,
     find_documents,
     is_order,
+    share_together,
     weigh_relationships,
 )
 from pgs_neo4j.graph.csr import BoolArray, IntArray
@@ -177,3 +178,10 @@ def test_what_all_documents_mention_is_still_tied_to_them() -> None:
     bundles = bundle_documents(document, pairs, none, np.ones(101, dtype=np.int64), ROOMY)
     rarity = entity_rarity(bundles, pairs, ~none, passage)
     assert 0.0 < rarity[100] < 0.01
+
+
+def test_what_is_together_are_passages_and_not_the_nodes_of_their_documents() -> None:
+    document = np.array([0, 0, 0, -1])
+    passage = np.array([True, True, False, True])
+    labels = np.array([0, 1, 1, 0])
+    assert share_together(document, passage, labels) == 0.5
