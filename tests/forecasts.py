@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from types import SimpleNamespace
 from typing import Any, cast
 
 from pgs_neo4j.calls.calls import Calls
@@ -27,12 +28,15 @@ from pgs_neo4j.model import (
     Node,
     Partition,
     PlannedMost,
+    PlannedSweep,
+    PlannedTotal,
     Prompt,
     Relationship,
     Sweep,
     Usage,
 )
 from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
+from pgs_neo4j.pgs.plan import UsualReplies, likely_total, plan_synthesis
 from pgs_neo4j.sweeping.material import PackedPartition, fit_frame, pack_partition
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.sweeping.pack import Pass
@@ -64,6 +68,8 @@ WORDS = [
 ]
 PRICE = {"input_price": 2.0, "output_price": 10.0}
 MODES = ("usual", "rejected", "cut", "mixed", "worst")
+NEAR = 0.4
+"""A figure that is called likely is to be this near to what a run takes."""
 DENSITY = 1.1  # tokens of a prompt for each estimated one, as the endpoints count them
 
 
@@ -73,7 +79,7 @@ class Outcome:
 
     mode: str
     used: PlannedMost
-    likely: PlannedMost
+    likely: PlannedTotal
     most: PlannedMost
     stopped: bool = False
 
@@ -88,6 +94,17 @@ class Outcome:
             or (used.cost or 0.0) > (most.cost or 0.0) * (1 + 1e-9)
         )
 
+    def hits(self) -> dict[str, bool]:
+        """Whether what was likely is within ``NEAR`` of what was used, by its kind."""
+        used, likely = self.used, self.likely
+        pairs = {
+            "calls": (likely.calls, used.calls),
+            "input": (likely.input_tokens, used.input_tokens),
+            "output": (likely.output_tokens, used.output_tokens),
+            "cost": (likely.cost or 0.0, used.cost or 0.0),
+        }
+        return {kind: abs(told - taken) <= NEAR * taken for kind, (told, taken) in pairs.items()}
+
     def shares(self) -> dict[str, float]:
         """What was used of the most, by its kind."""
         used, most = self.used, self.most
@@ -101,13 +118,17 @@ class Outcome:
 
 @dataclass(slots=True)
 class Reader:
-    """Answers in one of the modes, with replies that fill their room unless it is the usual one."""
+    """Answers in one of the modes, with replies that fill their room unless it is the usual one.
+
+    With ``long``, their reports do so as well. Otherwise only what they are said to cost does.
+    """
 
     mode: str
     usual: int
     chance: random.Random
     rejected: Counter[tuple[str, int]] = field(default_factory=Counter)
     slow: bool = False
+    long: bool = False
     room: int = 0
 
     def reply(self, prompt: Prompt, room: int) -> Completion:
@@ -135,10 +156,19 @@ class Reader:
             text = text.replace(
                 "## Outbound", f"- Uranium boils at 9,999 [{named}].\n\n## Outbound"
             )
+            text = _lengthen(text, named, room) if self.long else text
         output = estimate(text) if how == "usual" else room
         read = int(DENSITY * estimated_tokens(prompt))
         usage = Usage(calls=1, input_tokens=read, output_tokens=output)
         return Completion(text=text, usage=usage, model="scripted", truncated=truncated)
+
+
+def _lengthen(text: str, named: str, room: int) -> str:
+    """Return a report with as many findings as fit its room, so that the synthesis is long."""
+    finding = f"- The kiln of the river is made of clay, of stone, and of copper [{named}].\n"
+    count = max(0, room - estimate(text)) // estimate(finding)
+    lines = "".join(finding.replace("kiln", f"kiln {one}") for one in range(count))
+    return text.replace("\n\n## Outbound", f"\n{lines}\n## Outbound", 1)
 
 
 class BadLLM(ScriptedLLM):
@@ -208,6 +238,7 @@ async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome |
     names = ("reader", chance.choice(("reader", "writer")))
     models = {name: ModelEntry(context=context, **cast("Any", PRICE)) for name in names}
     reader = Reader(mode, config.sweep_max_tokens, random.Random(seed + 1), slow=config.hedge)
+    reader.long = seed % 3 == 0  # reports as long as their replies may be take long to parse
     llm, writer = (BadLLM(reader, name) for name in names)
     calls = Calls.of(config, models)
     tools = SweepTools(
@@ -277,6 +308,12 @@ async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome |
         order = replace(synthesis_order("Why?", swept, parts, config), texts={})
         await write_synthesis(order, synthesis)
     likely = [one.likely for one in (*planned[:routed], *named)]
+    told = SimpleNamespace(calls=calls, sweep_llm=llm, synthesis_llm=writer)
+    asked, combining = cast("Any", SimpleNamespace(config=config)), cast("Any", told)
+    usual = UsualReplies(
+        sum(one.output_tokens for one in likely) // max(sum(one.passes for one in likely), 1),
+        estimate(contract_reply(Prompt(task="synthesis", system="", user="", question="Why?"))),
+    )
     return Outcome(
         mode,
         PlannedMost(
@@ -285,9 +322,7 @@ async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome |
             output_tokens=calls.usage.output_tokens,
             cost=calls.budget.cost,
         ),
-        PlannedMost(
-            calls=sum(one[0] for one in likely) + 1, input_tokens=sum(one[1] for one in likely)
-        ),
+        likely_total(combining, likely, plan_synthesis(asked, combining, likely, usual, 0)),
         most,
         stopped,
     )
@@ -298,7 +333,7 @@ class _Planned:
     order: SweepOrder
     packed: PackedPartition
     reading: Reading
-    likely: tuple[int, int]
+    likely: PlannedSweep
 
 
 async def _plan(
@@ -308,8 +343,20 @@ async def _plan(
     packed = await pack_partition(order, tools, material.nodes, material.relationships)
     word = _word(order, packed)
     readings = (bounds.of_pass(item, packed.relationships, word) for item in packed.passes)
-    tokens = sum(estimated_tokens(word(item)) for item in packed.passes)
-    return _Planned(order, packed, sum(readings, Reading()), (len(packed.passes), tokens))
+    prompts = [word(item) for item in packed.passes]
+    likely = PlannedSweep(
+        partition=order.partition.id,
+        nodes=len(packed.nodes),
+        passes=len(prompts),
+        cached=0,
+        input_tokens=sum(map(estimated_tokens, prompts)),
+        # As a plan does that knows how long the replies of a model are.
+        output_tokens=sum(estimate(contract_reply(prompt)) for prompt in prompts),
+        output_most=len(prompts) * order.config.sweep_max_tokens,
+        reason="",
+        similarity=None,
+    )
+    return _Planned(order, packed, sum(readings, Reading()), likely)
 
 
 def _word(order: SweepOrder, packed: PackedPartition) -> Callable[[Pass], Prompt]:

@@ -50,7 +50,7 @@ USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is
 
 
 @dataclass(frozen=True, slots=True)
-class _Usual:
+class UsualReplies:
     """Output tokens that replies are likely to have."""
 
     sweep: int
@@ -130,7 +130,7 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     )
     known = [estimate(render_report(one.sweep.report)) for one in earlier if one.sweep.report]
     reading = sum((one.reading for one in planned), Reading(reports=sum(known)))
-    synthesis = _plan_synthesis(order, tools, sweeps, usual, sum(known))
+    synthesis = plan_synthesis(order, tools, sweeps, usual, sum(known))
     shown = estimate(order.question) + estimate(order.search_answer or "")
     settled = synthesis.calls and _is_settled(order, tools, sweeps, flagged)
     combining = bounds.of_synthesis(
@@ -166,13 +166,13 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
             *await describe_text_limits([tools.space.embedder]),
         ),
         context_advice=tools.calls.contexts.advise(tools.readers),
-        without_flags=_total(tools, sweeps, synthesis),
-        with_flags=_total(tools, sweeps, synthesis, flagged, usual.sweep),
+        without_flags=likely_total(tools, sweeps, synthesis),
+        with_flags=likely_total(tools, sweeps, synthesis, flagged, usual.sweep),
         most=_most(sweeps, flagged, reading.most + flagged.reading.most + combining),
     )
 
 
-def _total(
+def likely_total(
     tools: RunTools,
     sweeps: Sequence[PlannedSweep],
     synthesis: PlannedCalls,
@@ -221,7 +221,7 @@ async def _plan_sweeps(
     partitioning: Partitioning,
     selection: Selection,
     routing: Routing,
-    usual: _Usual,
+    usual: UsualReplies,
     bounds: Bounds,
 ) -> tuple[_Planned, ...]:
     """Return the sweeps of all routes, in their order."""
@@ -253,7 +253,7 @@ def _sweep_tools(order: RunOrder, tools: RunTools) -> SweepTools:
 
 
 async def _plan_sweep(
-    order: SweepOrder, tools: SweepTools, route: Route, usual: _Usual, bounds: Bounds
+    order: SweepOrder, tools: SweepTools, route: Route, usual: UsualReplies, bounds: Bounds
 ) -> _Planned:
     order = fit_frame(order, tools)
     async with tools.gate:
@@ -301,9 +301,9 @@ def _bound_passes(
     return total
 
 
-async def _usual(order: RunOrder, tools: RunTools) -> _Usual:
+async def _usual(order: RunOrder, tools: RunTools) -> UsualReplies:
     config = order.config
-    return _Usual(
+    return UsualReplies(
         sweep=await usual_tokens(tools.db, tools.sweep_llm.name, config.sweep_max_tokens),
         synthesis=await usual_tokens(
             tools.db, tools.synthesis_llm.name, config.synthesis_max_tokens
@@ -317,8 +317,12 @@ async def usual_tokens(db: Database, model: str, most: int) -> int:
     return min(most, int(rows[0]["output_tokens"] if rows else USUAL_SHARE * most))
 
 
-def _plan_synthesis(
-    order: RunOrder, tools: RunTools, sweeps: Sequence[PlannedSweep], usual: _Usual, earlier: int
+def plan_synthesis(
+    order: RunOrder,
+    tools: RunTools,
+    sweeps: Sequence[PlannedSweep],
+    usual: UsualReplies,
+    earlier: int,
 ) -> PlannedCalls:
     """Return the synthesis, the reductions before it, and the call that settles what it takes.
 
@@ -363,7 +367,7 @@ async def _plan_flagged(
     partitioning: Partitioning,
     selection: Selection,
     sweeps: Sequence[PlannedSweep],
-    usual: _Usual,
+    usual: UsualReplies,
     bounds: Bounds,
 ) -> _Flagged:
     """Return what flags may add: the largest unrouted partitions that a run may still read.

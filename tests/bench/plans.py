@@ -5,7 +5,8 @@
 
 No model and no database take part. Each random graph is planned and run with models that answer as
 usual, or as badly as they can: with replies of full length that are rejected, cut off, or both.
-Each run is made without limits, and again with the bounds of its plan as its budget.
+Each run is made without limits, and again with the bounds of its plan as its budget. The figures
+that a plan calls likely are those of a model that answers as usual, whose replies are known.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from tests.forecasts import MODES, Outcome, try_graph
+from tests.forecasts import MODES, NEAR, Outcome, try_graph
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +55,10 @@ def summarize(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "runs": len(outcomes),
         "exceeded": sum(one.exceeded for one in outcomes),
         "stopped": sum(one.stopped for one in outcomes),
-        "likely": median(one.likely.calls / one.used.calls for one in outcomes),
+        "near": {
+            kind: round(sum(one.hits()[kind] for one in outcomes) / len(outcomes), 3)
+            for kind in kinds
+        },
         "shares": {
             kind: [round(figure, 3) for figure in (min(some), median(some), max(some))]
             for kind, some in kinds.items()
@@ -70,7 +74,9 @@ def table(figures: dict[str, Any]) -> str:
             f"{kind} {', '.join(f'{figure:.2f}' for figure in some)}"
             for kind, some in one["shares"].items()
         )
+        near = ", ".join(f"{kind} {share:.0%}" for kind, share in one["near"].items())
         lines.append(f"{mode:<9}{one['runs']:>5}{one['exceeded']:>10}{one['stopped']:>9}  {shares}")
+        lines.append(f"{'':<9}likely figures within {NEAR:.0%}: {near}")
     return "\n".join(lines)
 
 

@@ -23,6 +23,14 @@ async def test_a_budget_of_the_most_ends_no_run(mode: str) -> None:
     assert [one for one in outcomes if one.stopped or one.exceeded] == []
 
 
+async def test_what_a_plan_calls_likely_is_near_to_what_a_usual_run_takes() -> None:
+    tried = [await try_graph(seed, "usual") for seed in range(20, 40)]
+    outcomes = [one for one in tried if one is not None]
+    assert len(outcomes) > 9
+    assert [one for one in outcomes if not all(one.hits().values())] == []
+    assert all(one.likely.calls == one.used.calls for one in outcomes)
+
+
 def test_the_most_of_any_two_has_the_largest_of_each_kind() -> None:
     slow = Reading(PlannedMost(calls=9, input_tokens=1, output_tokens=5, cost=1.0), 3)
     long = Reading(PlannedMost(calls=1, input_tokens=90, output_tokens=6, cost=2.0), 4)
