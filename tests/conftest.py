@@ -39,6 +39,7 @@ from tests.typed_rows import install
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 IMAGES = {"5.26": "neo4j:5.26-community", "2026": "neo4j:2026.08-community"}
 CYPHER = os.environ.get("PGS_TEST_CYPHER")
+STRIPPING = {"bare_db", "no_search_indexes"}  # fixtures that drop indexes
 START_S = 500.0  # of a server: .ci/run starts one beside everything else, at the lowest priority
 
 # No file is left behind, and a busy machine fails no example. CI tries the same examples each time,
@@ -78,12 +79,30 @@ def pytest_configure(config: pytest.Config) -> None:
     Otherwise, pytest-asyncio makes one and never closes it.
     """
     thorough.enable(config)
+    config.addinivalue_line("markers", "schema: makes or drops indexes or constraints")
     asyncio.set_event_loop(None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the thorough tests unless they were asked for."""
+    """Leave out the thorough tests unless they were asked for, and order the others."""
     thorough.deselect(config, items)
+    put_schema_last(items)
+
+
+def put_schema_last(items: list[pytest.Item]) -> None:
+    """Move the tests that change the schema to the end of their files, for the reason above.
+
+    Any order is right. With this one, what the others of a file have in common is planned once.
+    """
+    places: dict[Path, int] = {}
+    for item in items:
+        places.setdefault(item.path, len(places))
+
+    def changes_schema(item: pytest.Item) -> bool:
+        fixtures = getattr(item, "fixturenames", ())
+        return item.get_closest_marker("schema") is not None or not STRIPPING.isdisjoint(fixtures)
+
+    items.sort(key=lambda item: (places[item.path], changes_schema(item)))
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ def pgs(shell: Shell) -> Shell:
     return shell
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database) -> None:
     await papers(db, isolates=5)

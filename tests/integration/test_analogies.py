@@ -242,6 +242,7 @@ async def test_only_nodes_of_the_view_are_linked(pgs: PGS, db: Database) -> None
     assert not await count(db, "(:Other)-[x:PGS_ISOMORPHIC]-()")
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_two_graphs_keep_their_own_links_and_share_skeletons(pgs: PGS, db: Database) -> None:
     before = await checksum(db)

@@ -245,6 +245,7 @@ async def test_a_generation_that_a_run_is_on_is_not_pruned(connect):
     assert all(citation.valid for citation in result.synthesis.citations)
 
 
+@pytest.mark.schema
 async def test_a_purge_in_mid_run_is_an_error_and_no_false_coverage(connect, db):
     purges = []
 

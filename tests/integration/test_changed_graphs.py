@@ -103,6 +103,7 @@ async def test_a_large_graph_that_changed_is_never_said_to_hold_nothing(
         assert "in the graph matches" not in answered.answer.text
 
 
+@pytest.mark.schema
 async def test_indexes_of_ours_are_no_change_of_the_graph(endpoint: Endpoint, db: Database) -> None:
     async with engine_on_papers(endpoint, db) as pgs:
         await pgs.partition("papers")
@@ -122,6 +123,7 @@ async def test_indexes_of_ours_are_no_change_of_the_graph(endpoint: Endpoint, db
         assert (await pgs.search("fact101", graph="papers")).changed
 
 
+@pytest.mark.schema
 async def test_a_vector_index_of_ours_leaves_the_change_token(
     endpoint: Endpoint, db: Database
 ) -> None:

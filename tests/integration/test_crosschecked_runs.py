@@ -124,6 +124,7 @@ async def test_findings_that_meet_are_found_without_a_model(pgs, db):
     assert await count(db, joined) == 2
 
 
+@pytest.mark.schema
 async def test_an_answer_is_a_graph_one_can_query(pgs, db):
     before = await checksum(db)
     answering(pgs, missing("Nothing on the migration of unicorns.", "No node mentions fact3."))

@@ -111,6 +111,7 @@ async def test_canceling_ends_the_transaction_on_the_server(db):
     await until(has_ended, 60)
 
 
+@pytest.mark.schema
 async def test_the_schema_is_made_once(bare_db):
     await asyncio.gather(*(ensure_schema(bare_db) for _ in range(4)))
     rows = await bare_db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))

@@ -184,6 +184,7 @@ async def test_a_run_that_begins_during_a_deletion_stores_nothing_of_it(
     assert await holding(db, SECRET) == []
 
 
+@pytest.mark.schema
 async def test_a_run_that_a_purge_overtakes_writes_nothing(
     docs: PGS, other: PGS, db: Database
 ) -> None:

@@ -78,6 +78,7 @@ async def holding(db: Database, text: str) -> set[tuple[str, str]]:
     return {(":".join(sorted(one[:-1])), one[-1]) for one in own}
 
 
+@pytest.mark.schema
 async def test_all_documents_are_deleted_with_their_graph_and_a_purge_tells_what_stays(
     pgs: PGS, db: Database, folder: Path
 ) -> None:

@@ -43,6 +43,7 @@ def unwell(checks: dict[str, Check]) -> dict[str, str]:
     return {name: check.status for name, check in checks.items() if check.status != "ok"}
 
 
+@pytest.mark.schema
 async def test_a_healthy_server_is_well_and_stays_as_it_was(
     db: Database, target: ServerAccess
 ) -> None:
@@ -88,6 +89,7 @@ async def last_bookmark(db: Database) -> frozenset[str]:
         return frozenset((await session.last_bookmarks()).raw_values)
 
 
+@pytest.mark.schema
 async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
     bare_db: Database, target: ServerAccess
 ) -> None:
@@ -99,6 +101,7 @@ async def test_an_empty_database_is_well_and_gets_nothing_of_ours(
     assert rows == []
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_missing_constraints_come_with_the_statements_that_bring_them_back(
     db: Database, target: ServerAccess

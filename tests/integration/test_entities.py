@@ -167,6 +167,7 @@ async def test_namesakes_of_another_type_are_merged_by_type_and_name(pgs: PGS) -
     assert len(await pgs.entities.split("docs", "Paris", ["Paris"])) == 2
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_a_ruling_outlasts_a_purge_and_the_documents(pgs: PGS, db: Database) -> None:
     await pgs.entities.merge("docs", ["Marie Curie"], "Maria Skłodowska")

@@ -10,6 +10,7 @@ from tests.conftest import Endpoint
 from tests.engines import without_models
 
 
+@pytest.mark.schema
 async def test_sessions_runs_and_jobs_are_listed_read_and_deleted(
     endpoint: Endpoint, pgs: PGS
 ) -> None:

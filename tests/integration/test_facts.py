@@ -223,6 +223,7 @@ async def test_absences_are_looked_up_in_facts(
     assert all(way in one.method for one in checked.values())
 
 
+@pytest.mark.schema
 @pytest.mark.parametrize(
     ("cypher", "words", "holders"),
     [

@@ -134,6 +134,7 @@ async def relationships(db: Database) -> set[tuple[str, str, str]]:
     return {(row["a"], row["t"], row["b"]) for row in rows}
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_what_is_cited_together_is_weighted_and_nothing_else_changes(
     pgs: PGS, db: Database, answer: Answer

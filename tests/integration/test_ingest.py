@@ -147,6 +147,7 @@ async def test_a_folder_becomes_the_graph_that_was_planned_and_leads_back_to_its
     assert {graph.name for graph in await pgs.graphs()} == {"docs", "docs.entities"}
 
 
+@pytest.mark.schema
 async def test_what_did_not_change_costs_nothing_until_a_refresh_by_another_model(
     pgs: PGS, db: Database, folder: Path
 ) -> None:

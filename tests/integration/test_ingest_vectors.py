@@ -80,6 +80,7 @@ def are_true(texts: Texts, embedder: ScriptedEmbedder) -> bool:
     )
 
 
+@pytest.mark.schema
 async def test_every_text_gets_a_vector_once(
     pgs: PGS, db: Database, folder: Path, embedder: ScriptedEmbedder
 ) -> None:
@@ -100,6 +101,7 @@ async def test_every_text_gets_a_vector_once(
     assert await texts_of(db) == texts
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 @pytest.mark.usefixtures("no_search_indexes")
 async def test_the_view_names_the_vectors_and_every_search_uses_them(

@@ -26,6 +26,7 @@ CITATION = (
 AGE = "MATCH (j:PgsJob {id: $id}) SET j.updated_at = datetime.realtime() - duration('PT1H')"
 
 
+@pytest.mark.schema
 async def test_each_way_a_job_can_go_well(pgs: PGS) -> None:
     db = pgs.db
     first = await repartition(pgs, "papers")

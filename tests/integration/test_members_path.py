@@ -81,6 +81,7 @@ async def test_an_index_finds_the_same(db: Database, index: str) -> None:
     assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
 
 
+@pytest.mark.schema
 async def test_an_index_that_is_gone_leaves_the_words(
     db: Database, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -291,6 +291,7 @@ async def test_a_dead_job_leaves_neither_seeds_nor_projections(db, gds, ensure):
     await nothing_left(db, gds)
 
 
+@pytest.mark.schema
 async def test_purge_leaves_the_users_graph_as_it_was(db, ensure):
     mapping = await papers(db, isolates=2)
     before = await checksum(db)

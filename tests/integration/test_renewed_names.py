@@ -65,6 +65,7 @@ async def test_the_index_has_all_names_with_their_entities_and_leaves_them_alone
     assert len(marked) == len([row for row in written["names"] if row["key"] == "RADIUM"]) > 0
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_a_purge_takes_the_index_and_the_next_ingestion_makes_it_again(
     db: Database, written: Mapping[str, Any]
@@ -77,6 +78,7 @@ async def test_a_purge_takes_the_index_and_the_next_ingestion_makes_it_again(
     assert len(await pgs_indexes(db)) > 5
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_a_deletion_after_a_purge_leaves_what_the_others_make(db: Database) -> None:
     one, *others = DOCUMENTS

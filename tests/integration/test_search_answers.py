@@ -188,6 +188,7 @@ async def test_what_was_not_found_is_looked_for_in_the_whole_graph(pgs: PGS) -> 
     assert streamed.replace("[n1, t1]", "[n1] [t1]") == answer.text
 
 
+@pytest.mark.schema
 @pytest.mark.thorough
 async def test_an_answer_reads_nothing_and_leaves_the_graph_alone(pgs: PGS, db: Database) -> None:
     before, ours = await checksum(db), await count(db, OURS)

@@ -158,6 +158,7 @@ CREATE (a)-[:QUOTES {statement: 'not in the view', vector: [2.0, 1.0, 0.4]}]->(b
 """
 
 
+@pytest.mark.schema
 async def test_facts_come_from_their_own_index(embedded: PGS, db: Database) -> None:
     await alter(db, FACT_VECTORS)
     mapping = replace(

@@ -187,6 +187,7 @@ async def test_values_of_every_kind_are_survived(db: Database) -> None:
     assert found["span"].types == ("DURATION",)
 
 
+@pytest.mark.schema
 async def test_constraints_back_a_key(db: Database) -> None:
     await alter(db, "CREATE CONSTRAINT FOR (u:User) REQUIRE u.email IS UNIQUE")
     await alter(db, "CREATE CONSTRAINT FOR (u:User) REQUIRE (u.a, u.b) IS UNIQUE")

@@ -66,6 +66,7 @@ async def indexed(clubs: Database) -> AsyncIterator[tuple[SearchIndex, ...]]:
     await clubs.call("DROP INDEX clubs", {}, "schema")
 
 
+@pytest.mark.schema
 @pytest.mark.parametrize("keywords", [("chelsea",), ("arsenal", "hotel", "nothing", "7")])
 async def test_a_full_text_index_finds_the_same_titles(
     clubs: Database, indexed: tuple[SearchIndex, ...], keywords: tuple[str, ...]

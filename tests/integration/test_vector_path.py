@@ -45,6 +45,7 @@ async def create(db):
     return [index.name for index in outcome.created]
 
 
+@pytest.mark.schema
 @pytest.mark.usefixtures("no_search_indexes")
 async def test_the_index_is_made_on_request_and_agrees(db, docs):
     before = await titles(db, pointing_to(0.502))
@@ -62,6 +63,7 @@ async def test_the_index_is_made_on_request_and_agrees(db, docs):
     assert await titles(db, pointing_to(0.502)) == before
 
 
+@pytest.mark.schema
 async def test_purge_takes_the_index_too_and_only_ours(db, docs):
     await purge(db)  # indexes that the test database keeps for others
     await create(db)
