@@ -37,7 +37,11 @@ esac
 """,
     "ruff": 'exit "${LINT:-0}"',
     "getconf": 'echo "$STANDINS"',
-    "pip": "",
+    # Notes what it installs, unless that is MISSING.
+    "pip": """
+case "$*" in *"${MISSING:-nothing}"*) exit 1 ;; esac
+echo "$*" >>"$NOTES/installed"
+""",
     "mypy": "",
     "lint-imports": "",
     "npm": "exit 1",
@@ -97,6 +101,23 @@ def test_a_failure_that_does_not_repeat_is_named_and_up_to_two_are_green(
     assert "1 passed in 0.01s" in lines
     if last is not None:
         assert last in (lines[-1], *(line for line in lines if line.startswith("lint")))
+
+
+def test_libraries_that_cannot_be_installed_keep_no_others_away(
+    surroundings: dict[str, str],
+) -> None:
+    ended, lines = run(surroundings, MISSING="fuzz")
+    assert ended == 0, lines
+    installed = (Path(surroundings["NOTES"]) / "installed").read_text()
+    expected = ("lint", "browser", "site", "graphrag", "langchain", "notebook", "suites", "test")
+    assert [f".[{extra}]" in installed for extra in expected] == [True] * len(expected)
+    assert "fuzz" not in installed
+
+
+def test_without_what_all_tests_need_nothing_is_tested(surroundings: dict[str, str]) -> None:
+    ended, lines = run(surroundings, MISSING="lint")
+    assert ended != 0
+    assert "1 passed in 0.01s" not in lines
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
