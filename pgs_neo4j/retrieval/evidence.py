@@ -105,7 +105,9 @@ async def find_evidence(
     if index is None:
         return None
     best = score_nodes(index, terms, [part.id for part in order.partitions], MOST_NODES)
-    texts = await score_texts(db, order.mapping, order.partitions, order.question, index, best)
+    texts = await score_texts(
+        db, order.mapping, order.partitions, order.question, index, best, related=False
+    )
     spoken = list_words(order.question)
     named = await find_named_members(
         db,

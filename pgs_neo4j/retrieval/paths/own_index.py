@@ -9,7 +9,8 @@ subject lose by that factor.
 
 Both score the best nodes again by their texts. A question that is the title of a node holds words
 which the index lacks, or which are in thousands of longer and shorter texts; only titles and words
-side by side tell this node from the others.
+side by side tell this node from the others. Only a search counts words related to the question as
+well: they find more on a subject, and with them routing would read fewer partitions that hold it.
 """
 
 from __future__ import annotations
@@ -75,11 +76,14 @@ async def score_texts(
     question: str,
     index: TextIndex,
     best: Mapping[Place, float],
+    *,
+    related: bool = True,
 ) -> list[tuple[PlacedNode, float]]:
     """Return nodes with their scores by titles and texts, best first.
 
     Equal ones are in the order of ``best``, which holds the scores that nodes have in any
-    case, by the ``index``. Nodes that are gone are left out. Raises DatabaseError.
+    case, by the ``index``. ``related`` counts words of the best texts as well. Nodes that are gone
+    are left out. Raises DatabaseError.
     """
     found = await read_placed(db, mapping, partitions, best, most_characters=HEAD)
     nodes = [found[place] for place in best if place in found]
@@ -90,7 +94,9 @@ async def score_texts(
         for one in nodes
     ]
     holders = {term: len(held) for term, held in index.postings.items()}
-    scores = await asyncio.to_thread(rescore, question, candidates, holders, index.size)
+    scores = await asyncio.to_thread(
+        rescore, question, candidates, holders, index.size, related=related
+    )
     return sorted(zip(nodes, scores, strict=True), key=lambda pair: -pair[1])
 
 

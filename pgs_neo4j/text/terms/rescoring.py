@@ -4,6 +4,11 @@ An index says which texts hold the stems of a question, and nothing of where. Of
 the texts are read, and each is scored by BM25 (Robertson and Zaragoza 2009) once more, with what
 only a text shows: more forms of a word ("organize", "organization"), common words that no index
 holds ("high", "use"), words of the title, and words that stand side by side as in the question.
+
+What the best candidates say beside the words of the question leads to texts that use other words
+for the same (Rocchio 1971; as a model of relevance, Lavrenko and Croft 2001). These related words
+only add to the scores of candidates, and the less, the more of the question the best text holds: a
+question that is the title of a text has found it.
 """
 
 from __future__ import annotations
@@ -40,6 +45,15 @@ with weights below 1 for the short one are customary (Robertson, Zaragoza, and T
 PAIR_SHARE = 0.2
 """Weight of two words side by side, beside 1 for each of them. In the sequential dependence model,
 it is 0.1 to 0.3 of all (Metzler and Croft 2005)."""
+BEST_TEXTS, RELATED_WORDS = 10, 20
+"""Texts whose words are related, and how many of these count: customary values (Abdul-Jaleel and
+others 2004)."""
+BEST_PART = 10
+"""Of fewer candidates, one in so many is among the best texts, since the others must tell which
+words are only theirs."""
+RELATED_SHARE = 0.6
+"""Weight of the related words, beside 1 for the words of the question that the best text lacks.
+From 0.4 to 1, it hardly matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +90,19 @@ class _Tokens:
 
 
 def rescore(
-    question: str, candidates: Sequence[Candidate], holders: Mapping[int, int], size: int
+    question: str,
+    candidates: Sequence[Candidate],
+    holders: Mapping[int, int],
+    size: int,
+    *,
+    related: bool = True,
 ) -> list[float]:
     """Return the scores of candidates, in their order; 0 for one without a word of the question.
 
     ``holders`` says for the terms of the question (:func:`postings.terms_of`) how many of the
     ``size`` texts have them. Common words, which no index holds, are counted in the candidates, and
     add to the scores only of texts with other words of the question. A word counts as often as the
-    question repeats it.
+    question repeats it. ``related`` adds what related words of the best texts say.
     """
     asked = _tokens([question])
     if not candidates or asked.common.all():
@@ -99,14 +118,51 @@ def rescore(
     weights = np.array([rarity(size, count) for count in held.tolist()])
 
     text_scale = _lengths(bodies, len(candidates))
-    scores = _saturated(in_text, text_scale[:, None]) @ (weights * times)
+    asked_weights = weights * times
+    scores = _saturated(in_text, text_scale[:, None]) @ asked_weights
     title_scale = _lengths(titles, len(candidates))
-    scores += TITLE_SHARE * (_saturated(in_title, title_scale[:, None]) @ (weights * times))
+    scores += TITLE_SHARE * (_saturated(in_title, title_scale[:, None]) @ asked_weights)
     scores += PAIR_SHARE * _score_pairs(asked, bodies, families, weights, len(candidates))
     scores[~in_text[:, ~common].any(axis=1)] = 0.0
-    least = np.array([one.least for one in candidates])
-    found: list[float] = np.maximum(scores, least).tolist()
+    scores = np.maximum(scores, np.array([one.least for one in candidates]))
+    if related:
+        held_by_best = (in_text[scores.argmax()] > 0) @ asked_weights / asked_weights.sum()
+        gains = _score_related(bodies, families, text_scale, scores)
+        scores += RELATED_SHARE * (1 - held_by_best) * gains
+    found: list[float] = scores.tolist()
     return found
+
+
+def _score_related(
+    bodies: _Tokens, families: HashArray, lengths: FloatArray, scores: FloatArray
+) -> FloatArray:
+    """Return what words related to the question add to candidates, up to the best score, ``(c,)``.
+
+    ``scores`` and ``lengths`` ``(c,)`` are those of the candidates; the former are by the words of
+    the question, ``families``. A related word is in at least two of the best texts, and counts by
+    its weight in them and its rarity among the candidates. Those without a score gain nothing.
+    """
+    count = len(scores)
+    best = np.argsort(-scores, kind="stable")[: min(BEST_TEXTS, count // BEST_PART)]
+    best = best[scores[best] > 0]
+    if len(best) < 2:
+        return np.zeros(count)
+    telling = ~bodies.common
+    held, texts = bodies.families[telling], bodies.texts[telling]
+    words = np.setdiff1d(held[np.isin(texts, best)], families)
+    if not len(words):
+        return np.zeros(count)
+    counts = _count(held, texts, words, count)
+    rare = np.array([rarity(count, of) for of in np.count_nonzero(counts, axis=0).tolist()])
+    in_texts = _saturated(counts, lengths[:, None])
+    trust = (scores[best] / scores.max()) ** 2
+    weights = trust @ in_texts[best] * rare
+    weights[np.count_nonzero(counts[best], axis=0) < 2] = 0.0
+    chosen = np.argsort(-weights, kind="stable")[:RELATED_WORDS]
+    gains: FloatArray = in_texts[:, chosen] @ (weights[chosen] * rare[chosen])
+    gains[scores <= 0] = 0.0
+    most = gains.max()
+    return gains * (scores.max() / most) if most > 0 else gains
 
 
 def _count_holders(

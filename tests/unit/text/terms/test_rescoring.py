@@ -110,6 +110,45 @@ def test_a_rare_word_counts_more_than_a_frequent_one() -> None:
     assert one > other > 0
 
 
+ICE = "glaciers, glaciers, and a moraine"
+"""One of the best texts for glaciers, by which a moraine is related to them."""
+COLD = "a glacier and cold rivers"
+
+
+def test_words_of_the_best_texts_lead_to_texts_with_other_words() -> None:
+    others = ["a glacier near the moraine", "a glacier near the court", "a moraine near the court"]
+    texts = [ICE, ICE, *others, *[COLD] * 15]
+    _, _, near, far, without, *_ = scores("glaciers and zymurgy", *texts)
+    assert near > far > without == 0
+
+
+def test_related_words_do_not_change_what_a_question_has_found_by_all_its_words() -> None:
+    candidates = [Candidate("", text) for text in (ICE, ICE, "a glacier, a moraine", *["ice"] * 17)]
+    (term,) = count_question("glaciers")
+    found, plain = (
+        rescore("glaciers", candidates, {term: 3}, SIZE, related=related)
+        for related in (True, False)
+    )
+    assert found == plain
+    lacking, alone = (
+        rescore("glaciers, zymurgy", candidates, {term: 3}, SIZE, related=related)
+        for related in (True, False)
+    )
+    assert lacking != alone
+
+
+def test_among_few_candidates_no_word_is_related() -> None:
+    texts = ["a glacier, a moraine", "a glacier, a court", ICE, ICE]
+    near, far, *_ = scores("glaciers and zymurgy", *texts)
+    assert near == far
+
+
+def test_a_word_of_a_single_text_is_not_related() -> None:
+    texts = [ICE, "glaciers, glaciers, and a court", "a glacier, a moraine", "a glacier, a pencil"]
+    _, _, near, far, *_ = scores("glaciers and zymurgy", *texts, *[COLD] * 16)
+    assert near == far
+
+
 @pytest.mark.parametrize("text", ["", "\ud800", "?!", "x" * 100, "a-" * 50])
 @pytest.mark.parametrize("question", ["", "ice", "?!", "\ud800", "y" * 100, "ice ice-"])
 def test_odd_texts_have_a_score(question: str, text: str) -> None:
