@@ -1,43 +1,43 @@
 // Members of partitions by rank; a place is the uid of a partition with the ranks to read. `most`
 // cuts each text to so many characters, which is enough for a title.
 // The facts of relationships within the view are text of their source. If `facts` is
-// empty, no relationship is read.
+// empty, no relationship is read. In one row, because rows cost more than nodes: partition, rank,
+// element id, labels, texts, title, and key.
 // params: places: list[dict], text: list[dict], title: list[dict], key: list[dict], most: int?,
 //   facts: list[dict]
-// returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
-//   title: any, key: any
+// returns: members: list[list[any]]
 // mode: read
 // language: 5, 25
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks
-RETURN p.id AS partition, m.rank AS rank, elementId(n) AS element_id,
-       [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'] AS labels,
-       [own IN $text WHERE own.label IN labels(n) + '' |
-        CASE WHEN n[own.property] IS :: STRING NOT NULL AND $most IS NOT NULL
-             THEN left(n[own.property], $most)
-             ELSE n[own.property] END] + CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
-         UNWIND $facts AS view
-         MATCH (n)-[r]->(t)
-         WHERE r[view.fact] IS NOT NULL
-           AND CASE size(view.types)
-                 WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
-                 ELSE type(r) IN view.types
-               END
-           AND CASE size(view.labels)
-                 WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
-                 ELSE any(label IN labels(t) WHERE label IN view.labels)
-               END
-         RETURN {
-           type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
-           head([name IN [own IN view.names WHERE own.label IN labels(t) + ''
-             | toStringOrNull(t[own.property])]
-             + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
-                | left(t[own.property], 200)]
-             + labels(t) WHERE trim(name) <> '' | left(name, 200)])
-         }
-       } END AS text,
-       head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> '' | n[own.property]])
-         AS title,
-       head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
-         | n[own.property]]) AS key
+WITH p.id AS partition, m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
+  UNWIND $facts AS view
+  MATCH (n)-[r]->(t)
+  WHERE r[view.fact] IS NOT NULL
+    AND CASE size(view.types)
+          WHEN 0 THEN NOT type(r) STARTS WITH 'PGS_'
+          ELSE type(r) IN view.types
+        END
+    AND CASE size(view.labels)
+          WHEN 0 THEN none(label IN labels(t) WHERE label STARTS WITH 'Pgs')
+          ELSE any(label IN labels(t) WHERE label IN view.labels)
+        END
+  RETURN {
+    type: type(r), name: r[view.name], fact: r[view.fact], node: elementId(t), target:
+    head([name IN [own IN view.names WHERE own.label IN labels(t) + '' | toStringOrNull(t[own.property])]
+      + [own IN $text WHERE own.label IN labels(t) + '' AND t[own.property] IS :: STRING NOT NULL
+         | left(t[own.property], 200)]
+      + labels(t) WHERE trim(name) <> '' | left(name, 200)])
+  }
+} END AS facts
+RETURN collect([partition, rank, elementId(n),
+                [label IN labels(n) WHERE NOT label STARTS WITH 'Pgs'],
+                [own IN $text WHERE own.label IN labels(n) + '' |
+                 CASE WHEN n[own.property] IS :: STRING NOT NULL AND $most IS NOT NULL
+                      THEN left(n[own.property], $most)
+                      ELSE n[own.property] END] + facts,
+                head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+                      | n[own.property]]),
+                head([own IN $key WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
+                      | n[own.property]])]) AS members

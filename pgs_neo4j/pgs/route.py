@@ -217,11 +217,18 @@ async def _read_titles(
 ) -> dict[int, str]:
     """Return the title of the best node of each chosen partition, by its id."""
     best = {node.partition: node.place for node in reversed(evidence.nodes)}
-    places = [best[number] for number in chosen]
-    placed = await read_placed(
-        question.tools.db, question.order.mapping, question.partitions, places, most_characters=HEAD
-    )
-    return {place.partition: found.node.title for place, found in placed.items()}
+    places = {best[number]: evidence.titles.get(best[number]) for number in chosen}
+    titles = {place.partition: title for place, title in places.items() if title is not None}
+    if unread := [place for place, title in places.items() if title is None]:
+        placed = await read_placed(
+            question.tools.db,
+            question.order.mapping,
+            question.partitions,
+            unread,
+            most_characters=HEAD,
+        )
+        titles |= {place.partition: found.node.title for place, found in placed.items()}
+    return titles
 
 
 async def _route_unmatched(question: _Question, evidence: Evidence) -> Routing:

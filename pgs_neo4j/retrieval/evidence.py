@@ -22,10 +22,10 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.document_votes import read_documents, vote_by_documents
-from pgs_neo4j.retrieval.named_nodes import find_named_members
+from pgs_neo4j.retrieval.named_nodes import find_named_members, match_words
 from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.paths.own_index import score_nodes, score_texts
-from pgs_neo4j.retrieval.places import Place
+from pgs_neo4j.retrieval.places import Place, PlacedNode
 from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.terms.postings import terms_by_text, terms_of
 from pgs_neo4j.text.words import words
@@ -60,8 +60,9 @@ class Evidence:
     ``unknown`` are the content words of the question that no text holds, nor a name of a label or
     relationship type; ``word_count`` counts all of them. ``only_names``: no text holds any, but
     names do. ``best_cosine`` is that of the nearest stored embedding, None if none was compared.
-    ``advice`` says what would let embeddings count. ``document_votes`` are those of the documents
-    for partitions, the most first, if any node is a passage of one.
+    ``advice`` says what would let embeddings count. ``titles`` are those of the best nodes of
+    partitions, unless only their embeddings or names match. ``document_votes`` are those of the
+    documents for partitions, the most first, if any node is a passage of one.
     """
 
     nodes: tuple[EvidenceNode, ...]
@@ -72,6 +73,7 @@ class Evidence:
     method: str = "text index"
     advice: str = ""
     document_votes: Mapping[int, float] = field(default_factory=dict)
+    titles: Mapping[Place, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,13 @@ async def find_evidence(
     """
     terms = terms_of(order.question)
     generation = order.generation
-    index, near = await together(
-        read_index(db, generation.id, generation.partition_count, terms, known),
+    spoken = list_words(order.question)
+    # What does not need the texts is read while the index is.
+    (index, asked), near = await together(
+        together(
+            read_index(db, generation.id, generation.partition_count, terms, known),
+            match_words(db, order.mapping, spoken),
+        ),
         _find_near(db, order),
     )
     if index is None:
@@ -108,12 +115,11 @@ async def find_evidence(
     texts = await score_texts(
         db, order.mapping, order.partitions, order.question, index, best, related=False
     )
-    spoken = list_words(order.question)
     named = await find_named_members(
         db,
         order.mapping,
         order.partitions,
-        spoken,
+        asked,
         {placed.place: placed.row["element_id"] for placed, _ in texts},
     )
     scored = named.add_to({placed.place: score for placed, score in texts})
@@ -122,6 +128,7 @@ async def find_evidence(
     documents = await read_documents(db, order.mapping, order.partitions, places)
     return Evidence(
         nodes=nodes,
+        titles=_list_titles(nodes, {placed.place: placed for placed, _ in texts}),
         document_votes=vote_by_documents(places, documents),
         unknown=tuple(word for word in find_unknown(index, spoken) if word not in named.words),
         word_count=len(spoken),
@@ -130,6 +137,14 @@ async def find_evidence(
         method=f"text index and {near.method}" if near and near.method else "text index",
         advice=near.advice if near else "",
     )
+
+
+def _list_titles(
+    nodes: Sequence[EvidenceNode], texts: Mapping[Place, PlacedNode]
+) -> dict[Place, str]:
+    """Return the title of the best node of each partition that is among ``texts``."""
+    best = {node.partition: node.place for node in reversed(nodes)}
+    return {place: texts[place].node.title for place in best.values() if place in texts}
 
 
 async def _find_near(db: Database, order: EvidenceOrder) -> NearMembers | None:

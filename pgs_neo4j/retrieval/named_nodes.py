@@ -59,7 +59,7 @@ class NamedNodes(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class AskedNames:
     """The words of a question that are in names, with the labels and types that hold each."""
 
     labels: Mapping[str, frozenset[str]]
@@ -85,11 +85,11 @@ class _Asked:
 class _Weights:
     """What each word adds to a node, 0 if every node has it."""
 
-    asked: _Asked
+    asked: AskedNames
     gains: Mapping[str, float]
 
     @classmethod
-    def of(cls, asked: _Asked, groups: Iterable[tuple[Iterable[str], int]]) -> _Weights:
+    def of(cls, asked: AskedNames, groups: Iterable[tuple[Iterable[str], int]]) -> _Weights:
         """Weigh words by groups of nodes: their names, and how many nodes these are."""
         holders: Counter[str] = Counter()
         size = 0
@@ -116,19 +116,31 @@ class _Weights:
         )
 
 
+async def match_words(
+    db: Database, mapping: GraphMapping, words: Sequence[str]
+) -> AskedNames | None:
+    """Return which words of a question are in names, None if none is. Raises DatabaseError."""
+    searches = {SearchTerms((word,), 1): word for word in words}
+    labels: dict[str, frozenset[str]] = defaultdict(frozenset)
+    types: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for one in await match_names(db, mapping, [*searches]):
+        word = searches[one.search]
+        labels[word], types[word] = frozenset(one.labels), frozenset(one.types)
+    return AskedNames(labels, types) if labels else None
+
+
 async def find_named_members(
     db: Database,
     mapping: GraphMapping,
     partitions: Sequence[Partition],
-    words: Sequence[str],
+    asked: AskedNames | None,
     texts: Mapping[Place, str],
 ) -> NamedNodes[Place]:
-    """Return what members of partitions gain by their names.
+    """Return what members of partitions gain by their names; nothing if no name is ``asked``.
 
     ``texts`` are the element ids of members that match already; each of them gains, and of the
     others the first ones of each partition. Raises DatabaseError.
     """
-    asked = await _match(db, mapping, words)
     if asked is None or _is_too_large(partitions, texts):
         return NamedNodes()
     found = db.read(
@@ -160,7 +172,7 @@ async def find_named_nodes(
     with the same names. ``partitions`` tell how large the view is, None if it may be large. Raises
     DatabaseError.
     """
-    asked = await _match(db, mapping, words)
+    asked = await match_words(db, mapping, words)
     if asked is None or _is_too_large(partitions, texts):
         return NamedNodes()
     found = db.read(
@@ -192,14 +204,3 @@ async def _read_in_time(
 def _is_too_large(partitions: Sequence[Partition] | None, texts: Collection[object]) -> bool:
     large = partitions is None or sum(part.size for part in partitions) > MOST_MEMBERS
     return large and len(texts) > 0
-
-
-async def _match(db: Database, mapping: GraphMapping, words: Sequence[str]) -> _Asked | None:
-    """Return which words are in names, None if none is."""
-    searches = {SearchTerms((word,), 1): word for word in words}
-    labels: dict[str, frozenset[str]] = defaultdict(frozenset)
-    types: dict[str, frozenset[str]] = defaultdict(frozenset)
-    for one in await match_names(db, mapping, [*searches]):
-        word = searches[one.search]
-        labels[word], types[word] = frozenset(one.labels), frozenset(one.types)
-    return _Asked(labels, types) if labels else None

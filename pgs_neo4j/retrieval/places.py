@@ -12,6 +12,9 @@ from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping, Node, Partition
 from pgs_neo4j.text import node_text
 
+COLUMNS = ("partition", "rank", "element_id", "labels", "text", "title", "key")
+"""What the statement ``read_placed`` returns of each node, in order."""
+
 
 class Place(NamedTuple):
     """Where a node is: the id of its partition, and its rank there."""
@@ -63,4 +66,5 @@ async def read_placed(
         key=mapping.key_properties,
         most=most_characters,
     )
-    return {placed.place: placed for placed in map(PlacedNode, rows)}
+    members = (dict(zip(COLUMNS, member, strict=True)) for member in rows[0]["members"])
+    return {placed.place: placed for placed in map(PlacedNode, members)}

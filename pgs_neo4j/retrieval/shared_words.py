@@ -9,6 +9,7 @@ from collections import Counter
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval.recent_tokens import RECENT_TOKENS
 from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.normal_form import alike_signs, dropped_signs
 from pgs_neo4j.text.terms.postings import terms_of_stems
@@ -73,7 +74,9 @@ async def find_by_shared_words(
     held = {terms[place]: count for place, count in holders.items()}
     stems = {stem(word): held.get(_beginning(word), 0) for word in spoken}
     counts = dict(zip(terms_of_stems([*stems]), stems.values(), strict=True))
-    scored = await asyncio.to_thread(rescore, question, candidates, counts, len(rows))
+    scored = await asyncio.to_thread(
+        rescore, question, candidates, counts, len(rows), read=RECENT_TOKENS.read
+    )
     found = {head["element_id"]: score for head, score in zip(heads, scored, strict=True) if score}
     nodes = sorted(found, key=lambda node: (-found[node], node))
     return {node: found[node] for node in nodes[:limit]}

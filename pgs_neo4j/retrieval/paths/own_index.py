@@ -25,6 +25,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping, Partition
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.places import Place, PlacedNode, read_placed
+from pgs_neo4j.retrieval.recent_tokens import RECENT_TOKENS
 from pgs_neo4j.retrieval.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.ranking import rarity
@@ -95,7 +96,13 @@ async def score_texts(
     ]
     holders = {term: len(held) for term, held in index.postings.items()}
     scores = await asyncio.to_thread(
-        rescore, question, candidates, holders, index.size, related=related
+        rescore,
+        question,
+        candidates,
+        holders,
+        index.size,
+        related=related,
+        read=RECENT_TOKENS.read,
     )
     return sorted(zip(nodes, scores, strict=True), key=lambda pair: -pair[1])
 

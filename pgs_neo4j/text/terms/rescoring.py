@@ -14,30 +14,19 @@ question that is the title of a text has found it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.text.normal_form import normal_form, with_joined_words
 from pgs_neo4j.text.ranking import rarity
-from pgs_neo4j.text.stopwords import GRAMMATICAL_WORDS
-from pgs_neo4j.text.terms.postings import K1, LONGEST_WORD, B
-from pgs_neo4j.text.terms.spans import (
-    TEXT_BITS,
-    HashArray,
-    IntArray,
-    SplitTexts,
-    WordSpans,
-    hash_words,
-    split_words,
-)
-from pgs_neo4j.text.terms.stems import family_ends, stem_ends
-from pgs_neo4j.text.words import STOP_WORDS
+from pgs_neo4j.text.terms.postings import K1, B
+from pgs_neo4j.text.terms.spans import HashArray, IntArray
+from pgs_neo4j.text.terms.text_tokens import Tokens, read_tokens
 
 FloatArray = NDArray[np.float64]
+ReadTokens = Callable[[Sequence[str]], Tokens]
 
 TITLE_SHARE = 0.3
 """Weight of the title as a field of its own, beside 1 for the whole text. Fields that are summed
@@ -74,21 +63,6 @@ class Candidate:
         return self.text if self.title in self.text else f"{self.title}\n{self.text}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tokens:
-    """Words of texts: families, exact terms, texts, and whether each is followed by the next.
-
-    All are ``(m,)``. Words that only hold a sentence together are left out. ``common`` says which
-    are of no subject.
-    """
-
-    families: HashArray
-    terms: HashArray
-    texts: IntArray
-    common: NDArray[np.bool_]
-    in_row: NDArray[np.bool_]
-
-
 def rescore(
     question: str,
     candidates: Sequence[Candidate],
@@ -96,6 +70,7 @@ def rescore(
     size: int,
     *,
     related: bool = True,
+    read: ReadTokens = read_tokens,
 ) -> list[float]:
     """Return the scores of candidates, in their order; 0 for one without a word of the question.
 
@@ -103,12 +78,13 @@ def rescore(
     ``size`` texts have them. Common words, which no index holds, are counted in the candidates, and
     add to the scores only of texts with other words of the question. A word counts as often as the
     question repeats it. ``related`` adds what related words of the best texts say.
+    ``read`` reads the words of texts.
     """
-    asked = _tokens([question])
+    asked = read_tokens([question])
     if not candidates or asked.common.all():
         return [one.least for one in candidates]
-    bodies = _tokens([one.whole for one in candidates])
-    titles = _tokens([one.title for one in candidates])
+    bodies = read([one.whole for one in candidates])
+    titles = read([one.title for one in candidates])
     families, numbers, times = np.unique(asked.families, return_inverse=True, return_counts=True)
     in_text = _count(bodies.families, bodies.texts, families, len(candidates))
     in_title = _count(titles.families, titles.texts, families, len(candidates))
@@ -134,7 +110,7 @@ def rescore(
 
 
 def _score_related(
-    bodies: _Tokens, families: HashArray, lengths: FloatArray, scores: FloatArray
+    bodies: Tokens, families: HashArray, lengths: FloatArray, scores: FloatArray
 ) -> FloatArray:
     """Return what words related to the question add to candidates, up to the best score, ``(c,)``.
 
@@ -166,8 +142,8 @@ def _score_related(
 
 
 def _count_holders(
-    asked: _Tokens,
-    bodies: _Tokens,
+    asked: Tokens,
+    bodies: Tokens,
     seen: FloatArray,
     holders: Mapping[int, int],
     families: HashArray,
@@ -201,7 +177,7 @@ def _saturated(counts: FloatArray, lengths: FloatArray) -> FloatArray:
 
 
 def _score_pairs(
-    asked: _Tokens, bodies: _Tokens, families: HashArray, weights: FloatArray, count: int
+    asked: Tokens, bodies: Tokens, families: HashArray, weights: FloatArray, count: int
 ) -> FloatArray:
     """Return what pairs of the question that stand side by side add to the texts, ``(count,)``."""
     wanted = Counter(_pairs(asked, families).tolist())
@@ -219,7 +195,7 @@ def _score_pairs(
     return scores
 
 
-def _pairs(tokens: _Tokens, families: HashArray) -> IntArray:
+def _pairs(tokens: Tokens, families: HashArray) -> IntArray:
     """Return a number for each token ``(m - 1,)`` and the next one; -1 if one is not asked for."""
     numbers = np.searchsorted(families, tokens.families)
     known = families[np.minimum(numbers, len(families) - 1)] == tokens.families
@@ -237,48 +213,8 @@ def _count(held: HashArray, texts: IntArray, wanted: HashArray, count: int) -> F
     return counts.reshape(count, len(wanted)).astype(np.float64)
 
 
-def _lengths(tokens: _Tokens, count: int) -> FloatArray:
+def _lengths(tokens: Tokens, count: int) -> FloatArray:
     """Return the lengths of texts in words, relative to the mean, ``(count,)``."""
     lengths = np.bincount(tokens.texts, minlength=count).astype(np.float64)
     mean = lengths.mean() if len(lengths) else 0.0
     return lengths / mean if mean else np.ones(count)
-
-
-def _tokens(texts: Sequence[str]) -> _Tokens:
-    """Return the words of texts, by text, in reading order."""
-    split = split_words([with_joined_words(normal_form(text)) for text in texts], apart=True)
-    words = split.words
-    words = words.at((words.lengths >= 2) & (words.lengths <= LONGEST_WORD))
-    hashes = hash_words(words)
-    telling = ~np.isin(hashes, _hashes_of(GRAMMATICAL_WORDS))
-    words, hashes = words.at(telling), hashes[telling]
-    others = _undivided(split)
-    stems = stem_ends(words)
-    terms = words.hasher.hash(words.starts, stems)
-    more = others.hasher.hash(others.starts, stem_ends(others))
-    families = words.hasher.hash(words.starts, family_ends(words, stems))
-    is_word = np.arange(len(words) + len(others)) < len(words)
-    is_common = np.zeros(len(is_word), np.bool_)
-    is_common[: len(words)] = np.isin(hashes, _hashes_of(STOP_WORDS))
-    texts_of = np.concatenate([words.texts, others.texts])
-    order = np.argsort(np.concatenate([words.starts, others.starts]), kind="stable")
-    is_word, texts_of = is_word[order], texts_of[order]
-    in_row = np.zeros(len(order), np.bool_)
-    in_row[:-1] = is_word[:-1] & is_word[1:] & (texts_of[:-1] == texts_of[1:])
-    return _Tokens(
-        families=np.concatenate([families, more])[order],
-        terms=(np.concatenate([terms, more]) >> np.uint64(TEXT_BITS))[order],
-        texts=texts_of,
-        common=is_common[order],
-        in_row=in_row,
-    )
-
-
-def _undivided(split: SplitTexts) -> WordSpans:
-    """Return whole identifiers, and letters of scripts without spaces, which are no words."""
-    return split.wholes.at(split.wholes.lengths <= LONGEST_WORD).and_more(split.signs)
-
-
-@cache
-def _hashes_of(words: frozenset[str]) -> HashArray:
-    return hash_words(split_words(sorted(words)).words)

@@ -71,20 +71,14 @@ def order(question: str, *sizes: int, vector: NDArray[np.float32] | None = None)
 
 def read_texts(params: dict[str, Any]) -> list[dict[str, Any]]:
     """The members of the partitions, without titles."""
-    return [
-        {
-            "partition": number,
-            "rank": rank,
-            "element_id": f"{number}:{rank}",
-            "labels": [],
-            "text": [(FIRST + SECOND)[2 * (number - 1) + rank]],
-            "title": None,
-            "key": None,
-        }
+    texts = FIRST + SECOND
+    members = [
+        [number, rank, f"{number}:{rank}", [], [texts[2 * (number - 1) + rank]], None, None]
         for place in params["places"]
         for number in [int(place["partition"].removeprefix("g:"))]
         for rank in place["ranks"]
     ]
+    return [{"members": members}]
 
 
 def database(segments: Stored, **answers: Any) -> Any:
@@ -182,6 +176,8 @@ async def test_only_cells_of_the_terms_are_read_of_a_whole_index(
     assert found is not None
     assert [node.place for node in found.nodes] == [(1, 0), (3, 0), (1, 1)]
     assert (found.unknown, found.word_count) == (("zymurgy",), 2)
+    assert found.titles == {Place(1, 0): FIRST[0], Place(3, 0): SECOND[0]}
+    assert len(db.params("read_placed")) == 1
     assert (found.best_cosine, found.method) == (None, "text index")
     assert db.params("read_postings") == [{"uids": ["a:0", "b:0"]}]
     assert await find_evidence(database(segments), order("ice?", 2, 2, 2, 2)) is None

@@ -17,6 +17,7 @@ from pgs_neo4j.retrieval.named_nodes import (
     NamedNodes,
     find_named_members,
     find_named_nodes,
+    match_words,
 )
 from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.text.ranking import rarity
@@ -78,14 +79,16 @@ async def test_members_gain_by_partition_and_in_a_large_graph_only_where_no_text
     ]
     db, fake = database(find_named_members=rows)
     large = partitions(MOST_MEMBERS + 1)
-    named = await find_named_members(db, MAPPING, large, ["directed"], {})
+    asked = await match_words(db, MAPPING, ["directed"])
+    named = await find_named_members(db, MAPPING, large, asked, {})
     assert named.gains == pytest.approx(
         {Place(1, 3): NAME_SHARE * rarity(7, 2), Place(1, 4): NAME_SHARE * rarity(7, 2)}
     )
     assert fake.params("find_named_members")[0]["most"] == EACH
     texts = {Place(1, 0): "x"}
-    assert await find_named_members(db, MAPPING, large, ["directed"], texts) == NamedNodes()
-    assert (await find_named_members(db, MAPPING, partitions(7), ["directed"], texts)).gains
+    assert await find_named_members(db, MAPPING, large, asked, texts) == NamedNodes()
+    assert (await find_named_members(db, MAPPING, partitions(7), asked, texts)).gains
+    assert await find_named_members(db, MAPPING, partitions(7), None, texts) == NamedNodes()
     assert await find_named_nodes(db, MAPPING, None, ["reviewed"], ["x"], 9) == NamedNodes()
     assert (await find_named_nodes(db, MAPPING, None, ["reviewed"], [], 9)).gains
 
