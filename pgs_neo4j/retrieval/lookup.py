@@ -23,6 +23,7 @@ from pgs_neo4j.retrieval.name_words import (
     NAMES,
     find_named,
     match_names,
+    read_names,
     read_node_names,
 )
 from pgs_neo4j.retrieval.places import Place, PlacedNode, read_placed
@@ -71,8 +72,12 @@ async def _search_names(
     counts that has these names and the other terms in its text.
     """
     silent = [search for search, found in results.items() if found.searched and not found.hits]
-    named = await match_names(db, order.mapping, silent)
-    rests = dict.fromkeys(one.rest for one in named if one.rest is not None)
+    if not silent:
+        return {}
+    names = await read_names(db, order.mapping)
+    named = match_names(names, silent)
+    derived = [one for one in match_names(names, silent, derived=True) if one not in named]
+    rests = dict.fromkeys(one.rest for one in (*named, *derived) if one.rest is not None)
     texts = await _search_texts(db, order, list(rests)) if rests else {}
     changed: dict[SearchTerms, SearchResult] = {}
     for one in named:
@@ -89,6 +94,13 @@ async def _search_names(
             method=f"{found.method}; {NAMES}" if hits else found.method,
             complete=found.complete and complete and (bool(hits) or len(nodes) < MOST),
         )
+    # A name that only derives from a word does not hold it, and proves no absence.
+    for one in derived:
+        found = changed.get(one.search, results[one.search])
+        rest = texts[one.rest] if one.rest is not None else None
+        possible = rest is None or rest.hits or not rest.complete
+        if possible and not found.hits:
+            changed[one.search] = replace(found, complete=False)
     return changed
 
 

@@ -16,7 +16,13 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.retrieval.name_words import NAMES, match_names, read_node_names
+from pgs_neo4j.retrieval.name_words import (
+    NAMES,
+    Names,
+    match_names,
+    read_names,
+    read_node_names,
+)
 from pgs_neo4j.retrieval.places import Place
 from pgs_neo4j.text.matching import SearchTerms
 from pgs_neo4j.text.ranking import rarity
@@ -123,7 +129,8 @@ async def match_words(
     searches = {SearchTerms((word,), 1): word for word in words}
     labels: dict[str, frozenset[str]] = defaultdict(frozenset)
     types: dict[str, frozenset[str]] = defaultdict(frozenset)
-    for one in await match_names(db, mapping, [*searches]):
+    names = await read_names(db, mapping) if searches else Names()
+    for one in match_names(names, [*searches], derived=True):
         word = searches[one.search]
         labels[word], types[word] = frozenset(one.labels), frozenset(one.types)
     return AskedNames(labels, types) if labels else None

@@ -57,7 +57,10 @@ async def test_words_of_names_count_with_those_of_the_text(
         SearchTerms(("directed", "otter"), 2): None,
         SearchTerms(("directed", "penguin"), 2): None,
         SearchTerms(("catalysis",), 1): None,
+        SearchTerms(("actors", "penguin"), 2): None,
     }
+    # No text or name holds this word, but one that it derives from: so nothing is proved.
+    open_ = [SearchTerms(("actors",), 1), SearchTerms(("actors", "otter"), 2)]
     async with engine_on(endpoint, reply, **KNOBS) as pgs:
         order = await stored(pgs)
         if outdated:
@@ -67,7 +70,10 @@ async def test_words_of_names_count_with_those_of_the_text(
                 partitions=order.partitions,
                 outdated=True,
             )
-        results = await look_up(db, order, searches)
+        results = await look_up(db, order, [*searches, *open_])
+    for search in open_:
+        assert not results[search].hits
+        assert not results[search].complete
     for search, title in searches.items():
         found = results[search]
         assert found.searched == 120
@@ -143,6 +149,14 @@ async def test_a_search_finds_nodes_by_the_names_of_their_types_and_labels(
         assert titles[:2] == ["Otter Keeper19", "Otter Keeper55"]
         assert ONLY_NAMES not in warnings
         assert (await found("zymurgy"))[0] == []
+        await alter(
+            db,
+            "MATCH (p:Person {title: 'Otter Keeper7'}), (m:Movie {title: 'Film Alba0'}) "
+            "CREATE (p)-[:OWNS]->(m)",
+        )
+        titles, warnings = await found("Who are the owners?")
+        assert set(titles) == {"Otter Keeper7", "Film Alba0"}
+        assert ONLY_NAMES in warnings
         await alter(db, "MATCH (n:Movie|Person) SET n:Tracked")
         # What names every node says nothing.
         assert (await found("tracked"))[0] == []
