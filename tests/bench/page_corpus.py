@@ -22,7 +22,10 @@ SHORT, LONG = 60, 400
 """Characters of a sentence that is a question."""
 FEWEST_LINKS, MANY_LINKS, MOST_PAGES = 2, 5, 12
 """Pages that a question needs, those from which it is a summary, and the most of a summary."""
-EXCLUDED = ("print.html", "toc.html", "404.html", "all.html")
+EXCLUDED = re.compile(r"(print|toc|404|all|contents|search|changelog|py-modindex|genindex.*)\.html")
+"""Names of pages that only list what others explain."""
+CONTENT = ("main", "article", "[role=main]")
+"""Where the content of a page stands, without its navigation."""
 SMALLEST = 1_500
 """Characters of a page; shorter ones have no second chunk."""
 _MODULE = re.compile(r"\b([a-z_]+(?:\.[a-z_]+)*)\b")
@@ -103,13 +106,13 @@ def _only_known(page: Page, known: set[str]) -> Page:
 def _html_pages(folders: Sequence[Path]) -> Iterator[Page]:
     for folder in folders:
         for path in sorted(folder.rglob("*.html")):
-            if path.name not in EXCLUDED and (page := _html_page(folder, path)) is not None:
+            if not EXCLUDED.fullmatch(path.name) and (page := _html_page(folder, path)) is not None:
                 yield page
 
 
 def _html_page(folder: Path, path: Path) -> Page | None:
     tree = LexborHTMLParser(path.read_text(encoding="utf-8", errors="replace"))
-    main = tree.css_first("main") or tree.css_first("article") or tree.body
+    main = next(filter(None, map(tree.css_first, CONTENT)), tree.body)
     if main is None:
         return None
     for unwanted in main.css("nav, script, style, .nav-wrapper, #toc, .toc"):
