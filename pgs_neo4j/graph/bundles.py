@@ -12,8 +12,16 @@ import numpy as np
 
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.connected import components
-from pgs_neo4j.graph.csr import BoolArray, Edges, FloatArray, IntArray, dense, totals
+from pgs_neo4j.graph.csr import BoolArray, Edges, FloatArray, IntArray, dense, totals, undirected
+from pgs_neo4j.graph.likeness import find_alike
 from pgs_neo4j.graph.pool import boxes
+
+MENTIONED = 0.1
+"""Share of the weight of mentions that stays with them where documents are alike; likeness gets the
+rest. Documents are then divided by what they share, and entities by how they are related, instead
+of both at once. On pages of Python's manual, 96 % of the tokens of a partition with documents are
+theirs then, 99 % with a share of 0.05, and 61 % with 0.5. With 0, what is only mentioned would
+belong nowhere."""
 
 CONTINUED = 10.0
 """Weight of the order between two runs of one document, in mentions of rare entities. A document
@@ -161,18 +169,40 @@ def entity_rarity(
     one.
     """
     count = passage.size
-    source, target = ends[0][mention], ends[1][mention]
-    backward = passage[source] & ~passage[target]
-    entity = np.where(backward, target, source)
-    home = np.where(backward, source, target)
-    kept = passage[home] & ~passage[entity]
+    home, entity = _mentions(ends, mention, passage)
     document = np.where(bundles.document >= 0, bundles.document, count + np.arange(count))
-    pairs = np.unique(entity[kept] * (2 * count) + document[home[kept]])
+    pairs = np.unique(entity * (2 * count) + document[home])
     held = np.bincount(pairs // (2 * count), minlength=count)
     documents = np.unique(document[passage]).size
     # One more than there are, so that what all mention stays tied to something.
     rarity: FloatArray = 1.0 - np.log(np.maximum(held, 1)) / np.log(documents + 1)
     return rarity
+
+
+def liken_bundles(
+    bundles: Bundles,
+    ends: tuple[IntArray, IntArray],
+    weight: FloatArray,
+    *,
+    mention: BoolArray,
+    passage: BoolArray,
+) -> tuple[FloatArray, Edges]:
+    """Return the weights ``(m,)`` without what likeness gets, and edges of the documents alike.
+
+    ``weight`` ``(m,)`` are those of :func:`weigh_relationships`. The edges are between the first
+    nodes of bundles. All weights together stay the same. Where no documents are alike, mentions
+    keep theirs.
+    """
+    home, entity = _mentions(ends, mention, passage)
+    rarity = entity_rarity(bundles, ends, mention, passage)
+    alike = find_alike(bundles.of[home], entity, rarity)
+    likeness, mentioned = float(alike.cosine.sum()), float(weight[mention].sum())
+    if not likeness or not mentioned:
+        return weight, undirected(passage.size, *np.empty((2, 0), dtype=np.int64))
+    left = np.where(mention, weight * MENTIONED, weight)
+    scale = (1 - MENTIONED) * mentioned / likeness
+    ends_alike = bundles.first[alike.source], bundles.first[alike.target]
+    return left, undirected(passage.size, *ends_alike, alike.cosine * scale)
 
 
 def share_together(document: IntArray, passage: BoolArray, labels: IntArray) -> float | None:
@@ -189,6 +219,18 @@ def share_together(document: IntArray, passage: BoolArray, labels: IntArray) -> 
     most = np.zeros(int(document.max()) + 1, dtype=np.int64)
     np.maximum.at(most, pairs // parts, members)
     return float(most.sum() / own.size)
+
+
+def _mentions(
+    ends: tuple[IntArray, IntArray], mention: BoolArray, passage: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Return the passage and the entity of each mention, whichever way it points."""
+    source, target = ends[0][mention], ends[1][mention]
+    backward = passage[source] & ~passage[target]
+    entity = np.where(backward, target, source)
+    home = np.where(backward, source, target)
+    kept = passage[home] & ~passage[entity]
+    return home[kept], entity[kept]
 
 
 def _places(count: int, ends: tuple[IntArray, IntArray], order: BoolArray) -> IntArray:

@@ -88,6 +88,16 @@ def undirected(
     return Edges(node_count, source, target, _exact(weight), self_loops)
 
 
+def join(edges: Edges, others: Edges) -> Edges:
+    """Return the edges of two graphs with the same nodes as those of one graph."""
+    return undirected(
+        edges.node_count,
+        np.concatenate((edges.source, others.source)),
+        np.concatenate((edges.target, others.target)),
+        np.concatenate((edges.weight, others.weight)),
+    )
+
+
 def _exact(weight: FloatArray) -> FloatArray:
     """Return weights ``(m,)`` as multiples of one power of two.
 

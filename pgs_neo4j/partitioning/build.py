@@ -21,7 +21,7 @@ from pgs_neo4j.gds import (
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.bundles import share_together
 from pgs_neo4j.graph.connected import count_pieces
-from pgs_neo4j.graph.csr import Edges, dense, undirected
+from pgs_neo4j.graph.csr import Edges, dense, join, undirected
 from pgs_neo4j.graph.hierarchy import hierarchy
 from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
@@ -65,10 +65,11 @@ async def build_generation(
         asyncio.to_thread(undirected, len(view.ids), view.source, view.target, weight),
     )
     raw = place_communities(view.ids, communities, bundled)
+    binding = edges if bundled is None else join(edges, bundled.alike)
     with tools.timer.step("limits"):
         division = await divide_communities(order, tools, view, edges, raw, root, bundled)
     async with begin_generation(order, tools):
-        stored = await _store(order, tools, view, edges, raw, division, previous, root)
+        stored = await _store(order, tools, view, edges, binding, raw, division, previous, root)
         if stored is None:
             await generation.abandon(tools.db, order.generation_id)
             return False
@@ -78,11 +79,11 @@ async def build_generation(
             embedder=tools.space.signature,
             raw_modularity=communities.modularity
             if bundled is None
-            else modularity(edges, dense(raw)),
+            else modularity(binding, dense(raw)),
             documents_together=None
             if bundled is None
             else share_together(bundled.bundles.document, view.passage, division.limited.labels),
-            issues=await asyncio.to_thread(_note_torn, view, edges, division.limited),
+            issues=await asyncio.to_thread(_note_torn, view, binding, division.limited),
             origin="seeded" if root is not None else "cold",
             grown=root.comparison.drift.accumulated if root is not None else 0.0,
         )
@@ -96,6 +97,7 @@ async def _store(
     tools: BuildTools,
     view: View,
     edges: Edges,
+    binding: Edges,
     raw: NDArray[np.int64],
     division: Division,
     previous: Predecessor | None,
@@ -103,7 +105,8 @@ async def _store(
 ) -> tuple[Described, Quality] | None:
     """Write and describe the partitions; None if nodes vanished.
 
-    ``raw`` ``(n,)`` are the communities before the limits.
+    ``edges`` are the relationships, and ``binding`` also holds the likeness of documents. ``raw``
+    ``(n,)`` are the communities before the limits.
     """
     labels = division.limited.labels
     shared = SharedPartitions(root.generation, division.shared) if root is not None else None
@@ -112,7 +115,7 @@ async def _store(
     with tools.timer.step("write"):
         complete, (figures, levels) = await together(
             writing.write(order, tools, drafts, members, shared),
-            asyncio.to_thread(_measure, edges, labels, raw),
+            asyncio.to_thread(_measure, binding, labels, raw),
         )
     if not complete:
         return None

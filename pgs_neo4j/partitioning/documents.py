@@ -16,9 +16,10 @@ from pgs_neo4j.graph.bundles import (
     bundle_documents,
     find_documents,
     is_order,
+    liken_bundles,
     weigh_relationships,
 )
-from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, contracted, undirected
+from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, contracted, join, undirected
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import PART_TYPES
@@ -29,12 +30,14 @@ from pgs_neo4j.partitioning.scan.view import View
 class Bundled:
     """A view as bundles of nodes that stay together.
 
-    ``weight`` ``(m,)`` is the weight of each relationship of the view, ``edges`` are those between
+    ``weight`` ``(m,)`` is the weight of each relationship of the view, and ``alike`` are edges of
+    documents that are alike, between nodes of the view. Both together are ``edges`` between
     bundles. ``tokens`` ``(b,)`` count against the limit.
     """
 
     bundles: Bundles
     weight: NDArray[np.float64]
+    alike: Edges
     edges: Edges
     tokens: IntArray
 
@@ -63,8 +66,9 @@ def bundle_view(
     weight = weigh_relationships(
         bundles, ends, weight, order=order, part=part, mention=mention, passage=passage
     )
-    between = contracted(undirected(len(view.ids), *ends, weight), bundles.of)
-    return Bundled(bundles, weight, between, bundles.sum(tokens))
+    weight, alike = liken_bundles(bundles, ends, weight, mention=mention, passage=passage)
+    between = contracted(join(undirected(len(view.ids), *ends, weight), alike), bundles.of)
+    return Bundled(bundles, weight, alike, between, bundles.sum(tokens))
 
 
 def _order(

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.bundles import (
     CONTINUED,
+    MENTIONED,
     bundle_documents,
     entity_rarity,
     find_documents,
     is_order,
     share_together,
+    liken_bundles,
     weigh_relationships,
 )
 from pgs_neo4j.graph.csr import BoolArray, IntArray
@@ -185,3 +187,31 @@ def test_what_is_together_are_passages_and_not_the_nodes_of_their_documents() ->
     passage = np.array([True, True, False, True])
     labels = np.array([0, 1, 1, 0])
     assert share_together(document, passage, labels) == 0.5
+
+
+def test_likeness_of_documents_takes_most_of_the_weight_of_mentions() -> None:
+    # Documents 0-1, 2-3, 4-5 mention entities 6, 7, 8; the first two share 6, and 8 stands alone.
+    mentions = [(6, 0), (6, 2), (7, 4), (8, 5)]
+    pairs = ends((0, 1), (2, 3), (4, 5), *mentions, (6, 7))
+    kind = np.repeat([0, 1, 2], [3, 4, 1])
+    passage, order, mention = np.arange(9) < 6, kind == 0, kind == 1
+    document = find_documents(passage, pairs, order, kind == 3)
+    bundles = bundle_documents(document, pairs, order, np.ones(9, dtype=np.int64), ROOMY)
+    weight = np.arange(8) + 1.0
+    left, alike = liken_bundles(bundles, pairs, weight, mention=mention, passage=passage)
+    assert left[mention].tolist() == pytest.approx((MENTIONED * weight[mention]).tolist())
+    assert left[~mention].tolist() == weight[~mention].tolist()
+    assert {*zip(alike.source.tolist(), alike.target.tolist(), strict=True)} == {(0, 2), (2, 0)}
+    assert left.sum() + alike.total == pytest.approx(weight.sum())
+
+
+def test_mentions_keep_their_weight_where_no_documents_are_alike() -> None:
+    pairs = ends((0, 1), (2, 3), (4, 0), (5, 2))
+    order = flags(1, 1, 0, 0)
+    passage = np.arange(6) < 4
+    document = find_documents(passage, pairs, order, ~order & False)
+    bundles = bundle_documents(document, pairs, order, np.ones(6, dtype=np.int64), ROOMY)
+    weight = np.ones(4)
+    left, alike = liken_bundles(bundles, pairs, weight, mention=~order, passage=passage)
+    assert left.tolist() == weight.tolist()
+    assert (alike.node_count, alike.source.size) == (6, 0)

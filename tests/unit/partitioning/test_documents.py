@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.graph.bounds import Limits
+from pgs_neo4j.graph.bundles import MENTIONED
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.documents import Bundled, bundle_view
@@ -54,7 +55,13 @@ def test_a_document_of_another_tool_is_one_bundle_with_its_passages(name: str) -
     assert made is not None
     assert made.bundles.of.tolist() == [0, 0, 1, 0, 1, 2]
     assert made.tokens.tolist() == [3, 2, 1]
-    assert made.edges.weight.tolist() == pytest.approx([1 - np.log(2) / np.log(3)] * 2)
+    # Both documents mention the entity 5, so they are alike, and get most of the weight.
+    mentions = 2 * (1 - np.log(2) / np.log(3))
+    ends = zip(made.edges.source.tolist(), made.edges.target.tolist(), strict=True)
+    weights = dict(zip(ends, made.edges.weight.tolist(), strict=True))
+    left = MENTIONED * mentions / 2
+    expected = {(0, 1): (1 - MENTIONED) * mentions, (0, 2): left, (1, 2): left}
+    assert weights == pytest.approx(expected)
 
 
 def test_a_passage_of_two_documents_binds_neither() -> None:
