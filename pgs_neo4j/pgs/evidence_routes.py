@@ -59,6 +59,7 @@ def route_by_evidence(
     with ``everything_unread``, up to the cap. ``titles`` name the best node of each partition.
     """
     holders = Counter(node.partition for node in evidence.nodes)
+    chosen = choose_by_evidence(evidence, config, everything_unread=everything_unread)
     routes = [
         Route(
             partition=number,
@@ -67,10 +68,10 @@ def route_by_evidence(
             evidence=holders[number],
             matches=_matches(evidence, number),
         )
-        for number in choose_by_evidence(evidence, config, everything_unread=everything_unread)
+        for number in chosen
     ]
     least = _least(config, everything_unread)
-    others = [route for route in nearest if route.partition not in holders]
+    others = [route for route in nearest if route.partition not in {*holders, *chosen}]
     routes += others[: max(least - len(routes), 0)]
     only_names = ONLY_NAMES if evidence.only_names else ""
     note = "; ".join(filter(None, (only_names, unknown_words(evidence), evidence.advice)))
@@ -106,7 +107,12 @@ def _matches(evidence: Evidence, partition: int) -> tuple[int, ...]:
 
 
 def _evidence_reason(count: int, title: str) -> str:
-    """Return why a partition is read, by its best node and the number of its nodes."""
+    """Return why a partition is read, by its best node and the number of its nodes.
+
+    One without a node has documents that refer to what matches, or that it refers to.
+    """
+    if not count:
+        return "documents that go with the best-matching nodes"
     if count == 1:
         return f"“{title}” matches the question" if title else "1 node matches the question"
     if not title:

@@ -215,9 +215,10 @@ async def _route_by_evidence(question: _Question, evidence: Evidence) -> Routing
 async def _read_titles(
     question: _Question, evidence: Evidence, chosen: Sequence[int]
 ) -> dict[int, str]:
-    """Return the title of the best node of each chosen partition, by its id."""
+    """Return the title of the best node of each chosen partition that has any, by its id."""
     best = {node.partition: node.place for node in reversed(evidence.nodes)}
-    places = {best[number]: evidence.titles.get(best[number]) for number in chosen}
+    held = [best[number] for number in chosen if number in best]
+    places = {place: evidence.titles.get(place) for place in held}
     titles = {place.partition: title for place, title in places.items() if title is not None}
     if unread := [place for place, title in places.items() if title is None]:
         placed = await read_placed(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Generation, GraphMapping, Partition
-from pgs_neo4j.retrieval.document_votes import read_documents, vote_by_documents
+from pgs_neo4j.retrieval.document_votes import find_document_votes
 from pgs_neo4j.retrieval.named_nodes import find_named_members, match_words
 from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
 from pgs_neo4j.retrieval.paths.own_index import score_nodes, score_texts
@@ -124,12 +124,11 @@ async def find_evidence(
     )
     scored = named.add_to({placed.place: score for placed, score in texts})
     nodes = _nodes(fuse(scored, near))
-    places = [node.place for node in nodes]
-    documents = await read_documents(db, order.mapping, order.partitions, places)
+    scores = {node.place: node.score for node in nodes}
     return Evidence(
         nodes=nodes,
         titles=_list_titles(nodes, {placed.place: placed for placed, _ in texts}),
-        document_votes=vote_by_documents(places, documents),
+        document_votes=await find_document_votes(db, order.mapping, order.partitions, scores),
         unknown=tuple(word for word in find_unknown(index, spoken) if word not in named.words),
         word_count=len(spoken),
         only_names=bool(named.gains and not texts),

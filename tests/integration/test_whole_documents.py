@@ -13,6 +13,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.retrieval import evidence
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import without_models
@@ -23,6 +24,10 @@ PLACES = """
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {level: 0})
 MATCH (d:Document)-[:PART_OF]->(c:Chunk)-[:PGS_IN]->(p)
 RETURN d.id AS document, c.index AS place, p.id AS partition ORDER BY document, place
+"""
+MENTIONING = """
+MATCH (e:__Entity__ {name: 'Harbor Company 2'})-[:MENTIONED_IN]->(:Chunk)<-[:PART_OF]-(d:Document)
+RETURN DISTINCT d.id AS document
 """
 OTHER_TOOL = """
 UNWIND range(0, 7) AS d
@@ -153,3 +158,26 @@ async def test_documents_vote_for_the_partitions_that_hold_them(
     routing = await pgs.route("Why did the tungsten lighthouse lean?", graph="docs")
     assert {route.partition for route in routing.routes} == holding
     assert all(route.evidence for route in routing.routes)
+
+
+async def test_documents_are_read_for_what_they_mention_and_what_refers_to_them(
+    pgs: PGS, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_documents(tmp_path, 12, 12)
+    await pgs.ingest(tmp_path, "docs")
+    made = (await pgs.partition("docs", target_partition_max=40)).generation
+    places = await places_of(db, made.id)
+    # Of all that matches, only the two best nodes are evidence, so the others are found by those.
+    monkeypatch.setattr(evidence, "MOST_NODES", 2)
+    routing = await pgs.route(
+        "What did the Harbor Company 2 sell?", graph="docs", min_sweep_partitions=50
+    )
+    routed = [route.partition for route in routing.routes]
+    assert len(routed) == len({*routed})
+    holding = {places[row["document"]][0] for row in await fetch(db, MENTIONING)}
+    assert {route.partition for route in routing.routes if route.evidence} <= {*routed}
+    assert holding <= {*routed}
+    assert any(not route.evidence for route in routing.routes if route.partition in holding)
+    first = await pgs.route("What did the Harbor Company 2 sell?", graph="docs")
+    again = await pgs.route("What did the Harbor Company 2 sell?", graph="docs")
+    assert first == again

@@ -17,8 +17,8 @@ from pgs_neo4j.graph.bundles import (
     entity_rarity,
     find_documents,
     is_order,
-    share_together,
     liken_bundles,
+    share_together,
     weigh_relationships,
 )
 from pgs_neo4j.graph.csr import BoolArray, IntArray

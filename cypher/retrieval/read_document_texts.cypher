@@ -1,0 +1,24 @@
+// The texts of documents by their element ids: of each at most `passages` passages, and of each of
+// these at most `most` characters. A passage that no document has is its own.
+// params: ids: list[str], labels: list[str], types: list[str], text: list[dict], passages: int,
+//   most: int
+// returns: document: str, texts: list[str]
+// mode: read
+// language: 5, 25
+MATCH (d)
+WHERE elementId(d) IN $ids
+CALL (d) {
+  OPTIONAL MATCH (d)-[:$any($types)]-(c)
+  WHERE any(label IN labels(c) WHERE label IN $labels)
+  WITH coalesce(c, d) AS passage
+  ORDER BY elementId(passage)
+  RETURN collect(passage)[..$passages] AS passages
+}
+RETURN elementId(d) AS document,
+       COLLECT {
+         UNWIND passages AS passage
+         UNWIND $text AS own
+         WITH passage, own
+         WHERE own.label IN labels(passage) + '' AND passage[own.property] IS :: STRING NOT NULL
+         RETURN left(passage[own.property], $most)
+       } AS texts

@@ -1,0 +1,10 @@
+// The titles of documents by their element ids. One without a title or a name is left out.
+// params: ids: list[str]
+// returns: document: str, title: str
+// mode: read
+// language: 5, 25
+MATCH (d)
+WHERE elementId(d) IN $ids
+WITH elementId(d) AS document, coalesce(toStringOrNull(d.title), toStringOrNull(d.name)) AS title
+WHERE title IS NOT NULL
+RETURN document, title
