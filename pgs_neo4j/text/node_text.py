@@ -110,7 +110,7 @@ def node(
 
 
 def is_handle(key: str) -> bool:
-    """Whether a key is the database's element id, which stands for a key where there is none."""
+    """Whether a key is the database's element id, which stands in for a missing key."""
     return _HANDLE.fullmatch(key) is not None
 
 
