@@ -19,7 +19,7 @@ from pgs_neo4j.browse import costs
 from pgs_neo4j.calls import ledger
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import UsageError
+from pgs_neo4j.errors import BudgetError, UsageError
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.shared import Serving
 from tests.conftest import Endpoint
@@ -100,6 +100,8 @@ class Place:
     books: Books
     serving: Serving
     canceled: bool = False
+    found: int = 0
+    """How many searches and plans were answered; the first of a day embeds its question."""
 
     @asynccontextmanager
     async def client(self, name: str) -> AsyncIterator[httpx2.AsyncClient]:
@@ -271,13 +273,15 @@ async def test_no_day_of_a_tenant_costs_more_than_its_limit(
                 many = range(dice.randint(1, 3))
                 await asyncio.gather(*(act(at, dice, f"{number} {step} {one}") for one in many))
             await all_billed(at)
+            await nothing_is_held(at, limit)
             if dice.random() < 0.4:  # the server is started again
                 await at.serving.stop()
                 at.serving = serving_of(at.engine, tenant("ann", limit))
         await at.serving.stop()
         told = await at.billed("ann")
         billed = {day: at.books.on(day) for day in days}
-        assert sum(billed.values()) > 0
+        # A history of runs alone may cost nothing: each is canceled at once, or refused as a whole.
+        assert sum(billed.values()) > 0 or not at.found
         # A call that was canceled in flight counts at its worst, since its cost is never known.
         assert all(told.get(day, 0.0) >= billed[day] * (1 - 1e-6) for day in days)
         if not at.canceled:
@@ -292,15 +296,27 @@ async def all_billed(at: Place) -> None:
             await asyncio.sleep(0.01)
 
 
+async def nothing_is_held(at: Place, limit: float) -> None:
+    """What is left is all that was not spent, since nothing is in progress any more."""
+    spent = (await at.billed("ann")).get(ledger.current_day(), 0.0)
+    if spent < limit:
+        left = await at.serving.remaining_cost(tenant("ann", limit))
+        assert left == pytest.approx(limit - spent, rel=1e-6)
+    else:
+        with pytest.raises(BudgetError, match="has spent its"):
+            await at.serving.remaining_cost(tenant("ann", limit))
+
+
 async def act(at: Place, dice: random.Random, what: str) -> None:
     """Do one thing of a day: search, plan, ask, cancel, resume, or delete what was said."""
     body = {"question": f"What is said of sleep {what}?", "graph": "papers"}
     kind = dice.choice(["search", "plan", "search/plan", "ask", "ask", "resume", "delete"])
     async with at.client("ann") as ann:
         if kind == "search":
-            await allowed(ann.post("/api/search", json=body | {"mode": "naive"}))
+            found = await allowed(ann.post("/api/search", json=body | {"mode": "naive"}))
+            at.found += found is not None
         elif kind in ("plan", "search/plan"):
-            await allowed(ann.post(f"/api/{kind}", json=body))
+            at.found += await allowed(ann.post(f"/api/{kind}", json=body)) is not None
         elif kind == "delete":
             with suppress(UsageError):  # there is no session yet, or a run of it is in progress
                 await at.engine.sessions.delete("ann / default", "papers")
@@ -317,6 +333,7 @@ async def allowed(asked: Awaitable[httpx2.Response], *others: int) -> Any:
     """Return what a request gives; nothing if the money is spent, or for other reasons."""
     answer = await asked
     assert answer.status_code in (200, 202, 402, *others), answer.text
+    assert answer.status_code != 402 or answer.json()["code"] == "budget", answer.text
     return answer.json() if answer.status_code < 400 else None
 
 

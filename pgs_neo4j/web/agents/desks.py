@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any, cast
 
 from pgs_neo4j.events import Event, OnEvent
@@ -63,7 +64,15 @@ async def _launch(
         most_cost=most or 0.0,
         resumed=inquiry.resumed,
     )
-    return asyncio.create_task(_wait(start_awaited(serving.board, run, carry_out)))
+    waiting = asyncio.create_task(_wait(start_awaited(serving.board, run, carry_out)))
+    waiting.add_done_callback(partial(_cancel_with, run))
+    return waiting
+
+
+def _cancel_with(run: LiveRun, waiting: asyncio.Task[Answer]) -> None:
+    """Cancel a run whose wait was canceled before its first step, which would have done so."""
+    if waiting.cancelled() and run.active and run.task is not None:
+        run.task.cancel()
 
 
 async def _wait(awaited: AwaitedRun) -> Answer:

@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Literal
 
@@ -168,8 +169,7 @@ class RunBoard:
         run.log.add("accepted", ServedAccepted(run=run.id, graph=run.graph, question=run.question))
         with log_ids(run=run.id):
             run.task = asyncio.create_task(self._carry_out(run, work))
-        # The record of the fault has its text; asyncio would write another, without the run.
-        run.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+            run.task.add_done_callback(partial(self._close, run))
         return run
 
     async def cancel(self, run: LiveRun) -> None:
@@ -215,9 +215,24 @@ class RunBoard:
         else:
             run.end("answered", "answered", answer_counts(answer))
         finally:
-            seconds = None if run.began_at is None else monotonic() - run.began_at
-            self.metrics.end(run.graph, run.state, seconds)
-            logger.info("a run ended: %s", run.state)
+            self._note_end(run)
+
+    def _close(self, run: LiveRun, task: asyncio.Task[None]) -> None:
+        """End a run whose task was canceled before its first step, so that nothing of it ran.
+
+        It would count as in progress forever, and hold its caller's money.
+        """
+        if not task.cancelled():
+            # The record of a fault has its text; asyncio would write another, without the run.
+            task.exception()
+        elif run.active:
+            run.end("cancelled", "cancelled", ServedEnd(run=run.id))
+            self._note_end(run)
+
+    def _note_end(self, run: LiveRun) -> None:
+        seconds = None if run.began_at is None else monotonic() - run.began_at
+        self.metrics.end(run.graph, run.state, seconds)
+        logger.info("a run ended: %s", run.state)
 
     async def _turn(self, run: LiveRun) -> None:
         """Return when the run may begin; it then counts as running."""

@@ -130,6 +130,20 @@ async def test_who_stops_waiting_cancels_only_if_told_to_and_hears_of_a_canceled
         await waiting
 
 
+async def test_a_question_that_is_canceled_at_once_does_not_run_on() -> None:
+    async def work(hear: Any, max_cost: float | None) -> Answer:
+        return await forever(hear)
+
+    server = serving()
+    task = await _launch(server, inquiry(), OWNER, work)
+    task.cancel()
+    await asyncio.wait([task])
+    run = server.board.live["r1"]
+    assert run.task is not None
+    await asyncio.wait([run.task], timeout=60.0)
+    assert (run.state, run.active) == ("cancelled", False)
+
+
 def test_a_tenant_of_the_name_owner_is_not_the_owner() -> None:
     callers = (OWNER, Caller("owner", tenant=True))
     names = [_name_of({"state": {"caller": caller}}) for caller in callers]

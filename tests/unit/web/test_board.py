@@ -179,6 +179,27 @@ async def test_a_caller_has_so_many_runs_at_once_and_their_cost_is_held() -> Non
     await board.stop()
 
 
+@pytest.mark.parametrize("stopping", [False, True], ids=["canceled", "the server stops"])
+async def test_a_run_that_is_canceled_before_its_first_step_ends(stopping: bool) -> None:
+    ann = Caller("ann", tenant=True, cost_per_day=5.0, runs_at_once=1)
+    board, carried_out = RunBoard(1), list[str]()
+
+    async def work(hear: OnEvent) -> Answer:
+        carried_out.append("r1")
+        return answered()
+
+    run = board.start(a_run(caller=ann, most_cost=5.0), work)
+    await (board.stop() if stopping else board.cancel(run))
+    assert (run.state, run.active, carried_out) == ("cancelled", False, [])
+    assert board.held_costs(ann) == {}
+    ends = [name for name, _ in await told(run) if name != "stopping"]
+    assert ends == ["accepted", "cancelled"]
+    if not stopping:
+        again = board.start(a_run(caller=ann, resumed=True), work)
+        assert [entry.name async for entry in again.log.after(2)] == ["accepted", "answered"]
+        assert carried_out == ["r1"]
+
+
 async def test_the_ids_of_a_resumed_run_are_above_those_before() -> None:
     board = RunBoard(1)
     first = board.start(a_run(), at_once)
