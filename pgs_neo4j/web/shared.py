@@ -93,12 +93,16 @@ class Serving:
         costs = await self.pgs.runs.costs(days=1)
         held |= self._held(caller)  # also what ended since, which the costs may not hold yet
         spent = sum(one.cost for one in costs if caller.own_session(one.session) is not None)
-        spent += sum(held.values())
         if spent >= most:
             raise BudgetError(
                 f"{caller.name} has spent its {most:g} of today; ask again tomorrow (UTC)"
             )
-        left, configured = most - spent, self.pgs.config.max_cost
+        left, configured = most - spent - sum(held.values()), self.pgs.config.max_cost
+        if left <= 0.0:
+            raise BudgetError(
+                f"what {caller.name} has in progress may take all that is left of its {most:g} of "
+                "today; ask again when some of it has ended"
+            )
         return left if configured is None else min(left, configured)
 
     def payer(self, caller: Caller) -> Payer:

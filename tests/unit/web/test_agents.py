@@ -144,6 +144,23 @@ async def test_a_question_that_is_canceled_at_once_does_not_run_on() -> None:
     assert (run.state, run.active) == ("cancelled", False)
 
 
+async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
+    ann, server = Caller("ann", tenant=True, cost_per_day=1.0), serving()
+    run = LiveRun("r1", ann, "papers", "ann / s", "Why?", most_cost=0.6)
+    server.board.start(run, forever)
+    with pytest.raises(BudgetError) as raised:
+        await server.remaining_cost(ann)
+    assert str(raised.value) == (
+        "what ann has in progress may take all that is left of its 1 of today; ask again when some "
+        "of it has ended"
+    )
+    await server.board.cancel(run)
+    assert await server.remaining_cost(ann) == pytest.approx(0.5)  # of the 0.6 that are left
+    with pytest.raises(BudgetError) as raised:
+        await server.remaining_cost(replace(ann, cost_per_day=0.4))
+    assert str(raised.value) == "ann has spent its 0.4 of today; ask again tomorrow (UTC)"
+
+
 def test_a_tenant_of_the_name_owner_is_not_the_owner() -> None:
     callers = (OWNER, Caller("owner", tenant=True))
     names = [_name_of({"state": {"caller": caller}}) for caller in callers]
