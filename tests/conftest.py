@@ -90,9 +90,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def put_schema_last(items: list[pytest.Item]) -> None:
-    """Move the tests that change the schema to the end of their files, for the reason above.
+    """Move the tests that change the schema to the end of their files.
 
-    Any order is right. With this one, what the others of a file have in common is planned once.
+    Any order is right. A changed schema makes Neo4j forget its plans, so with this one, what the
+    other tests of a file have in common is planned once.
     """
     places: dict[Path, int] = {}
     for item in items:

@@ -88,10 +88,7 @@ def describe_fault(error: BaseException) -> str:
 async def await_reply(name: str, reply: object) -> Completion:
     """Return what ``complete`` of a model returns. Raises ModelError for anything else."""
     if not inspect.isawaitable(reply):
-        raise ModelError(
-            f"complete of the model {name} is no coroutine, it returned {_kind(reply)}; write it "
-            f"as 'async def complete', {PAGE}"
-        )
+        raise _no_coroutine("complete", f"the model {name}", reply)
     return checked_reply(name, await reply)
 
 
@@ -149,10 +146,7 @@ async def await_vectors(
     Only for a wrong number of rows it is an EmbeddingError, after which halves are tried.
     """
     if not inspect.isawaitable(vectors):
-        raise ModelError(
-            f"embed of {name} is no coroutine, it returned {_kind(vectors)}; write it as "
-            f"'async def embed', {PAGE}"
-        )
+        raise _no_coroutine("embed", name, vectors)
     return checked_vectors(name, await vectors, texts, dimensions)
 
 
@@ -196,10 +190,7 @@ async def await_ends(chunker: str, ends: object, length: int) -> list[int]:
                 f"a list, {PAGE}"
             )
         if not inspect.isawaitable(ends):
-            raise ModelError(
-                f"divide of the chunker {chunker} is no coroutine, it returned {_kind(ends)}; "
-                f"write it as 'async def divide', {PAGE}"
-            )
+            raise _no_coroutine("divide", f"the chunker {chunker}", ends)
         returned = await ends
         wrong = None
         if isinstance(returned, Iterable) and not isinstance(returned, str):
@@ -222,10 +213,7 @@ async def await_extractions(extractor: str, said: object, chunks: int) -> list[E
     """
     with said_by(extractor, "extractor"):
         if not inspect.isawaitable(said):
-            raise ModelError(
-                f"extract of the extractor {extractor} is no coroutine, it returned {_kind(said)}; "
-                f"write it as 'async def extract', {PAGE}"
-            )
+            raise _no_coroutine("extract", f"the extractor {extractor}", said)
         returned = await said
         listed = [*returned] if isinstance(returned, Iterable) else []
         others = [one for one in listed if not isinstance(one, Extraction)]
@@ -434,6 +422,13 @@ def advise_other(model: object, setting: str, own: str) -> str:
     """
     configured = type(model).__module__.startswith("pgs_neo4j.llm.")
     return setting if configured else f"{own}, {PAGE}"
+
+
+def _no_coroutine(method: str, owner: str, returned: object) -> ModelError:
+    return ModelError(
+        f"{method} of {owner} is no coroutine, it returned {_kind(returned)}; write it as "
+        f"'async def {method}', {PAGE}"
+    )
 
 
 def _no_reply(name: str, reply: object) -> ModelError:

@@ -11,6 +11,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
+from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
 from pgs_neo4j.partitioning.kept_settings import ChosenSettings
@@ -183,3 +184,21 @@ def check_question(question: str) -> None:
         raise QuestionError(
             "the question holds bytes that are not valid UTF-8; write it again"
         ) from error
+
+
+def warn_of_quotes(sweep_model: str, synthesis_model: str) -> str:
+    """Return what the extractive reader does in a run beside a model; empty unless both take part.
+
+    A program that passes one model, where the settings name none, has this half without a model.
+    """
+    if (sweep_model == EXTRACTIVE) == (synthesis_model == EXTRACTIVE):
+        return ""
+    if synthesis_model == EXTRACTIVE:
+        return (
+            f"{sweep_model} reads the partitions, and the extractive reader writes the answer, "
+            "which quotes its reports; pass synthesis_llm as well, or configure a model"
+        )
+    return (
+        f"the extractive reader reads the partitions, which quotes sentences, and only the answer "
+        f"is by {synthesis_model}; pass sweep_llm as well, or configure a model"
+    )

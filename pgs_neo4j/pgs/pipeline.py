@@ -38,7 +38,7 @@ from pgs_neo4j.model import (
 from pgs_neo4j.partitioning import generation
 from pgs_neo4j.pgs.claiming import choose_partitions
 from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, meet_deletions
-from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, warn_of_quotes
 from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run
 from pgs_neo4j.pgs.route import Selection
 from pgs_neo4j.pgs.unmatched import check_matched
@@ -117,24 +117,6 @@ async def execute(
         await record_answer(record, answer, evidence)
     await tidy_replies(order, tools, record.replies, answer)
     return answer
-
-
-def warn_of_quotes(sweep_model: str, synthesis_model: str) -> str:
-    """Return what the extractive reader does in a run beside a model; empty unless both take part.
-
-    A program that passes one model, where the settings name none, has this half without a model.
-    """
-    if (sweep_model == EXTRACTIVE) == (synthesis_model == EXTRACTIVE):
-        return ""
-    if synthesis_model == EXTRACTIVE:
-        return (
-            f"{sweep_model} reads the partitions, and the extractive reader writes the answer, "
-            "which quotes its reports; pass synthesis_llm as well, or configure a model"
-        )
-    return (
-        f"the extractive reader reads the partitions, which quotes sentences, and only the answer "
-        f"is by {synthesis_model}; pass sweep_llm as well, or configure a model"
-    )
 
 
 async def recover_reports(

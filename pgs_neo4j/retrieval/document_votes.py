@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.model.graph import PART_TYPES
-from pgs_neo4j.retrieval.places import Place
+from pgs_neo4j.retrieval.places import Place, group_by_partition
 from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import count_terms, terms_by_text
 
@@ -62,12 +63,14 @@ async def find_document_votes(
     documents = await read_documents(db, mapping, partitions, scores)
     if not documents:
         return {}
-    mentions = await read_mentions(db, mapping, partitions, scores.keys() - documents.keys())
     by_passage = score_by_passages(scores, documents)
-    by_mention = score_by_mentions(scores, mentions)
     best = sorted(by_passage, key=lambda one: (-by_passage[one], one))[:BEST]
+    others = scores.keys() - documents.keys()
+    mentions, texts = await together(
+        read_mentions(db, mapping, partitions, others), _read_texts(db, mapping, best)
+    )
+    by_mention = score_by_mentions(scores, mentions)
     titles = await _read_titles(db, {**by_passage, **by_mention})
-    texts = await _read_texts(db, mapping, best)
     by_title = await asyncio.to_thread(
         score_by_titles, titles, {one: texts.get(one, "") for one in best}, by_passage
     )
@@ -87,7 +90,7 @@ async def read_documents(
     wanted = list(places)
     rows = await db.read(
         queries.get("retrieval/read_documents"),
-        places=_by_partition(partitions, wanted),
+        places=group_by_partition(partitions, wanted),
         labels=list(mapping.chunk_labels),
         types=list(PART_TYPES),
     )
@@ -103,7 +106,7 @@ async def read_mentions(
         return []
     rows = await db.read(
         queries.get("retrieval/read_mentioning_documents"),
-        places=_by_partition(partitions, places),
+        places=group_by_partition(partitions, places),
         partitions=[part.uid for part in partitions],
         labels=list(mapping.chunk_labels),
         types=list(PART_TYPES),
@@ -237,13 +240,3 @@ def count_document_votes(ranked: Sequence[str], homes: Mapping[str, int]) -> dic
     for rank, document in enumerate(ranked):
         votes[homes[document]] += 1 / (HEAD + rank)
     return dict(sorted(votes.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _by_partition(
-    partitions: Iterable[Partition], places: Iterable[Place]
-) -> list[dict[str, str | list[int]]]:
-    ranks: dict[int, list[int]] = defaultdict(list)
-    for place in places:
-        ranks[place.partition].append(place.rank)
-    uids = {part.id: part.uid for part in partitions}
-    return [{"partition": uids[part], "ranks": sorted(of)} for part, of in sorted(ranks.items())]

@@ -53,13 +53,9 @@ async def read_placed(
 
     ``most_characters`` cuts each text in the database, and leaves out facts. Raises DatabaseError.
     """
-    ranks: dict[int, list[int]] = defaultdict(list)
-    for place in places:
-        ranks[place.partition].append(place.rank)
-    uids = {part.id: part.uid for part in partitions}
     rows = await db.read(
         queries.get("retrieval/read_placed"),
-        places=[{"partition": uids[part], "ranks": sorted(set(of))} for part, of in ranks.items()],
+        places=group_by_partition(partitions, places),
         text=mapping.text_properties,
         facts=mapping.facts if most_characters is None else [],
         title=mapping.title_properties,
@@ -68,3 +64,14 @@ async def read_placed(
     )
     members = (dict(zip(COLUMNS, member, strict=True)) for member in rows[0]["members"])
     return {placed.place: placed for placed in map(PlacedNode, members)}
+
+
+def group_by_partition(
+    partitions: Iterable[Partition], places: Iterable[Place]
+) -> list[dict[str, str | list[int]]]:
+    """Return places as statements take them: the uid of each partition, and its ranks ascending."""
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for place in places:
+        ranks[place.partition].add(place.rank)
+    uids = {part.id: part.uid for part in partitions}
+    return [{"partition": uids[part], "ranks": sorted(of)} for part, of in sorted(ranks.items())]
