@@ -29,10 +29,10 @@ KINDS: dict[str, tuple[type, ...]] = {
 def fits(value: object, type_name: str) -> bool:
     """Whether a value is of a type as headers name it."""
     name = type_name.removesuffix("?")
-    if name == "any":
-        return True
     if value is None:
         return type_name.endswith("?")
+    if name == "any":
+        return True
     if name.startswith("list["):
         return isinstance(value, list | tuple) and all(
             fits(item, name[5:-1]) for item in islice(value, MOST)

@@ -3,7 +3,7 @@
 // empty, no relationship is read.
 // params: labels: list[str], text: list[dict], title: list[dict], key: list[dict], facts:
 //   list[dict]
-// returns: element_id: str, text: list[any], title: any, key: any
+// returns: element_id: str, text: list[any?], title: any?, key: any?
 // mode: read
 // language: 5, 25
 CALL () {

@@ -8,7 +8,7 @@
 // params: graph: str, node: str, labels: list[str], text: list[dict], title: list[dict], key:
 //   list[dict], weight: str, hidden: list[str], characters: int, items: int, most: int, facts:
 //   list[dict]
-// returns: element_id: str, labels: list[str], text: list[any], title: any, key: any, weight: any,
+// returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?, weight: any?,
 //   property_count: int, properties: list[list[any]], place: dict?
 // mode: read
 // language: 5, 25

@@ -5,7 +5,7 @@
 // empty, no relationship is read.
 // params: graph: str, node: str, labels: list[str], text: list[dict], title: list[dict], key:
 //   list[dict], every: bool, sessions: list[str], limit: int, facts: list[dict]
-// returns: element_id: str, labels: list[str], text: list[any], title: any, key: any,
+// returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?,
 //   findings: list[dict]
 // mode: read
 // language: 5, 25

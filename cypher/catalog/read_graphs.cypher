@@ -2,7 +2,7 @@
 // that the generation was made for.
 // The current generation is found as in partitioning/read_current.
 // params:
-// returns: name: str, mapping: any, generation: str?, node_count: int?, partition_count: int?,
+// returns: name: str, mapping: any?, generation: str?, node_count: int?, partition_count: int?,
 //   definition: str?
 // mode: read
 // language: 5, 25

@@ -3,7 +3,7 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: ids: list[int], text: list[dict], embedding: str, dimensions: int, facts: list[dict]
-// returns: ids: list[int], vectors: list[list[float]], texts: list[list[any]]
+// returns: ids: list[int], vectors: list[list[float]], texts: list[list[any?]]
 // mode: read
 // language: 5, 25
 MATCH (n) WHERE id(n) IN $ids

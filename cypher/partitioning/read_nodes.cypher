@@ -3,7 +3,7 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: ids: list[int], text: list[dict], weight: str, embedding: str, facts: list[dict]
-// returns: ids: list[int], texts: list[list[any]], weights: list[float], dimensions: list[int],
+// returns: ids: list[int], texts: list[list[any?]], weights: list[float], dimensions: list[int],
 //   probes: list[list[float]]
 // mode: read
 // language: 5, 25

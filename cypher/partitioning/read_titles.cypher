@@ -1,7 +1,7 @@
 // The properties from which the titles of some nodes are made, as parallel lists. Texts are read
 // only if there is no title. Long ones are cut, because a title is one line.
 // params: ids: list[int], title: list[dict], text: list[dict], key: list[dict]
-// returns: ids: list[int], titles: list[list[any]], keys: list[list[any]], texts: list[list[any]],
+// returns: ids: list[int], titles: list[list[any?]], keys: list[list[any?]], texts: list[list[any?]],
 //   labels: list[str]
 // mode: read
 // language: 5, 25

@@ -1,7 +1,7 @@
 // Titles of some nodes, and the beginnings of their texts: each property is cut after `most`
 // characters, and `cut` says whether one was. Facts are not read.
 // params: nodes: list[str], text: list[dict], title: list[dict], most: int
-// returns: element_id: str, text: list[any], title: any, cut: bool
+// returns: element_id: str, text: list[any?], title: any?, cut: bool
 // mode: read
 // language: 5, 25
 UNWIND $nodes AS wanted

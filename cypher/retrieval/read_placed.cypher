@@ -5,7 +5,7 @@
 // element id, labels, texts, title, and key.
 // params: places: list[dict], text: list[dict], title: list[dict], key: list[dict], most: int?,
 //   facts: list[dict]
-// returns: members: list[list[any]]
+// returns: members: list[list[any?]]
 // mode: read
 // language: 5, 25
 UNWIND $places AS place

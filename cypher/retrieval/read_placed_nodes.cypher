@@ -4,8 +4,8 @@
 // empty, no relationship is read.
 // params: generation: str, nodes: list[str], text: list[dict], title: list[dict], key:
 //   list[dict], facts: list[dict]
-// returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any],
-//   title: any, key: any
+// returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any?],
+//   title: any?, key: any?
 // mode: read
 // language: 5, 25
 UNWIND $nodes AS wanted

@@ -3,8 +3,8 @@
 // The facts of relationships within the view are text of their source. If `facts` is
 // empty, no relationship is read.
 // params: run: str, title: list[dict], key: list[dict], text: list[dict], facts: list[dict]
-// returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any,
-//   key: any, text: list[any]
+// returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
+//   key: any?, text: list[any?]
 // mode: read
 // language: 5, 25
 MATCH (:PgsRun {id: $run})-[w:PGS_SHOWED]->(n)

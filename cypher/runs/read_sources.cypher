@@ -4,8 +4,8 @@
 // empty, no relationship is read.
 // params: generation: str, partitions: list[int], ranks: list[int], title: list[dict], key:
 //   list[dict], text: list[dict], facts: list[dict]
-// returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any,
-//   key: any, text: list[any]
+// returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
+//   key: any?, text: list[any?]
 // mode: read
 // language: 5, 25
 UNWIND range(0, size($partitions) - 1) AS i

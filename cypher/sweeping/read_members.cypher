@@ -4,7 +4,7 @@
 // empty, no relationship is read.
 // params: partition: str, first: int, last: int, text: list[dict], title: list[dict], key:
 //   list[dict], facts: list[dict]
-// returns: members: list[list[any]]
+// returns: members: list[list[any?]]
 // mode: read
 // language: 5, 25
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)

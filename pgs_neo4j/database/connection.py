@@ -29,14 +29,18 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 from pgs_neo4j.database import queries, room
 from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.driver_errors import is_deleted, is_out_of_memory, translate_errors
+from pgs_neo4j.database.driver_errors import (
+    graph_changed,
+    is_deleted,
+    is_out_of_memory,
+    translate_errors,
+)
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
 from pgs_neo4j.database.queries import Query
-from pgs_neo4j.database.repeats import repeat_disturbed
-from pgs_neo4j.database.typed_columns import check_rows
+from pgs_neo4j.database.repeats import read_whole, repeat_disturbed
+from pgs_neo4j.database.typed_columns import check_rows, lacks_values
 from pgs_neo4j.database.version import read_server
-from pgs_neo4j.errors import StoredDataError
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
@@ -74,19 +78,14 @@ class Database:
         """Return all rows of a read statement.
 
         Retried within the deadline on transient faults, and a few times if something is deleted
-        that it has found. Raises StoredDataError if what this package stored is not what its header
-        says.
+        that it has found: an error says so, or a null where the header allows none. Raises
+        StoredDataError if what this package stored is not what its header says.
         """
         query.check(params, ("read",))
         with self._span(query.name):
-            rows = await self._managed(query, params)
-            try:
-                check_rows(query, rows)
-            except StoredDataError:
-                # What is deleted after a statement has found it has no properties, and no error
-                # says so. What is damaged is still damaged when it is read again.
-                rows = await self._managed(query, params)
-                check_rows(query, rows)
+            attempt = partial(self._managed, query, params)
+            rows = await read_whole(attempt, partial(lacks_values, query), self.uri)
+            check_rows(query, rows)
             return rows
 
     async def write(self, query: Query, **params: object) -> list[Row]:
@@ -158,23 +157,31 @@ class Database:
 
         The deadline applies to each fetch. Not retried once the caller has seen a row: if something
         is deleted then that it has found, it raises GraphChangedError, and the caller begins again.
+        An error says so, or a null where the header allows none; so a statement that is streamed
+        has to leave out what another program may have damaged.
         """
         query.check(params, ("read",))
         with self._span(query.name), self._translate_errors():
             async with self._session("read", fetch) as session:
 
-                async def begin() -> tuple[AsyncIterator[Record], Record | None]:
+                async def begin() -> tuple[AsyncIterator[Record], Row | None]:
                     async with asyncio.timeout(self.timeout_s):
                         result = await session.run(query.text, sent(params))
-                    rows = aiter(result)
-                    async with asyncio.timeout(self.timeout_s):
-                        return rows, await anext(rows, None)
+                    records = aiter(result)
+                    return records, await fetch_row(records)
 
-                rows, record = await repeat_disturbed(begin)
-                while record is not None:
-                    yield dict(record)
+                async def fetch_row(records: AsyncIterator[Record]) -> Row | None:
                     async with asyncio.timeout(self.timeout_s):
-                        record = await anext(rows, None)
+                        record = await anext(records, None)
+                    row = None if record is None else dict(record)
+                    if row is not None and lacks_values(query, row):
+                        raise graph_changed(self.uri)
+                    return row
+
+                records, row = await repeat_disturbed(begin)
+                while row is not None:
+                    yield row
+                    row = await fetch_row(records)
 
     async def call(
         self,

@@ -90,6 +90,14 @@ def is_deleted(error: driver_errors.Neo4jError) -> bool:
     return any(sign in (error.message or "") for sign in DELETED)
 
 
+def graph_changed(uri: str) -> GraphChangedError:
+    """Return the error for what was deleted after a statement had found it."""
+    return GraphChangedError(
+        f"the graph in Neo4j at {uri} changed while it was read, again and again; ask again when "
+        "no other program deletes from it"
+    )
+
+
 def is_out_of_memory(error: driver_errors.Neo4jError) -> bool:
     """Whether the server has too little memory for a transaction."""
     code = error.code or ""
@@ -146,10 +154,7 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
             f"server.memory.heap.max_size (PGS_LOCAL_HEAP_MB for the local server): {message}"
         )
     if is_deleted(error):
-        return GraphChangedError(
-            f"the graph in Neo4j at {uri} changed while it was read, again and again; ask again "
-            "when no other program deletes from it"
-        )
+        return graph_changed(uri)
     if "DatabaseNotFound" in code:
         return DatabaseError(f"{message} Set PGS_NEO4J_DATABASE to one that exists.")
     if "DatabaseUnavailable" in code or "NotALeader" in code:

@@ -11,8 +11,10 @@ A file begins with comment lines that state its purpose, parameters, and columns
 ``params`` and ``returns`` may be empty; a long one continues in lines that are indented by three
 blanks. The types are those of Python: ``bool``, ``int``, ``float``, ``number`` (one of the two
 before), ``str``, ``bytes``, ``datetime``, ``dict``, ``list[...]``, and ``any`` for values of the
-user. A question mark says that the value may be null. The test suite compares them with what it
-sends and receives. These are the modes.
+user. A question mark says that the value may be null. Without one, a null also means that another
+transaction deleted something while the statement ran, which is then run again: so say ``any?`` and
+``list[any?]`` for properties that a node may lack. The test suite compares types with what it sends
+and receives. These are the modes.
 
 - ``read``: reads only.
 - ``write``: writes data of the package.

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from neo4j.exceptions import Neo4jError
 
-from pgs_neo4j.database.driver_errors import is_deleted
+from pgs_neo4j.database.driver_errors import graph_changed, is_deleted
 from pgs_neo4j.errors import GraphChangedError
 
 Result = TypeVar("Result")
+Row = dict[str, Any]
 
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds before each repetition.
@@ -37,3 +38,27 @@ async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
                 raise
         await asyncio.sleep(pause)
     return await work()
+
+
+async def read_whole(
+    read: Callable[[], Awaitable[list[Row]]], lacks_values: Callable[[Row], bool], uri: str
+) -> list[Row]:
+    """Return the rows of ``read``, which is repeated up to five times while they lack values.
+
+    What was deleted after it was found lacks values, and is not found again. So rows that come a
+    second time as they were have been damaged by another program, and the caller has to judge them.
+    Raises GraphChangedError, naming the server, if they are others each time.
+    """
+    before = ""
+    for pause in (*PAUSES_S, None):
+        rows = await read()
+        if not any(map(lacks_values, rows)):
+            return rows
+        # Compared as text, since NaN differs from itself.
+        seen = repr(rows)
+        if seen == before:
+            return rows
+        before = seen
+        if pause is not None:
+            await asyncio.sleep(pause)
+    raise graph_changed(uri)

@@ -1,13 +1,14 @@
-"""Compares what statements return of this package's own nodes with the types of their headers.
+"""Compares what statements return with the types of their headers.
 
-The rows of other statements hold the user's own values, which may be of any type.
+What they return of this package's own nodes is of those types. The rows of other statements hold
+the user's own values, which may be of any type; but what a header calls never null is not null.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 from neo4j.time import DateTime
@@ -18,6 +19,8 @@ from pgs_neo4j.database.stored_data import unreadable
 OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("runs", "catalog", "partitioning", "calls"), ("",)),
+        # Without the text of a chunk, nothing can prove that it is gone.
+        "ingest": ("deletion/read_deleted_texts",),
         "browse": ("read_costs", "read_flags", "read_graph_states", "read_positions"),
         "retrieval": ("read_segments", "read_unit_states", "count_segments"),
     }
@@ -36,6 +39,9 @@ KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
         "dict": (dict,),
     }
 )
+SCALARS = frozenset({"any", *KINDS} - {"dict"})
+NUMBERS = frozenset({"list[float]", "list[int]", "list[number]"})
+"""Types of vectors, and of other lists of numbers."""
 
 Fits = Callable[[Any], bool]
 
@@ -51,6 +57,52 @@ def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
             if not fit(row[name]):
                 what = f"what pgs stored ({query.name})"
                 raise unreadable(what, f"its {name} is malformed", FIX)
+
+
+def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
+    """Whether a row has a null where its header allows none, also inside lists, or an empty map.
+
+    Neo4j reads what is committed, without a snapshot: what another transaction deletes after a
+    statement has found it has null properties, or none, and no error says so. A map of properties
+    is empty if it has no value but nulls and empty lists.
+    """
+    return any(_finder(kind)(row[name]) for name, kind in query.columns.items())
+
+
+@cache
+def _finder(kind: str) -> Fits:
+    """Return what tells whether a value has a null where a type of headers allows none."""
+    name = kind.removesuffix("?")
+    if name.startswith("list["):
+        inner = _finder_in_items(name[5:-1])
+    else:
+        inner = _is_empty_map if name == "dict" else _find_nothing
+    if name != kind:
+        return lambda value: value is not None and inner(value)
+    return lambda value: value is None or inner(value)
+
+
+def _finder_in_items(kind: str) -> Fits:
+    """Return what tells whether a list has a null where the type of its items allows none."""
+    if kind.removesuffix("?") in SCALARS and kind.endswith("?"):
+        return _find_nothing
+    # A stored list has no nulls, so vectors are not looked through, number by number.
+    if kind in SCALARS or kind in NUMBERS:
+        return lambda value: isinstance(value, list) and NoneType in _types(value)
+    within = _finder(kind)
+    return lambda value: isinstance(value, list) and any(map(within, value))
+
+
+def _is_empty_map(value: object) -> bool:
+    """Whether a map, or a map in it, has no value but nulls and empty lists."""
+    if not isinstance(value, dict):
+        return False
+    held = [one for one in value.values() if one not in (None, [])]
+    return not held or any(map(_is_empty_map, held))
+
+
+def _find_nothing(_: object) -> bool:
+    return False
 
 
 @cache

@@ -212,13 +212,14 @@ async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str
     async for row in database.stream(queries.get("ingest/read_loaded_nodes"), graph=graph):
         if missing is None:  # made only for a graph that was loaded before
             missing = {node.id: place for place, node in enumerate(file.nodes)}
-        place = missing.pop(row["properties"]["id"], None)
+        # Another program may have taken its id. So it is not the file's content.
+        place = missing.pop(row["properties"].get("id"), None)
         same = same and place is not None and _same(file.nodes[place], label, graph, row)
     if missing or not same or (missing is None and len(file.nodes)):
         return False
     wanted = Counter(_signature(_relationship_row(r, file.nodes)) for r in file.relationships)
     async for row in database.stream(queries.get("ingest/read_loaded_relationships"), graph=graph):
-        properties = row.pop("properties")
+        properties = dict(row.pop("properties"))
         wanted[_signature({**row, "weight": properties.pop("weight", None)})] -= 1
         same = same and not properties
     return same and not any(wanted.values())

@@ -7,4 +7,4 @@ UNWIND $phrases AS phrase
 CALL db.index.fulltext.queryNodes($index, phrase, {limit: 5}) YIELD node
 RETURN phrase, elementId(node) AS element_id,
        coalesce(toStringOrNull(node.id), elementId(node)) AS id,
-       [key IN keys(node) WHERE node[key] IS :: STRING NOT NULL | node[key]] AS texts
+       [value IN [key IN keys(node) | node[key]] WHERE value IS :: STRING NOT NULL] AS texts

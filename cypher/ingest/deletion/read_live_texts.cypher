@@ -5,4 +5,5 @@
 // language: 5, 25
 MATCH (c:LoadedNode:Chunk {graph: $graph})
 WHERE NOT EXISTS { MATCH (d:LoadedNode)-[:PART_OF]->(c) WHERE d.id IN $gone }
-RETURN c.text AS text
+WITH c.text AS text WHERE text IS :: STRING NOT NULL
+RETURN text

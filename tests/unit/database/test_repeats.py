@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import pytest
 from neo4j.exceptions import Neo4jError
 
 from pgs_neo4j.database import queries, repeats
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.database.repeats import PAUSES_S, repeat_disturbed
 from pgs_neo4j.errors import GraphChangedError, QueryError, StoredDataError
+from tests.fakes.disturbed import NODE, RELATIONSHIP, URI, Driver, Step, database_of, refusal
 
-URI = "bolt://db.example.org:7687"
-NODE = "Unable to load NODE 4:5d1f5d5c-1a1c-4b8e-8a55-1b1f8f3f7a3f:17."
-RELATIONSHIP = "Unable to load RELATIONSHIP 5:5d1f5d5c-1a1c-4b8e-8a55-1b1f8f3f7a3f:17."
 OWN = "Node with id 2 has been deleted in this transaction"
 QUOTED = f"Failed to invoke procedure: Caused by: EntityNotFoundException: {NODE}"
 TOLD = (
@@ -26,66 +21,11 @@ TOLD = (
 )
 ROWS = [{"n": 1}, {"n": 2}]
 
-Step = Neo4jError | list[Any]
 
-
-def refusal(message: str = NODE, code: str = "Statement.EntityNotFound") -> Neo4jError:
-    return Neo4jError._hydrate_neo4j(code=f"Neo.ClientError.{code}", message=message)
-
-
-@dataclass
-class Result:
-    """Rows; an error among them is raised in its turn."""
-
-    steps: list[Any]
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        for step in self.steps:
-            if isinstance(step, Neo4jError):
-                raise step
-            yield step
-
-    def keys(self) -> list[str]:
-        return ["n"]
-
-    async def single(self) -> dict[str, str]:
-        return {"token": ""}
-
-
-@dataclass
-class Driver:
-    """Answers each statement with the next step: an error, or rows. Counting commits is free.
-
-    It repeats a transaction as the driver does, which leaves out what is refused.
-    """
-
-    steps: list[Step]
-    sent: list[str] = field(default_factory=list)
-
-    @asynccontextmanager
-    async def session(self, **options: Any) -> AsyncIterator[Driver]:
-        yield self
-
-    async def run(self, query: Any, params: Any) -> Result:
-        text = getattr(query, "text", query)
-        if text == queries.get("database/count_commit").text:
-            return Result([])
-        self.sent.append(text)
-        step = self.steps.pop(0)
-        if isinstance(step, Neo4jError):
-            raise step
-        return Result(step)
-
-    async def execute_read(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
-        return await work(self)
-
-    execute_write = execute_read
-
-
-def parse(mode: str, name: str = "test/statement") -> queries.Query:
+def parse(mode: str, name: str = "test/statement", kind: str = "int") -> queries.Query:
     return queries.parse(
         name,
-        f"// A test.\n// params:\n// returns: n: int\n// mode: {mode}\n// language: 5, 25\n"
+        f"// A test.\n// params:\n// returns: n: {kind}\n// mode: {mode}\n// language: 5, 25\n"
         "RETURN 1 AS n\n",
     )
 
@@ -97,8 +37,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def database(*steps: Step) -> tuple[Database, Driver]:
     driver = Driver([*steps])
-    made: Any = {"driver": driver, "bookmarks": None}
-    return Database(uri=URI, name=None, timeout_s=60.0, **made), driver
+    return database_of(driver), driver
 
 
 async def read(db: Database) -> object:
@@ -123,6 +62,12 @@ async def stream(db: Database) -> object:
 
 async def project(db: Database) -> object:
     return (await db.call("RETURN gds.graph.project()", {}, "read"))[1]
+
+
+async def read_unchecked(db: Database, query: queries.Query) -> list[Row]:
+    """Read as it is done outside tests, which compare all rows with headers."""
+    rows: list[Row] = await getattr(Database.read, "__wrapped__", Database.read)(db, query)
+    return rows
 
 
 WAYS = [read, write, count, transact, stream, project]
@@ -203,12 +148,65 @@ async def test_a_batch_is_not_repeated() -> None:
     assert len(driver.sent) == 1
 
 
-async def test_what_lost_its_properties_while_it_was_read_is_read_again() -> None:
-    own = parse("read", "runs/read_somewhat")
-    db, driver = database([{"n": 1}, {"n": None}], [{"n": 1}])
-    assert await db.read(own) == [{"n": 1}]
-    assert len(driver.sent) == 2
-    db, driver = database([{"n": None}], [{"n": None}], [{"n": 1}])
+LOST = [{"n": 1}, {"n": None}]
+
+
+@pytest.mark.parametrize("name", ["runs/read_somewhat", "test/statement"])
+async def test_what_lost_its_properties_while_it_was_read_is_read_again(name: str) -> None:
+    db, driver = database(LOST, [{"n": 3}, {"n": None}], [{"n": 1}])
+    assert await db.read(parse("read", name)) == [{"n": 1}]
+    assert len(driver.sent) == 3
+
+
+async def test_what_comes_a_second_time_without_a_value_was_damaged() -> None:
+    db, driver = database(LOST, LOST, ROWS)
     with pytest.raises(StoredDataError):
-        await db.read(own)
+        await db.read(parse("read", "runs/read_somewhat"))
     assert len(driver.sent) == 2
+    db, driver = database(LOST, LOST, ROWS)
+    # It may be the user's own value.
+    assert await read_unchecked(db, parse("read")) == LOST
+    assert len(driver.sent) == 2
+
+
+async def test_values_that_are_lost_without_end_are_told_in_the_same_sentence() -> None:
+    db, driver = database(*[[{"n": [place, None]}] for place in range(50)])
+    with pytest.raises(GraphChangedError) as told:
+        await db.read(parse("read", kind="list[int]"))
+    assert str(told.value) == TOLD
+    assert len(driver.sent) == len(PAUSES_S) + 1
+
+
+async def test_a_number_that_differs_from_itself_is_the_same_damage() -> None:
+    damaged = ([{"n": [float("nan"), None]}] for _ in range(2))
+    db, driver = database(*damaged, ROWS)
+    (row,) = await read_unchecked(db, parse("read", kind="list[float]"))
+    assert row["n"][1] is None
+    assert len(driver.sent) == 2
+
+
+async def test_a_stream_that_begins_with_a_lost_value_is_repeated() -> None:
+    db, driver = database([{"n": None}, {"n": 2}], ROWS)
+    assert await stream(db) == ROWS
+    assert len(driver.sent) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "lost"),
+    [("int", None), ("list[int]", [1, None]), ("list[list[any]]", [["a", "b"], ["c", None]])],
+)
+async def test_a_value_that_is_lost_in_the_middle_ends_a_stream(kind: str, lost: object) -> None:
+    whole = {"n": 1 if kind == "int" else []}
+    db, driver = database([whole, {"n": lost}, whole], ROWS)
+    seen = []
+    with pytest.raises(GraphChangedError) as told:
+        async for row in db.stream(parse("read", kind=kind)):
+            seen += [row]
+    assert str(told.value) == TOLD
+    assert seen == [whole]
+    assert len(driver.sent) == 1
+
+
+async def test_a_null_that_a_header_allows_is_handed_out() -> None:
+    db, _ = database(LOST)
+    assert [row async for row in db.stream(parse("read", kind="int?"))] == LOST

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.typed_columns import check_rows
+from pgs_neo4j.database.typed_columns import check_rows, lacks_values
 from pgs_neo4j.errors import StoredDataError
 
 SESSION: dict[str, Any] = {
@@ -48,3 +48,42 @@ def test_values_of_the_user_may_be_of_any_type() -> None:
     check_rows(query, [row])
     with pytest.raises(StoredDataError):
         check_rows(queries.get("runs/read_sessions"), [SESSION | {"runs": object()}])
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "lacks"),
+    [
+        ("int", None, True),
+        ("int?", None, False),
+        ("any", None, True),
+        ("any?", None, False),
+        ("str", 5, False),
+        ("list[str]", ["a", None], True),
+        ("list[str?]", ["a", None], False),
+        ("list[str]?", None, False),
+        ("list[str]?", [None], True),
+        ("list[str]", None, True),
+        ("list[str]", "no list", False),
+        ("list[list[any]]", [["a", "b"], ["c", None]], True),
+        ("list[list[any]]", [["a", "b"], None], True),
+        ("list[list[any?]]", [["a", "b"], ["c", None]], False),
+        ("list[list[any]]", [["a", ["b"]], ["c", 0.0]], False),
+        ("list[list[float]]", [[0.5], None], True),
+        ("list[list[float]]", [[0.5], []], False),
+        ("list[list[list[any]]]", [[[1], [None]]], True),
+        ("dict", {}, True),
+        ("dict", {"id": None, "cited": []}, True),
+        ("dict", {"id": 0, "text": None}, False),
+        ("dict", {"id": 1, "of": {"id": None}}, True),
+        ("dict?", None, False),
+        ("list[dict]", [{"id": "a"}, {"id": None}], True),
+        ("list[dict]", [], False),
+    ],
+)
+def test_nulls_are_found_where_a_header_allows_none(kind: str, value: object, lacks: bool) -> None:
+    query = queries.parse(
+        "test/statement",
+        f"// A test.\n// params:\n// returns: n: {kind}\n// mode: read\n// language: 5, 25\n"
+        "RETURN 1 AS n\n",
+    )
+    assert lacks_values(query, {"n": value}) is lacks

@@ -1,0 +1,77 @@
+"""What is deleted after a statement has found it reads as null, and so counts as deleted.
+
+The statements find all nodes before they return the first row, and rows are fetched one by one. So
+nothing here depends on how long anything takes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.repeats import repeat_disturbed
+from pgs_neo4j.engine import PGS
+from pgs_neo4j.errors import GraphChangedError, StoredDataError
+from tests.database import alter, fetch
+from tests.engines import answering
+
+MADE = "UNWIND range(1, 100) AS i CREATE (:Leaf {i: i})-[:ON {i: i}]->(:Twig {i: i})"
+FIND = "MATCH (n:Leaf)-[r:ON]->(t:Twig) WITH collect([n, r]) AS found UNWIND found AS one "
+READ = FIND + "WITH one[0] AS n, one[1] AS r RETURN "
+FORMS = {
+    "a property": ("int", "n.i"),
+    "a property of a relationship": ("int", "r.i"),
+    "its type": ("str", "type(r)"),
+    "a value in a list": ("list[int]", "[n.i]"),
+    "a value in a pair": ("list[list[any]]", "[key IN ['i'] | [key, n[key]]]"),
+    "a map of properties": ("dict", "properties(n)"),
+    "a map with some properties": ("dict", "n {.i}"),
+    "maps in a list": ("list[dict]", "[n {.*}]"),
+}
+
+
+def query(kind: str, value: str) -> queries.Query:
+    return queries.parse(
+        "test/statement",
+        f"// A test.\n// params:\n// returns: value: {kind}\n// mode: read\n"
+        f"// language: 5, 25\n{READ}{value} AS value\n",
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_stream_hands_out_nothing_that_has_lost_its_values(db: Database, form: str) -> None:
+    await alter(db, MADE)
+    rows: list[Any] = []
+
+    async def collect() -> None:
+        rows.clear()
+        async for row in db.stream(query(*FORMS[form]), fetch=1):
+            if not rows:
+                await alter(db, "MATCH (n:Leaf|Twig) WHERE n.i > 50 DETACH DELETE n")
+            rows.append(row["value"])
+
+    with pytest.raises(GraphChangedError):
+        await collect()
+    await repeat_disturbed(collect)
+    left = await fetch(db, f"{READ}{FORMS[form][1]} AS value")
+    assert len(left) == 50
+    assert rows == [row["value"] for row in left]
+
+
+@pytest.mark.parametrize("damage", ["REMOVE c.text", "SET c.text = 7", "SET c.text = ['x']"])
+async def test_chunks_that_another_program_damaged_do_not_stop_the_deletion_of_others(
+    engine: PGS, db: Database, tmp_path: Path, damage: str
+) -> None:
+    answering(engine, lambda prompt: "<|COMPLETE|>\n")
+    (tmp_path / "hidden.md").write_text("Marie Curie hid seven grams of radium under the stairs.\n")
+    (tmp_path / "river.md").write_text("The Seine flows through Paris and carries wooden boats.\n")
+    await engine.ingest(tmp_path, "docs")
+    chunks = "MATCH (c:Chunk)-[:PART_OF]-(:LoadedNode {id: 'river.md'}) "
+    assert await alter(db, f"{chunks} {damage} RETURN count(*) AS chunks") == [{"chunks": 1}]
+    assert (await engine.ingest.delete("docs", ["hidden.md"])).proven
+    with pytest.raises(StoredDataError, match="its text is malformed"):
+        await engine.ingest.delete("docs", ["river.md"])
