@@ -29,12 +29,7 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 from pgs_neo4j.database import queries, room
 from pgs_neo4j.database.address import check_address, secured, shown_address
 from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.driver_errors import (
-    graph_changed,
-    is_deleted,
-    is_out_of_memory,
-    translate_errors,
-)
+from pgs_neo4j.database.driver_errors import graph_changed, is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
 from pgs_neo4j.database.queries import Query
@@ -267,29 +262,22 @@ class Database:
                 await self._check_fence(transaction, known)
             return rows
 
-        access: Access = "read" if query.mode == "read" else "write"
-        if access == "write":
+        if query.mode != "read":
             self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
 
-        async def attempt(tokens: Known) -> list[Row]:
+        async def read() -> list[Row]:
+            with self._translate_errors():
+                async with asyncio.timeout(self.timeout_s), self._session("read") as session:
+                    return await repeat_disturbed(partial(read_managed, session, query, params))
+
+        async def write(tokens: Known) -> list[Row]:
             nonlocal known
             known = tokens
             with self._translate_errors():
-                async with asyncio.timeout(self.timeout_s), self._session(access) as session:
-                    if access == "read":
-                        # A transaction of its own takes three round trips, and this takes one.
-                        try:
-                            return await read_once(session, query.text, params)
-                        except Neo4jError as error:
-                            if not (error.is_retryable() or is_deleted(error)):
-                                raise
-                        except DriverError as error:
-                            if not error.is_retryable():
-                                raise
-                    run = session.execute_read if access == "read" else session.execute_write
-                    return await run_to_commit(run, work)
+                async with asyncio.timeout(self.timeout_s), self._session("write") as session:
+                    return await run_to_commit(session.execute_write, work)
 
-        rows = await (attempt(None) if access == "read" else self._within_fence(params, attempt))
+        rows = await (read() if query.mode == "read" else self._within_fence(params, write))
         if altered:
             # No transaction may change the schema and count itself. If this one is lost, a reader
             # takes the change for the user's, which costs it a look at the graph.
@@ -444,9 +432,17 @@ async def read_nothing(transaction: AsyncManagedTransaction) -> None:
     await (await transaction.run(queries.get("database/read_nothing").text)).consume()
 
 
-async def read_once(
-    session: AsyncSession, text: str, params: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """Return the rows of a read statement, which is not tried again."""
-    result = await session.run(text, sent(params))
-    return [dict(record) async for record in result]
+async def read_managed(session: AsyncSession, query: Query, params: Row) -> list[Row]:
+    """Return the rows of a read statement, tried again on transient faults."""
+
+    async def work(transaction: AsyncSession | AsyncManagedTransaction) -> list[Row]:
+        result = await transaction.run(query.text, sent(params))
+        return [dict(record) async for record in result]
+
+    # A transaction of its own takes three round trips, and this takes one.
+    try:
+        return await work(session)
+    except (Neo4jError, DriverError) as error:
+        if not error.is_retryable():
+            raise
+    return await session.execute_read(work)

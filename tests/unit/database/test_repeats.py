@@ -100,8 +100,7 @@ async def test_deletions_without_end_are_told_in_one_sentence(way: Way) -> None:
     with pytest.raises(GraphChangedError) as told:
         await way(db)
     assert str(told.value) == TOLD
-    # A read is first tried without a transaction of its own.
-    assert len(driver.sent) == len(PAUSES_S) + (2 if way is read else 1)
+    assert len(driver.sent) == len(PAUSES_S) + 1
 
 
 @pytest.mark.parametrize("way", WAYS)
