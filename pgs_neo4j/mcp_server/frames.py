@@ -2,12 +2,14 @@
 
 A client waits for an answer to each request that it sends. Some are no JSON to the library, such as
 half of a surrogate pair, or a number of thousands of digits. Others have an id that no request may
-have, and pass for notifications. Both get an error, with their id if it can be told.
+have, and pass for notifications, or are too long to be read. All get an error, with their id if it
+can be found.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +23,17 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from pgs_neo4j.mcp_server.standard_input import MOST_LINE, LongLine
+
 MOST_DIGITS = 300
 """Digits of a whole number that an error can repeat as an id."""
+
+# Clients write the id first or last. What stands beside it is plain text, so a line that is JSON
+# has no other member of its outermost object there.
+_BESIDE = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
+_ID = rf'"id"\s*:\s*("[^"\\\x00-\x1f]*"|-?\d{{1,{MOST_DIGITS}}})'
+_FIRST = re.compile(rf"\s*\{{\s*(?:{_BESIDE}\s*,\s*)*{_ID}\s*,")
+_LAST = re.compile(rf"[\]}}\"\w]\s*,\s*(?:{_BESIDE}\s*,\s*)*{_ID}\s*(?:,\s*{_BESIDE}\s*)*\}}\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +42,13 @@ class _Unusable:
 
 
 async def pass_requests(
-    lines: AsyncIterator[str], refuse: Callable[[JSONRPCError], Awaitable[None]]
+    lines: AsyncIterator[str | LongLine], refuse: Callable[[JSONRPCError], Awaitable[None]]
 ) -> AsyncIterator[str]:
     """Yield the lines that the library understands; ``refuse`` gets the errors for the others."""
     async for line in lines:
+        if isinstance(line, LongLine):
+            await refuse(refusal_of_long(line))
+            continue
         if not line.strip():
             continue
         error = refusal_of(line)
@@ -42,6 +56,14 @@ async def pass_requests(
             yield line
         else:
             await refuse(error)
+
+
+def refusal_of_long(line: LongLine) -> JSONRPCError:
+    """Return the error for a line that is too long, with the id if it stands at one of its ends."""
+    found = _FIRST.match(line.begin) or _LAST.search(line.end)
+    own = json.loads(found[1]) if found else None
+    message = f"the line is longer than {MOST_LINE:,} bytes; send a shorter request"
+    return _error(own, INVALID_REQUEST, message)
 
 
 def refusal_of(line: str) -> JSONRPCError | None:

@@ -13,7 +13,8 @@ import pytest
 from mcp.types import INVALID_REQUEST, PARSE_ERROR
 
 from pgs_neo4j.mcp_server import server
-from pgs_neo4j.mcp_server.frames import refusal_of
+from pgs_neo4j.mcp_server.frames import refusal_of, refusal_of_long
+from pgs_neo4j.mcp_server.standard_input import KEPT, MOST_LINE, LongLine
 from tests.fakes.mcp_engine import FakeEngine
 
 DIGITS = "9" * 5000
@@ -63,6 +64,33 @@ def test_requests_notifications_and_answers_pass(line: str) -> None:
     assert refusal_of(line) is None
 
 
+@pytest.mark.parametrize(
+    ("line", "own"),
+    [
+        ('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "%s"}}', 7),
+        ('{"method":"ping","id":"a","params":{"id":8,"x":"%s"},"jsonrpc":"2.0"}', "a"),
+        ('{"method": "ping", "params": {"id": 8, "x": "%s"}, "jsonrpc": "2.0", "id": -7}', -7),
+        ('{"method": "ping", "params": {"x": "%s"}, "id": "a", "jsonrpc": "2.0"}\r', "a"),
+        ('{"params": {"x": "%s", "id": 8}, "method": "ping"}', None),
+        ('{"params": {"x": "%s", "id": 8}}', None),
+        ('{"params": {"id": 8, "x": "%s"}, "id": 7, "method": "ping"}', 7),
+        ('{"params": {"x": "%s, \\"id\\": 8"}, "method": "ping"}', None),
+        ('{"id": 1.5, "params": {"x": "%s"}}', None),
+        ('{"id": "a\tb", "params": {"x": "%s"}}', None),
+        (f'{{"id": {DIGITS}, "params": {{"x": "%s"}}}}', None),
+        ('{"id": "%s", "method": "ping"}', None),
+        ("%s", None),
+    ],
+)
+def test_a_long_line_is_refused_with_an_id_that_stands_first_or_last(
+    line: str, own: str | int | None
+) -> None:
+    whole = line.replace("%s", "x" * MOST_LINE)
+    error = refusal_of_long(LongLine(whole[:KEPT], whole[-KEPT:]))
+    assert (error.id, error.error.code) == (own, INVALID_REQUEST)
+    assert "longer than 1,000,000 bytes" in error.error.message
+
+
 async def test_a_server_answers_them_and_serves_on(monkeypatch: pytest.MonkeyPatch) -> None:
     (their_end, to_server), (answers, from_server) = os.pipe(), os.pipe()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: their_end))
@@ -70,12 +98,18 @@ async def test_a_server_answers_them_and_serves_on(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(sys, "stdout", written)
         engine: Any = FakeEngine()
         serving = asyncio.create_task(server.serve_stdio(engine, read_only=True))
-        lines = [request("1", '"\\ud800"'), request(DIGITS), request("NaN"), "", request("2")]
-        await asyncio.to_thread(os.write, to_server, "\n".join([*lines, ""]).encode())
+        lines = [request("1", '"\\ud800"'), request(DIGITS), request("NaN"), ""]
+        lines += [request("3", f'"{"x" * 3 * MOST_LINE}"'), request("2")]
+
+        def send() -> None:
+            with os.fdopen(to_server, "w", closefd=False) as sending:
+                sending.write("\n".join([*lines, ""]))
+
+        await asyncio.to_thread(send)
         with os.fdopen(answers) as told:
-            heard = [json.loads(await asyncio.to_thread(told.readline)) for _ in range(4)]
+            heard = [json.loads(await asyncio.to_thread(told.readline)) for _ in range(5)]
             os.close(to_server)
             await serving
     os.close(their_end)
-    assert [one["id"] for one in heard] == [1, None, None, 2]
-    assert all("error" in one for one in heard[:3])
+    assert [one["id"] for one in heard] == [1, None, None, 3, 2]
+    assert all("error" in one for one in heard[:4])

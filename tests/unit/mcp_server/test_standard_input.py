@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.mcp_server.standard_input import SIZE, read_lines
+from pgs_neo4j.mcp_server.standard_input import KEPT, MOST_LINE, SIZE, LongLine, read_lines
 
 
 async def test_lines_are_whole_however_they_arrive(tmp_path: Path) -> None:
@@ -20,6 +20,44 @@ async def test_lines_are_whole_however_they_arrive(tmp_path: Path) -> None:
         assert [line async for line in read_lines(descriptor)] == ["one", "", long, "rest\ufffd"]
     finally:
         os.close(descriptor)
+
+
+@pytest.mark.parametrize("size", [MOST_LINE + 1, 3 * MOST_LINE, 20_000_000])
+async def test_of_a_long_line_only_the_ends_are_kept(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "lines"
+    begin, end = "a" * KEPT, "z" * KEPT
+    whole = "y" * MOST_LINE
+    file.write_text(f"one\n{begin}{'x' * (size - 2 * KEPT)}{end}\n{whole}\n{'x' * size}")
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        lines = [line async for line in read_lines(descriptor)]
+    finally:
+        os.close(descriptor)
+    assert lines == ["one", LongLine(begin, end), whole, LongLine("x" * KEPT, "x" * KEPT)]
+
+
+async def test_a_client_that_sends_faster_than_it_is_read_waits(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    lines = read_lines(reading)
+    sent = os.write(writing, b"one\n")
+    assert await anext(lines) == "one"
+
+    def send() -> int:
+        try:
+            return os.write(writing, b"\n" * SIZE)
+        except BlockingIOError:
+            return 0
+
+    silent = 0
+    while silent < 10:  # until nothing is taken for some time, which never comes without a limit
+        await asyncio.sleep(0.02)
+        more = send()
+        sent, silent = sent + more, 0 if more else silent + 1
+        assert sent < 40_000_000
+    os.close(writing)
+    assert [line async for line in lines] == [""] * (sent - len("one\n"))
+    os.close(reading)
 
 
 async def test_a_silent_client_can_be_left() -> None:
