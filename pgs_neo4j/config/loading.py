@@ -9,7 +9,6 @@ apply where pgs has no value of its own.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,14 +18,16 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
+from pgs_neo4j.config.declaration import NoneAllowed
 from pgs_neo4j.config.knobs import PGSConfig
 from pgs_neo4j.config.provenance import Provenance, Source, one_reading
 from pgs_neo4j.config.search_table import SEARCH_KEYS
 from pgs_neo4j.config.settings import Settings
 from pgs_neo4j.config.sources import Sourced, check_name, unknown_name
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.text.invalid_values import describe_any
 
-_NAMED = re.compile(r"'([^']*)'")  # names in a message of pydantic
+_FIELD = re.compile(r'field "(\w+)"')  # of a message of pydantic-settings
 Origin = Literal["default", "file", "environment", "call"]
 ORIGINS: dict[Source, Origin] = {
     "default": "default",
@@ -162,7 +163,14 @@ def _build(cls: type[Built], values: dict[str, Any]) -> Built:
         details = [dict(detail) for detail in error.errors()]
         raise ConfigError("; ".join(_sentences(cls, details))) from None
     except SettingsError as error:
-        raise ConfigError(f"the environment cannot be read: {error}") from None
+        raise ConfigError(_unreadable(error)) from None
+
+
+def _unreadable(error: SettingsError) -> str:
+    """Return the message for a variable whose value is a table or a list, and no JSON."""
+    found = _FIELD.search(str(error))
+    which = f"PGS_{found[1].upper()}" if found else "a variable of the environment"
+    return f"{which} is not JSON; write its table as JSON, or put it into pgs.toml"
 
 
 def _sentences(cls: type[Sourced], details: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -175,21 +183,9 @@ def _sentences(cls: type[Sourced], details: Sequence[dict[str, Any]]) -> Iterato
         name = str(detail["loc"][0]) if detail["loc"] else cls.__name__
         by_name.setdefault(name, []).append(detail)
     for name, own in by_name.items():
-        words = {detail["msg"].lower().removeprefix("value error, "): None for detail in own}
-        if all(detail["type"] == "literal_error" for detail in own):
-            names = [word for detail in own for word in _NAMED.findall(detail["ctx"]["expected"])]
-            words = {f"{_likely(own[0]['input'], names)}input should be {_any_of(names)}": None}
-        yield f"{name} (PGS_{name.upper()}) is out of range: {', or '.join(words)}"
-
-
-def _likely(given: object, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(str(given).lower(), names, n=1)
-    return f"did you mean '{near[0]}'? " if near else ""
-
-
-def _any_of(names: Sequence[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if quoted[1:] else quoted[0]
+        field = cls.model_fields.get(name)
+        nullable = field is not None and NoneAllowed in field.metadata
+        yield describe_any(f"{name} (PGS_{name.upper()})", own, none_allowed=nullable)
 
 
 def _without_none(values: Mapping[str, object]) -> dict[str, Any]:

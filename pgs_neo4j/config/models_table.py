@@ -24,6 +24,7 @@ from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.providers import PromptCache, ProviderName
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
+from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
 MILLION = 1_000_000
 
@@ -160,7 +161,9 @@ class ModelEntry(BaseModel):
         """Refuse what requests have anyway, and what decides what comes back."""
         if named := sorted(RESERVED & value.keys()):
             raise PydanticCustomError(
-                "reserved", "requests set {names} themselves", {"names": ", ".join(named)}
+                "value_error",
+                "requests set {names} themselves; leave it out",
+                {"names": ", ".join(named)},
             )
         return value
 
@@ -304,9 +307,5 @@ def _entry(name: str, value: Any) -> ModelEntry:
         return ModelEntry(**value)
     except ValidationError as error:
         detail = error.errors()[0]
-        if not detail["loc"]:  # no single key is wrong
-            raise ConfigError(f"models.{name}: {detail['ctx']['error']}") from None
-        where = ".".join(map(str, detail["loc"]))
-        names = ", ".join(ModelEntry.model_fields)
-        why = detail["msg"].lower().removeprefix("value error, ")
-        raise ConfigError(f"models.{name}.{where} is wrong ({why}); a model has {names}") from None
+        where = name_place(("models", name, *detail["loc"]))
+        raise ConfigError(describe_invalid(where, detail, ModelEntry.model_fields)) from None

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
+from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
 CRON_FIELDS = 5
 REPARTITIONING = ("all", "if_changed", "max_drift", "keep")
@@ -176,10 +177,8 @@ def _check_kind(entry: ScheduleEntry, name: str, given: Mapping[str, Any]) -> No
 
 
 def _sentence(detail: Any) -> str:
-    key = str(detail["loc"][0])
+    where = name_place(detail["loc"])
     if detail["type"] == "missing":
-        return f"{key} is missing; it sets the time, as in cron = '17 3 * * *'"
-    if detail["type"] == "extra_forbidden":
-        names = ", ".join(field.alias or name for name, field in ScheduleEntry.model_fields.items())
-        return f"{key} is not one of its keys; the keys are {names}"
-    return f"{key} is out of range: {detail['msg'].lower().removeprefix('value error, ')}"
+        return f"{where} is missing; it sets the time, as in cron = '17 3 * * *'"
+    keys = [field.alias or name for name, field in ScheduleEntry.model_fields.items()]
+    return describe_invalid(where, detail, keys)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import KeywordSource, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import check_number
+from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
 CONTEXT_TOKENS = 12_000
 """Length of a context where neither a call nor the table says one."""
@@ -81,8 +82,5 @@ Search = Annotated[SearchDefaults, BeforeValidator(entry)]
 
 
 def _sentence(detail: Any) -> str:
-    key = str(detail["loc"][0])
-    if detail["type"] == "extra_forbidden":
-        names = ", ".join(SearchDefaults.model_fields)
-        return f"search.{key} is not a setting; the keys of [search] are {names}"
-    return f"search.{key} is out of range: {detail['msg'].lower().removeprefix('value error, ')}"
+    where = name_place(("search", *detail["loc"]))
+    return describe_invalid(where, detail, SearchDefaults.model_fields)

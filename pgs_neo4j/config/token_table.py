@@ -8,9 +8,16 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 """Names of graphs have this form as well."""
+NAME_FORM = (
+    "1 to 64 letters, digits, underscores, periods, or hyphens, and begin with a letter or a digit"
+)
+DIGEST = r"^[0-9a-fA-F]{64}$"
+FORMS = {NAME: NAME_FORM, DIGEST: "64 hexadecimal digits, as 'pgs token' prints them"}
+"""What the patterns mean, in words that follow "must be"."""
 Role = Literal["metrics", "reader", "asker", "operator"]
 """Each may do what the ones before it may: read, ask, and change graphs and start jobs.
 
@@ -38,7 +45,7 @@ class TokenEntry(BaseModel):
     sha256: Annotated[
         str,
         Field(
-            pattern=r"^[0-9a-fA-F]{64}$",
+            pattern=DIGEST,
             description="SHA-256 of the token, in hexadecimal",
             repr=False,
         ),
@@ -106,10 +113,12 @@ def _entry(number: int, value: object) -> TokenEntry:
 
 
 def _sentence(detail: Any) -> str:
-    where = ".".join(map(str, detail["loc"])) or "the entry"
+    where = name_place(detail["loc"], "the entry")
     if detail["loc"] == ("role",):
         what = "is missing" if detail["type"] == "missing" else "is not known"
         return f"role {what}; write one of {', '.join(ROLES)}"
-    if detail["loc"][:1] == ("graphs",):
+    if detail["type"] == "missing":
+        return f"{where} is missing; 'pgs token' prints an entry with all keys"
+    if detail["loc"] == ("graphs",):
         return 'graphs is not a list of names; write graphs = ["papers"], or leave it out for all'
-    return f"{where}: {detail['msg'].removeprefix('Value error, ')}"
+    return describe_invalid(where, detail, TokenEntry.model_fields, FORMS)

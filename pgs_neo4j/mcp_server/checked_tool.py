@@ -11,6 +11,8 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
+from pgs_neo4j.text.invalid_values import describe_invalid, name_place
+
 
 class CheckedTool(Tool):
     """Refuses arguments that it does not know.
@@ -28,7 +30,7 @@ class CheckedTool(Tool):
             return await super().run(arguments, *given, **options)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
-                raise ToolError(_invalid(error.__cause__)) from None
+                raise ToolError(_invalid(error.__cause__, [*known])) from None
             raise
 
 
@@ -46,7 +48,7 @@ def _unknown(tool: str, name: str, known: list[str]) -> str:
     return f"{tool} has no argument {name[:60]!r}; {hint}"
 
 
-def _invalid(error: ValidationError) -> str:
+def _invalid(error: ValidationError, known: list[str]) -> str:
     """Return the first thing that is wrong with arguments, without what was sent."""
-    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    first = error.errors(include_url=False)[0]
+    return describe_invalid(name_place(first["loc"], "the call"), first, known)

@@ -20,6 +20,7 @@ from pgs_neo4j.web.chat.bodies import RefusedParameterError
 from pgs_neo4j.web.chat.endpoints import router as chat_router
 from pgs_neo4j.web.description import described_api
 from pgs_neo4j.web.failures import FAULT, MISSING, Failure, failure_of, failure_response, status_of
+from pgs_neo4j.web.invalid_requests import describe_request
 from pgs_neo4j.web.manual.handbook import manual_routes
 from pgs_neo4j.web.page import PAGE_METHODS, REST, find_page_file, page_routes
 from pgs_neo4j.web.routes import (
@@ -101,16 +102,8 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
-    """Say which field is wrong; what was sent is not repeated."""
-    first = cast(RequestValidationError, error).errors()[0]
-    where = [str(part) for part in first["loc"] if part != "body"]
-    told = first["msg"].removeprefix("Value error, ")
-    failure = Failure(
-        error=f"{'.'.join(where) or 'the body'}: {told}",
-        code="invalid",
-        fix="see /api/openapi.json",
-    )
-    return failure_response(request.scope["path"], 422, failure, param=".".join(where) or None)
+    failure, param = describe_request(request, cast(RequestValidationError, error))
+    return failure_response(request.scope["path"], 422, failure, param=param)
 
 
 async def _on_http(request: Request, error: Exception) -> Response:

@@ -47,7 +47,7 @@ OPTIONAL: Any = Field(default_factory=tuple)
 
 def _require_names(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
-        raise PydanticCustomError("empty", "the list is empty; leave it out to take all")
+        raise PydanticCustomError("value_error", "the list is empty; leave it out to take all")
     return names
 
 

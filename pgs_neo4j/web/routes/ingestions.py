@@ -17,6 +17,7 @@ from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd
 from pgs_neo4j.web.jobs.work import UNREAD, ingest, upload_sources, within
 from pgs_neo4j.web.routes.graphs import NewGraphName
+from pgs_neo4j.web.routes.ids import UPLOAD_ID
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
 from pgs_neo4j.web.routes.router import BODY, api_router, failing
 from pgs_neo4j.web.shared import OperatorNow, Serving, ServingNow
@@ -28,7 +29,7 @@ FileName = Annotated[
     str,
     Query(min_length=1, max_length=500, description="path of the file below its folder; its id"),
 ]
-UploadId = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+UploadId = Annotated[str, Field(pattern=UPLOAD_ID)]
 FILE_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -109,7 +110,7 @@ async def upload(
 
 @router.delete("/uploads/{upload}", status_code=204)
 async def discard(
-    upload: Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="id of the file")],
+    upload: Annotated[str, Path(pattern=UPLOAD_ID, description="id of the file")],
     serving: ServingNow,
     caller: OperatorNow,
 ) -> None:

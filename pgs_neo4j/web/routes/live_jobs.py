@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.jobs.board import JobState, LiveJob
 from pgs_neo4j.web.jobs.served_jobs import JobKind
+from pgs_neo4j.web.routes.ids import JOB_ID
 from pgs_neo4j.web.routes.router import api_router
 from pgs_neo4j.web.routes.runs import HEARD_ALL, LastId
 from pgs_neo4j.web.runs.stream import has_heard_all, stream_events
@@ -20,9 +21,7 @@ from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow
 
 router = api_router("operations")
 
-LiveId = Annotated[
-    str, Path(pattern=r"^b[0-9a-f]{12}$", description="id of a job in progress, or just ended")
-]
+LiveId = Annotated[str, Path(pattern=JOB_ID, description="id of a job in progress, or just ended")]
 
 
 class StartedJob(BaseModel):

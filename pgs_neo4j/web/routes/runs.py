@@ -18,6 +18,7 @@ from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
 from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
+from pgs_neo4j.web.routes.ids import RUN_ID
 from pgs_neo4j.web.routes.router import Responses, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun, State
 from pgs_neo4j.web.runs.elsewhere import stream_snapshots
@@ -28,7 +29,7 @@ from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visib
 
 router = api_router("runs")
 
-RunId = Annotated[str, Path(pattern=r"^r[0-9a-f]{12}$", description="id of the run")]
+RunId = Annotated[str, Path(pattern=RUN_ID, description="id of the run")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=MOST_ID)]
 

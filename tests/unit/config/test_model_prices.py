@@ -137,8 +137,11 @@ def test_money_buys_as_many_tokens_as_at_the_dearest_price(
             {"input_price": 1, "output_price": 2, "long_prompt_tokens": 200_000},
             "models.m: long_prompt_tokens needs long_input_price or long_output_price",
         ),
-        ({"long_prompt_tokens": 0}, "models.m.long_prompt_tokens is wrong"),
-        ({"input_price": 1, "cached_input_price": -1}, "models.m.cached_input_price is wrong"),
+        ({"long_prompt_tokens": 0}, "models.m.long_prompt_tokens must be at least 1"),
+        (
+            {"input_price": 1, "cached_input_price": -1},
+            "models.m.cached_input_price must be at least 0",
+        ),
     ],
 )
 def test_prices_that_rest_on_missing_ones_are_refused_in_one_sentence(

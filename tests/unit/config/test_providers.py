@@ -258,7 +258,7 @@ def test_what_is_missing_is_named(
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones(load: Load) -> None:
-    with pytest.raises(ConfigError, match=r"models\.m\.provider is wrong .*'ollama'"):
+    with pytest.raises(ConfigError, match=r"models\.m\.provider must be .*'ollama'"):
         load({"models": {"m": {"provider": "olama"}}})
 
 

@@ -167,7 +167,7 @@ def test_models_are_a_table_of_prices_in_file_or_environment(toml, monkeypatch):
     monkeypatch.setenv("PGS_MODELS", '{"m": {"input_price": 1}}')
     assert set(config.load().settings.models) == {"gpt-5-mini", "m"}
     monkeypatch.setenv("PGS_MODELS", '{"m": {"price": 1}}')
-    with pytest.raises(ConfigError, match=r"models.m.price is wrong"):
+    with pytest.raises(ConfigError, match=r"models.m.price is unknown; did you mean input_price\?"):
         config.load()
 
 
