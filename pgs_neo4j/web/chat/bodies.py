@@ -12,6 +12,7 @@ from pgs_neo4j.web.chat.prompts import AskedText, find_question
 
 MOST_CHARACTERS = 20_000
 MOST_SESSION = 120
+SYSTEM = ("system", "developer")
 REFUSED: tuple[tuple[str, tuple[object, ...]], ...] = (
     ("n", (None, 1)),
     ("tools", (None, [])),
@@ -90,7 +91,7 @@ class ChatRequest(BaseModel):
             raise RefusedParameterError(
                 "messages", "the last message has to be the user's; it is the question"
             )
-        asked = find_question(last.text().strip())
+        asked = find_question(last.text().strip(), self._system())
         if asked is None:
             raise RefusedParameterError(
                 "messages",
@@ -102,6 +103,11 @@ class ChatRequest(BaseModel):
                 "messages", f"a question has at most {MOST_CHARACTERS:,} characters; shorten it"
             )
         return asked
+
+    def _system(self) -> str:
+        """Return what the system messages say, as far as it is text."""
+        said = (turn.content for turn in self.messages if turn.role in SYSTEM)
+        return "\n".join(content for content in said if isinstance(content, str))
 
     def session(self) -> str:
         """Return the name of the session: that in ``metadata``, else one of the conversation.

@@ -21,6 +21,13 @@ Answer clearly.
 {SOURCE}
 </context>
 """
+CODE = """
+#### Code
+
+You can run it: `<code_interpreter type="code" lang="python"></code_interpreter>`
+
+- Print what counts.
+"""
 
 
 @pytest.mark.parametrize(
@@ -37,6 +44,11 @@ Answer clearly.
         'You have been given answers to the query: "Why?"\n\nMake one.\n\n'
         'Responses from models: """So.""" """Thus."""',
         'Available Tools: [{"name": "clock"}]\n\nYour task is to choose one.',
+        'History:\nUSER: """Hello"""\nASSISTANT: """Hi"""\nQuery: Why do owls hunt?',
+        'Query: History:\nUSER: """Why?"""\nQuery: Why?',
+        "### Task:\nSum up.\n\n### Instructions:\n- short\n\n### Previous Summary:\n",
+        "<notes>Owls hunt.</notes>",
+        f"<notes>Owls hunt.</notes>\n<context>owls.md: {SOURCE}</context>",
         FOUND,
     ],
 )
@@ -57,6 +69,20 @@ def test_a_task_is_no_question(task: str) -> None:
         ("Your task is to say why owls hunt.", "Your task is to say why owls hunt.", False),
         ("You have been told of owls. Why?", "You have been told of owls. Why?", False),
         ("What does <context> mean in XML?", "What does <context> mean in XML?", False),
+        ("Is <context>a</context> valid?", "Is <context>a</context> valid?", False),
+        (f"{FOUND}\nWhy is </context> there?", "Why is </context> there?", True),
+        ("Does </x> end <chat_history> </x>?", "Does </x> end <chat_history> </x>?", False),
+        (
+            "Is <chat_history></chat_history> a tag?",
+            "Is <chat_history></chat_history> a tag?",
+            False,
+        ),
+        (f"Why do owls hunt?\n{CODE}", "Why do owls hunt?", True),
+        (f"{FOUND}\n# Why?\nDo owls hunt?\n{CODE}", "# Why?\nDo owls hunt?", True),
+        (f"Why?\n{CODE}\n\nTool `clock` Output: ## Noon\n<b>12</b>", "Why?", True),
+        ("Why?\n\nTool `clock` Output: 12", "Why?", True),
+        ("Tool `clock` Output: 12", "Tool `clock` Output: 12", False),
+        ("Query: Why do owls hunt?", "Query: Why do owls hunt?", False),
         ("Which tasks had 'Output'?", "Which tasks had 'Output'?", False),
         ("", "", False),
     ],
@@ -65,3 +91,34 @@ def test_a_question_is_found_among_what_stands_around_it(
     text: str, question: str, beside: bool
 ) -> None:
     assert find_question(text) == AskedText(question, beside)
+
+
+@pytest.mark.parametrize(
+    "system", ['Available Tools: [{"name": "clock"}]', 'Choose:\n{\n  "tool_calls": []\n}']
+)
+def test_a_query_that_follows_on_a_list_of_tools_is_a_task(system: str) -> None:
+    assert find_question("Query: Why do owls hunt?", system) is None
+    assert find_question("Why do owls hunt?", system) == AskedText("Why do owls hunt?")
+    assert find_question("Query: Why?", "You know owls.") == AskedText("Query: Why?")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<context>",
+        "\n<context>",
+        "\n<attached_files>",
+        "<user_query>",
+        "\n<chat_history>",
+        "<notes></notes>",
+        "\n# ",
+        '"""\nQuery:',
+        "\nTool `a",
+        '<code_interpreter type="',
+    ],
+)
+def test_a_megabyte_of_tags_without_ends_is_a_question_like_any_other(piece: str) -> None:
+    """A pattern that looks for the end of every tag takes a quarter of an hour and more."""
+    text = (piece * (1_000_000 // len(piece)) + "\nWhy?").strip()
+    assert find_question(text) == AskedText(text)
+    assert find_question(f"<context>\nOwls.\n</context>\n{text}") == AskedText(text, beside=True)

@@ -107,6 +107,15 @@ def test_what_is_no_question_or_has_no_answer_is_refused_and_the_harmless_is_not
             request("### Task:\nGenerate a title\n### Guidelines:\n- short"),
             "task of the chat program",
         ),
+        (
+            request(
+                messages=[
+                    {"role": "system", "content": 'Available Tools: [{"name": "clock"}]'},
+                    {"role": "user", "content": "Query: Why?"},
+                ]
+            ),
+            "task of the chat program",
+        ),
         (request(messages=[{"role": "user", "content": [{"type": "image_url"}]}]), "image_url"),
     ):
         with pytest.raises(UsageError, match=why):
