@@ -16,6 +16,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import GraphChangedError, StoredDataError
+from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.ingest.load import load
+from pgs_neo4j.model import GraphMapping
 from tests.database import alter, fetch
 from tests.engines import answering
 
@@ -75,3 +78,19 @@ async def test_chunks_that_another_program_damaged_do_not_stop_the_deletion_of_o
     assert (await engine.ingest.delete("docs", ["hidden.md"])).proven
     with pytest.raises(StoredDataError, match="its text is malformed"):
         await engine.ingest.delete("docs", ["river.md"])
+
+
+async def test_a_loaded_node_that_lost_its_id_is_loaded_again(db: Database) -> None:
+    file = GraphFile(
+        nodes=[FileNode(id=one, properties={"name": one.upper()}) for one in ("a", "b")],
+        relationships=[FileRelationship(0, 1, "SAYS", 0.5)],
+        mapping=GraphMapping(labels=(), text=("name",)),
+    )
+    await load(db, file, "town")
+    assert (await load(db, file, "town")).unchanged
+    await alter(db, "MATCH (n:Town {id: 'a'}) REMOVE n.id")
+    assert not (await load(db, file, "town")).unchanged
+    assert (await load(db, file, "town")).unchanged
+    names = await fetch(db, "MATCH (n:Town)-[:SAYS]->(m) RETURN n.name AS name, m.name AS other")
+    assert names == [{"name": "A", "other": "B"}]
+    assert await fetch(db, "MATCH (n:Town) RETURN count(*) AS nodes") == [{"nodes": 2}]

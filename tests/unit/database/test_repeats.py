@@ -157,6 +157,11 @@ async def test_what_lost_its_properties_while_it_was_read_is_read_again(name: st
     assert len(driver.sent) == 3
 
 
+async def test_a_map_that_lost_its_properties_is_read_again() -> None:
+    db, _ = database([{"n": {"id": None, "sweeps": []}}], [{"n": {"id": "r1", "sweeps": []}}])
+    assert await db.read(parse("read", kind="dict")) == [{"n": {"id": "r1", "sweeps": []}}]
+
+
 async def test_what_comes_a_second_time_without_a_value_was_damaged() -> None:
     db, driver = database(LOST, LOST, ROWS)
     with pytest.raises(StoredDataError):
