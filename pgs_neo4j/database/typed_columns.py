@@ -19,14 +19,21 @@ from pgs_neo4j.database.stored_data import unreadable
 OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("runs", "catalog", "partitioning", "calls"), ("",)),
+        "database": ("read_commits", "read_fences", "read_version"),
         # Without the text of a chunk, nothing can prove that it is gone.
         "ingest": ("deletion/read_deleted_texts",),
         "browse": ("read_costs", "read_flags", "read_graph_states", "read_positions"),
-        "retrieval": ("read_segments", "read_unit_states", "count_segments"),
+        "checking": ("read_links",),
+        "retrieval": (
+            *("count_segments", "find_findings", "nearest_members", "read_placed_nodes"),
+            *("read_segments", "read_unit_states"),
+        ),
     }
 )
 """Beginnings of the names of statements that read nodes of this package, by folder."""
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
+META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
+"""For what belongs to no graph, and so is removed with none."""
 KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "bool": (bool,),
@@ -56,7 +63,8 @@ def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
         for name, fit in checks:
             if not fit(row[name]):
                 what = f"what pgs stored ({query.name})"
-                raise unreadable(what, f"its {name} is malformed", FIX)
+                fix = META_FIX if folder == "database" else FIX
+                raise unreadable(what, f"its {name} is malformed", fix)
 
 
 def lacks_values(query: Query, row: Mapping[str, object]) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NotRequired, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from pgs_neo4j.config import Algorithm
@@ -94,11 +94,11 @@ class StoredGeneration(TypedDict):
 class StoredPartition(TypedDict):
     """Properties of a ``:PgsPartition`` of level 0."""
 
-    id: int
+    id: Count
     uid: str
     lineage: str
-    size: int
-    tokens: int
+    size: Count
+    tokens: Count
     keywords: list[str]
     summary: str
     pool: bool
@@ -107,16 +107,16 @@ class StoredPartition(TypedDict):
     terms: list[str]
     titles: list[str]
     abstract: str
-    texts: int
+    texts: Count
 
 
 class StoredUnit(TypedDict):
     """Properties of a ``:PgsPartition`` at a level above 0."""
 
-    id: int
-    level: int
-    size: int
-    partitions: int
+    id: Count
+    level: Count
+    size: Count
+    partitions: Count
     keywords: list[str]
     centroid: NotRequired[list[float] | None]
     label: str
@@ -124,19 +124,27 @@ class StoredUnit(TypedDict):
     titles: list[str]
 
 
+def _as_tuple(value: object) -> object:
+    """Return a list of the database as what it stands for."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Link = Annotated[tuple[Count, Count, Figure], BeforeValidator(_as_tuple)]
+
+
 class PartitionRow(TypedDict):
     """A partition of ``read_partitions``; ``adjacent`` holds id, edges, and weight."""
 
     partition: StoredPartition
-    adjacent: list[tuple[int, int, float]]
-    parent: int | None
+    adjacent: list[Link]
+    parent: Count | None
 
 
 class UnitRow(TypedDict):
     """A row of ``read_units``."""
 
     unit: StoredUnit
-    parent: int | None
+    parent: Count | None
 
 
 class MembersRow(TypedDict):
@@ -177,6 +185,8 @@ class RelationshipsRow(TypedDict):
 
 
 _GENERATION = TypeAdapter(StoredGeneration)
+_PARTITION, _UNIT = TypeAdapter(PartitionRow), TypeAdapter(UnitRow)
+_REMAKE = "make the partitions of its graph again with 'pgs partition --force'"
 _SETTINGS, _VALUES = TypeAdapter(StoredSettings), TypeAdapter(StoredValues)
 _COUNTS, _SECONDS = TypeAdapter(dict[str, Count]), TypeAdapter(dict[str, Figure])
 
@@ -315,7 +325,11 @@ def partition_row(partition: Partition) -> Row:
 
 
 def partition_of(row: PartitionRow) -> Partition:
-    """Return a partition from its row, adjacent partitions the nearest first."""
+    """Return a partition from its row, adjacent partitions the nearest first.
+
+    Raises StoredDataError.
+    """
+    row = check_stored(_PARTITION, row, "a partition", _REMAKE)
     stored = row["partition"]
     links = (Adjacent(number, edges, weight) for number, edges, weight in row["adjacent"])
     return Partition(
@@ -355,7 +369,8 @@ def unit_row(generation_id: str, unit: Unit) -> Row:
 
 
 def unit_of(row: UnitRow) -> Unit:
-    """Return a unit from its row."""
+    """Return a unit from its row. Raises StoredDataError."""
+    row = check_stored(_UNIT, row, "a group of partitions", _REMAKE)
     stored = row["unit"]
     return Unit(
         id=stored["id"],

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
+MOST_COUNT = 2**53
+"""More than any graph has; larger numbers are no longer exact elsewhere."""
+Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 
 
 class SourceRow(TypedDict):
@@ -38,7 +45,7 @@ class CitedRow(CitedNode):
 class StoredBullet(TypedDict):
     """A finding or a flag; ``citations`` is JSON."""
 
-    place: int
+    place: Count
     text: str
     citations: str
     cited: list[CitedNode]
@@ -54,42 +61,42 @@ class StoredFinding(StoredBullet):
 class StoredFlag(StoredBullet):
     """An outbound flag."""
 
-    target: int | None
+    target: Count | None
 
 
 class StoredAbsence(TypedDict):
     """An absence."""
 
-    place: int
+    place: Count
     text: str
 
 
 class StoredSweep(TypedDict):
     """The properties of a sweep; one that failed has no ``domain_state``. ``usage`` is JSON."""
 
-    status: str
-    nodes: int
-    read_first: list[int]
-    read_last: list[int]
-    passes: int
-    passes_accepted: int
+    status: Literal["accepted", "partial", "failed", "unread"]
+    nodes: Count
+    read_first: list[Count]
+    read_last: list[Count]
+    passes: Count
+    passes_accepted: Count
     errors: list[str]
-    domain_state: NotRequired[str]
+    domain_state: NotRequired[str | None]
     struck: list[str]
     struck_reasons: list[str]
     usage: str
-    seconds: float
-    wave: int
-    without_text: list[int]
-    unproven_first: list[int]
-    unproven_last: list[int]
+    seconds: Annotated[float, Field(allow_inf_nan=False)]
+    wave: Count
+    without_text: list[Count]
+    unproven_first: list[Count]
+    unproven_last: list[Count]
 
 
 class RecordedSweepRow(TypedDict):
     """A row of ``read_sweeps``: a sweep with its bullets, in any order."""
 
     id: str
-    partition: int
+    partition: Count
     sweep: StoredSweep
     findings: list[StoredFinding]
     flags: list[StoredFlag]

@@ -7,13 +7,17 @@ synthesis.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from itertools import pairwise
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.stored_data import check_stored, parse_stored, unreadable
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import (
     Absence,
     Citation,
@@ -39,6 +43,10 @@ from pgs_neo4j.sweeping.strict import marked_sentences
 
 Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
 
+_RECORDED, _UNSYNTHESIZED = TypeAdapter(RecordedSweepRow), TypeAdapter(UnsynthesizedRow)
+_USAGE = TypeAdapter(Usage)
+_WHAT = "a report"
+
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -54,6 +62,7 @@ async def read_unsynthesized(
     """Return reports of the session's other runs that no synthesis has seen.
 
     They are of one generation and in the order of their ids. Reports of killed runs are among them.
+    Raises StoredDataError.
     """
     rows = await db.read(
         queries.get("runs/read_unsynthesized"),
@@ -64,24 +73,29 @@ async def read_unsynthesized(
     )
     return [
         Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
-        for row in cast("list[UnsynthesizedRow]", rows)
+        for row in (check_stored(_UNSYNTHESIZED, row, _WHAT, FIX) for row in rows)
     ]
 
 
 async def recorded_sweeps(
     db: Database, run: str, generation: str, partition: int | None = None
 ) -> list[Sweep]:
-    """Return the sweeps that a run has recorded, by partition, or that of one ``partition``."""
+    """Return the sweeps that a run has recorded, by partition, or that of one ``partition``.
+
+    Raises StoredDataError.
+    """
     rows = await db.read(
         queries.get("runs/read_sweeps"),
         run=run,
         partition=partition,
     )
-    return [_sweep(row, generation) for row in cast("list[RecordedSweepRow]", rows)]
+    return [_sweep(check_stored(_RECORDED, row, _WHAT, FIX), generation) for row in rows]
 
 
 def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
     stored, partition = row["sweep"], row["partition"]
+    if len(stored["struck"]) != len(stored["struck_reasons"]):
+        raise unreadable(_WHAT, "its struck findings lack reasons", FIX)
     state = stored.get("domain_state") or ""
     # The number in a flag may now belong to another partition.
     flags = tuple(
@@ -104,24 +118,38 @@ def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run:
             for text, reason in zip(stored["struck"], stored["struck_reasons"], strict=True)
         ),
     )
+    read = _ranges(stored["read_first"], stored["read_last"])
+    unproven = _ranges(stored["unproven_first"], stored["unproven_last"])
+    # Ranks are listed one by one in places, so ranges beyond all nodes would fill the memory.
+    if sum(last - first for first, last in read + unproven) > stored["nodes"]:
+        raise unreadable(_WHAT, "its ranges have more nodes than it", FIX)
     status = SweepStatus(stored["status"])
     return Sweep(
         partition=partition,
         status=status,
         nodes=stored["nodes"],
-        read=tuple(zip(stored["read_first"], stored["read_last"], strict=True)),
+        read=read,
         passes=stored["passes"],
         passes_accepted=stored["passes_accepted"],
         report=None if status is SweepStatus.FAILED else report,
         errors=tuple(stored["errors"]),
-        usage=Usage(**json.loads(stored["usage"])),
+        usage=parse_stored(_USAGE, stored["usage"], f"the usage of {_WHAT}", FIX),
         seconds=stored["seconds"],
         generation=generation,
         wave=stored["wave"],
         run=run,
         without_text=tuple(stored["without_text"]),
-        unproven=tuple(zip(stored["unproven_first"], stored["unproven_last"], strict=True)),
+        unproven=unproven,
     )
+
+
+def _ranges(first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return half-open ranges of ranks in order. Raises StoredDataError for others."""
+    ranges = tuple(zip(first, last, strict=False))
+    ends = [end for one in ranges for end in one]
+    if len(first) != len(last) or any(one > other for one, other in pairwise(ends)):
+        raise unreadable(_WHAT, "its ranges of nodes are malformed", FIX)
+    return ranges
 
 
 def _finding(row: StoredFinding, partition: int) -> Finding:

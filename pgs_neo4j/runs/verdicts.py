@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
+from pgs_neo4j.database.stored_data import parse_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import Citation, Quote
 
 CITATIONS = TypeAdapter(tuple[Citation, ...])
@@ -34,16 +36,17 @@ def quotes_json(quotes: tuple[Quote, ...]) -> str:
 
 
 def citations_of(stored: str, element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:
-    """Read stored citations with their verdicts.
+    """Read stored citations with their verdicts. Raises StoredDataError.
 
     ``element_ids`` belong to the nodes that are still in the graph.
     """
-    return located(CITATIONS.validate_json(stored), element_ids)
+    citations = parse_stored(CITATIONS, stored, "a list of citations", FIX)
+    return located(citations, element_ids)
 
 
 def quotes_of(stored: str) -> tuple[Quote, ...]:
-    """Read stored quotations with their verdicts."""
-    return QUOTES.validate_json(stored)
+    """Read stored quotations with their verdicts. Raises StoredDataError."""
+    return parse_stored(QUOTES, stored, "a list of quotations", FIX)
 
 
 def located(citations: Iterable[Citation], element_ids: Mapping[Name, str]) -> tuple[Citation, ...]:

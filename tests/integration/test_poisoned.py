@@ -17,8 +17,8 @@ from tests.engines import engine_on_papers
 from tests.openapi import operations, send
 from tests.serving import events, served
 
-LABELS = ("PgsGeneration", "PgsSession")
-"""Those that nearly every request reads."""
+LABELS = ("PgsGeneration", "PgsSession", "PgsSweep", "PgsFlag", "PgsPartition", "PgsMeta")
+"""Those that many requests read."""
 APART = 24
 """One of so many pairs of a property and a poison is tried."""
 POISONS = (

@@ -42,6 +42,16 @@ def test_items_of_a_list_are_of_its_type(ranks: object) -> None:
         check_rows(query, [dict.fromkeys(query.columns, 1) | COVERAGE | {"ranks": ranks}])
 
 
+@pytest.mark.parametrize("name", ["read_version", "read_commits", "read_fences"])
+@pytest.mark.parametrize("value", [1.5, True, ["x"], {"x": 1}, object()])
+def test_a_record_of_the_whole_database_is_refused_with_what_removes_it(
+    name: str, value: object
+) -> None:
+    query = queries.get(f"database/{name}")
+    with pytest.raises(StoredDataError, match=r"is malformed; restore a backup.*'pgs purge'"):
+        check_rows(query, [dict.fromkeys(query.columns, value)])
+
+
 def test_values_of_the_user_may_be_of_any_type() -> None:
     query = queries.get("retrieval/read_nodes")
     row = dict.fromkeys(query.columns, object())

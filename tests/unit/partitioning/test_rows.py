@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from pgs_neo4j.errors import StoredDataError
 from pgs_neo4j.model import Adjacent, Unit
 from pgs_neo4j.partitioning.rows import (
     StoredGeneration,
@@ -87,6 +88,42 @@ def test_adjacent_partitions_come_by_edges_then_weight_then_id() -> None:
         "parent": None,
     }
     assert [link.id for link in partition_of(row).adjacent] == [2, 3, 4, 5]
+
+
+BAD: tuple[object, ...] = (None, True, -1, 2**60, "x", ["x"], [float("nan")], [[1]], b"x", object())
+
+
+@pytest.mark.parametrize("bad", BAD, ids=repr)
+def test_a_partition_that_another_program_changed_is_refused(bad: object) -> None:
+    row: Any = {
+        "partition": partition_row(partition(1, keywords=("ice",))),
+        "adjacent": [[2, 1, 1.0]],
+        "parent": None,
+    }
+    kept = partition_of(row)
+    for name, value in row["partition"].items():
+        text = isinstance(value, str) and isinstance(bad, str)
+        texts = isinstance(value, list) and bad == ["x"]
+        flag = isinstance(value, bool) and isinstance(bad, bool)
+        if text or texts or flag or name in ("level", "centroid"):
+            continue  # level is not read, and a centroid may be missing
+        with pytest.raises(StoredDataError, match=f"{name}.*is malformed; make the partitions"):
+            partition_of(row | {"partition": row["partition"] | {name: bad}})
+    for links in ([bad], [[bad, 1, 1.0]], [[2, bad, 1.0]], [[2, 1]], [[2, 1, float("nan")]], bad):
+        with pytest.raises(StoredDataError, match=r"adjacent.* is (malformed|missing)"):
+            partition_of(row | {"adjacent": links})
+    assert partition_of(row) == kept
+
+
+@pytest.mark.parametrize("bad", BAD, ids=repr)
+def test_a_unit_that_another_program_changed_is_refused(bad: object) -> None:
+    unit = Unit(id=3, level=2, size=70, partitions=5, keywords=("ice", "snow"), parent=1)
+    row: Any = {"unit": unit_row("g1", unit), "parent": 1}
+    for name in ("id", "level", "size", "partitions", "keywords", "terms"):
+        if bad == ["x"] and isinstance(row["unit"][name], list):
+            continue
+        with pytest.raises(StoredDataError, match="is malformed"):
+            unit_of(row | {"unit": row["unit"] | {name: bad}})
 
 
 def test_a_unit_is_read_back_equal_and_has_a_key_of_its_level() -> None:
