@@ -1,12 +1,14 @@
 """Shows what a server itself says of an error: its first line, safe to show and store.
 
 "CUDA out of memory" or "model not found, try pulling it first" tells a user more than a status
-does. An endpoint may also repeat what it was sent, which is text of the graph, or the key. So the
-line is left out where it repeats the request, and secrets and control characters are removed.
+does, and so does the title of the page that a gateway sends. An endpoint may also repeat what it
+was sent, which is text of the graph, or the key. So the line is left out where it repeats the
+request, and secrets and control characters are removed.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -28,6 +30,8 @@ MOST_DEPTH = 4
 NAMES = ("message", "error", "detail", "msg", "error_message", "reason")
 """Properties that hold the sentence, by how often servers call it so."""
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]{0,200}>([^<]*)</title", re.IGNORECASE)
+"""What a page of a gateway says of itself, such as "502 Bad Gateway"."""
 _KEY = re.compile(r"(?:key|secret|password|access_token)[\"']?\s*[:=]\s*\S+", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"|`[^`]+`|“[^”]+”|" "\u2018[^\u2019]+\u2019")
@@ -43,7 +47,8 @@ def said_line(body: object, sent: bytes = b"", secrets: tuple[str, ...] = ()) ->
     """
     text = plain(_find_sentence(body)[:MOST_READ])
     if _HTML.match(text):
-        return ""
+        titled = _TITLE.search(text)
+        text = plain(html.unescape(titled[1])) if titled else ""
     line = next((line for line in text.splitlines() if line.strip()), "")
     for secret in secrets:
         if len(secret) >= SHORTEST:

@@ -32,6 +32,13 @@ SENT = json.dumps(
         ("upstream died", "upstream died"),
         ({"message": "\x1b[31mred\x1b[0m \x07bell\u202e"}, "red bell"),
         ("<!DOCTYPE html><html><body>502 Bad Gateway</body></html>", ""),
+        (
+            "<html><head>\n<title>502 Bad&nbsp;Gateway</title></head><h1>nginx</h1>",
+            "502 Bad Gateway",
+        ),
+        ("<html><title>\n  524: A timeout\noccurred</title>", "524: A timeout"),
+        ("<html><title>&#8238;red &lt;b&gt;</title>", "red <b>"),
+        ("<html><title></title><title", ""),
         ({"message": ""}, ""),
         ({"message": "{" * 90_000}, ""),
         ({"code": 7}, ""),
