@@ -251,7 +251,7 @@ VIEWS: dict[str, View] = {
     "failed_run": _live(("failed", FAILURE)),
     "graphs": View("/graphs", {
         "/api/graphs": [GRAPH, Rows({**GRAPH, "name": "@name", "labels": ["@label"]})],
-        "/api/inspect": {"nodes": 1, "relationships": 1, "labels": [], "mapping": {
+        "/api/inspect": {"nodes": 1, "relationships": 1, "labels": [], "domains": [], "mapping": {
             "labels": [Rows("@held")], "text": [Rows("@prose")], "titles": [Rows("@titled")],
             "title": "@title", "keys": [Rows("@keyed")], "key": "@key"}},
     }, buttons=("See what the database holds",)),

@@ -176,3 +176,57 @@ async def test_a_job_that_was_started_is_followed_after_a_reload(
     scripted.held[JOB["events"]].set()
     await page.get_by_text("The job has ended.").wait_for()
     assert scripted.seen["POST /api/jobs"] == 1
+
+
+def view_of(*labels: str) -> dict[str, Any]:
+    """A proposal for some labels, as the server sends it."""
+    return {
+        "labels": [*labels], "text": [f"{labels[0]}.text"], "titles": [f"{labels[0]}.name"],
+        "title": None, "keys": [], "key": "id",
+    }  # fmt: skip
+
+
+def database(*domains: tuple[str, ...]) -> dict[str, Any]:
+    """What the server says of a database with some domains."""
+    every = [label for domain in domains for label in domain]
+    told = [{"labels": [*one], "mapping": view_of(*one)} for one in domains]
+    return {
+        "nodes": 9, "relationships": 4, "labels": [], "mapping": view_of(*every), "domains": told,
+    }  # fmt: skip
+
+
+async def test_each_part_of_a_database_prefills_the_form_with_its_own_labels(
+    page: Page, scripted: ScriptedServer
+) -> None:
+    scripted.answers |= {
+        "/api/graphs": [],
+        "/api/inspect": database(("Film", "Actor"), ("A", "B", "C", "D", "E", "F")),
+    }
+    await page.goto("/graphs")
+    await page.get_by_role("button", name="See what the database holds").click()
+    labels, part = (
+        page.get_by_role("textbox", name="Labels"),
+        page.get_by_label("Part of the database"),
+    )
+    assert await labels.input_value() == "Film, Actor"
+    assert await part.locator("option").all_inner_texts() == [
+        "Film, Actor",
+        "A, B, C, D, and 2 more",
+        "all of the database",
+    ]
+    await part.select_option(index=1)
+    assert await labels.input_value() == "A, B, C, D, E, F"
+    assert await page.get_by_label("Titles").input_value() == "A.name"
+    assert await page.get_by_label("Properties with text").input_value() == "A.text"
+    await part.select_option(index=2)
+    assert await labels.input_value() == "Film, Actor, A, B, C, D, E, F"
+
+
+async def test_a_database_of_one_part_has_no_choice_of_parts(
+    page: Page, scripted: ScriptedServer
+) -> None:
+    scripted.answers |= {"/api/graphs": [], "/api/inspect": database(("Film", "Actor"))}
+    await page.goto("/graphs")
+    await page.get_by_role("button", name="See what the database holds").click()
+    assert await page.get_by_role("textbox", name="Labels").input_value() == "Film, Actor"
+    assert await page.get_by_label("Part of the database").count() == 0

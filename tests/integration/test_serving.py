@@ -111,7 +111,8 @@ async def test_a_graph_is_added_and_what_does_not_fit_is_refused(
     wrong = await owner.post("/api/graphs", json=body | {"name": "a b"})
     assert wrong.status_code == 422
     proposal = (await owner.get("/api/inspect")).json()
-    assert proposal
+    assert [domain["labels"] for domain in proposal["domains"]] == [["Paper"]]
+    assert proposal["domains"][0]["mapping"]["text"] == proposal["mapping"]["text"]
     names = [graph["name"] for graph in (await owner.get("/api/graphs")).json()]
     assert names == ["papers", "titles"]
 

@@ -116,12 +116,17 @@ async def show_graph(graph: GraphName, serving: ServingNow, caller: CallerNow) -
 async def inspect(serving: ServingNow, _: UnlimitedNow) -> Json:
     """Return what the database holds, and a proposal for a graph.
 
-    Needs a token that is not limited to graphs.
+    ``domains`` are parts of the database that no relationship connects, each with a proposal of its
+    own, the largest first. Needs a token that is not limited to graphs.
     """
     survey = await serving.pgs.survey()
     proposal = propose(survey)
     told = {"mapping": plain_data(proposal.mapping), "notes": list(proposal.notes)}
-    return {**plain_data(survey), **told, "recognized": proposal.recognized}
+    domains = [
+        {**plain_data(domain), "mapping": plain_data(own.mapping)}
+        for domain, own in await serving.pgs.survey.domains(survey)
+    ]
+    return {**plain_data(survey), **told, "recognized": proposal.recognized, "domains": domains}
 
 
 @router.post("/graphs", status_code=201, responses=failing(GraphExistsError))

@@ -50,12 +50,25 @@ export async function graphsView(page) {
  * @param {any} told
  */
 function adding(page, told) {
-  const { labels, text: texts, titles, title, keys, key } = told.mapping;
+  // Parts of the database that no relationship connects are graphs of their own; the largest is first.
+  const domains = told.domains.length > 1 ? told.domains : [];
+  const mappings = [...domains.map((/** @type {any} */ one) => one.mapping), told.mapping];
   const name = h("input", { id: "name", required: true, maxlength: 64, pattern: "[a-z][a-z0-9_.\\-]*" });
-  const chosen = h("input", { id: "labels", value: labels.join(", "), placeholder: "all" });
-  const text = h("input", { id: "text", value: texts.join(", ") });
-  const names = h("input", { id: "titles", value: [...titles, title].filter(Boolean).join(", ") });
-  const ids = h("input", { id: "keys", value: [...keys, key].filter(Boolean).join(", ") });
+  const chosen = h("input", { id: "labels", placeholder: "all" });
+  const text = h("input", { id: "text" });
+  const names = h("input", { id: "titles" });
+  const ids = h("input", { id: "keys" });
+  const part = h("select", { id: "part", onchange: () => prefill(mappings[part.selectedIndex]) },
+    [...domains.map((/** @type {any} */ one) => shortList(one.labels)), "all of the database"].map((one) => h("option", {}, one)));
+  prefill(mappings[0]);
+
+  /** @param {any} mapping */
+  function prefill({ labels, text: texts, titles, title, keys, key }) {
+    chosen.value = labels.join(", ");
+    text.value = texts.join(", ");
+    names.value = [...titles, title].filter(Boolean).join(", ");
+    ids.value = [...keys, key].filter(Boolean).join(", ");
+  }
   const said = h("div");
   return h("form", { onsubmit: async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -73,6 +86,7 @@ function adding(page, told) {
   h("p", { class: "note" }, "A graph is a view of the database. Nothing of your data changes."),
   h("div", { class: "row" },
     h("label", { for: "name" }, "Name", name),
+    domains.length ? h("label", { for: "part" }, "Part of the database", part) : null,
     h("label", { for: "labels" }, "Labels", chosen),
     h("label", { for: "text" }, "Properties with text", text),
     h("label", { for: "titles" }, "Titles", names),
@@ -89,6 +103,15 @@ function byLabel(text) {
   const all = parts(text);
   const plain = all.filter((part) => !part.includes("."));
   return { labeled: all.filter((part) => part.includes(".")), plain: plain.at(-1) ?? null };
+}
+
+/**
+ * Names the first labels of a part, and how many more there are.
+ * @param {string[]} labels
+ */
+function shortList(labels) {
+  const rest = labels.length - 4;
+  return labels.slice(0, 4).join(", ") + (rest > 0 ? `, and ${rest} more` : "");
 }
 
 /** @param {string} text */
