@@ -48,16 +48,17 @@ class Graphs:
         """
         return await catalog.compare(self._core.db, name, mapping)
 
-    async def validate(self, mapping: GraphMapping) -> list[str]:
+    async def validate(self, mapping: GraphMapping, *, allow_missing: bool = False) -> list[str]:
         """Compare a mapping with the database; return the warnings, one sentence each.
 
-        Types are looked up in a sample. Raises MappingError when the mapping matches no node,
-        when no node has one of its properties, when most values of a property are of the wrong
-        type, or when more than a few nodes share their keys.
+        Types of values are looked up in a sample. Raises MappingError when most values of a
+        property are of the wrong type, or when more than a few nodes share their keys. Unless
+        ``allow_missing``, also when nothing in the database has one of its labels, relationship
+        types, or properties.
         """
         from pgs_neo4j import survey
 
-        return await survey.validate(self._core.db, mapping)
+        return await survey.validate(self._core.db, mapping, allow_missing=allow_missing)
 
     async def remove(self, name: str) -> None:
         """Delete a graph's partitions, sessions, and mapping; its nodes stay.

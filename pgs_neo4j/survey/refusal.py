@@ -21,6 +21,7 @@ MIN_FITTING = 0.5  # of the values of a property; the others count as missing
 MAX_SHARED = 0.05  # of the nodes with a key: a few duplicates do not spoil the others
 MAX_LISTED = 8
 LABELED = ("--text", "--title", "--key")  # may be properties of single labels
+INSIST = "to store the graph before such data comes, use --allow-missing (in HTTP, allow_missing)"
 
 
 async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -> None:
@@ -193,7 +194,8 @@ def _missing(what: str, option: str, name: str, names: Collection[str]) -> Mappi
     elif names:
         some = sorted(names)
         more = f", and {len(some) - MAX_LISTED} more" if len(some) > MAX_LISTED else ""
-        way = f"the {what}s{of} have {', '.join(map(quote_name, some[:MAX_LISTED]))}{more}"
+        listed = ", ".join(map(quote_name, some[:MAX_LISTED]))
+        way = f"the {what}s{of} have {listed}{more}; {INSIST}"
     else:
         way = f"the {what}s{of} have no properties, so leave the option out"
     return MappingError(f"no {what}{of} has the property {quote_name(name)} ({option}); {way}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pgs_neo4j.catalog import check_mapping
 from pgs_neo4j.database.connection import Database
@@ -11,6 +11,7 @@ from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.survey import candidates
 from pgs_neo4j.survey.refusal import (
+    INSIST,
     find_named,
     is_readable,
     list_types,
@@ -32,20 +33,23 @@ NO_TEXT = (
 )
 
 
-async def validate(db: Database, mapping: GraphMapping) -> list[str]:
+async def validate(
+    db: Database, mapping: GraphMapping, *, allow_missing: bool = False
+) -> list[str]:
     """Return one warning per part of a mapping that the database contradicts.
 
-    Raises MappingError if the mapping names a label or type of this package, if it matches no node,
-    if no node has one of its properties, if most values of a property are of the wrong type, or if
-    more than a few nodes share their keys, or if it names a label or relationship type that does
-    not exist but resembles another. Types are looked up in a sample.
+    Raises MappingError if the mapping names a label or type of this package, if most values of a
+    property are of the wrong type, or if more than a few nodes share their keys. Types of values
+    are looked up in a sample. Unless ``allow_missing``, also raises it for a label, a relationship
+    type, or a property that nothing in the database has, and for labels that match no node.
     """
     check_mapping(mapping)
     content = await survey(db, mapping.labels, mapping.relationship_types)
-    if not content.labels:
-        await _refuse(db, mapping)
-    await _refuse_mistyped(db, content, mapping)
-    await refuse_missing(db, content, mapping)
+    if not allow_missing:
+        if not content.labels:
+            await _refuse(db, mapping)
+        await _refuse_unknown(db, content, mapping)
+        await refuse_missing(db, content, mapping)
     refuse_types(content, mapping)
     return [*check_survey(content, mapping), *await note_key(db, mapping)]
 
@@ -83,27 +87,34 @@ def check_values(content: Survey, mapping: GraphMapping) -> list[str]:
     return [*_mistyped_of_nodes(content, mapping), *_mistyped_of_relationships(content, mapping)]
 
 
-async def _refuse_mistyped(db: Database, content: Survey, mapping: GraphMapping) -> None:
-    """Raise MappingError for a label or type that does not exist, if it resembles another one."""
+async def _refuse_unknown(db: Database, content: Survey, mapping: GraphMapping) -> None:
+    """Raise MappingError for a label or a relationship type that the database does not have."""
     labels = {sample.label for sample in content.labels}
     types = {sample.type for sample in content.relationship_types}
-    unknown = [name for name in mapping.labels if name not in labels]
-    unused = [name for name in mapping.relationship_types if name not in types]
-    if not unknown and not unused:
+    wanted_labels = dict.fromkeys(mapping.labels + mapping.chunk_labels)
+    wanted_types = dict.fromkeys(mapping.relationship_types + mapping.mention_types)
+    if labels.issuperset(wanted_labels) and types.issuperset(wanted_types):
         return
-    everything = await survey(db)
-    options = (
-        ("label", "node", unknown, [sample.label for sample in everything.labels if sample.label]),
-        ("type", "relationship", unused, [one.type for one in everything.relationship_types]),
+    everything = await survey(db)  # labels and types that the mapping leaves out exist, as well
+    _refuse_names("node", "label", wanted_labels, [s.label for s in everything.labels if s.label])
+    _refuse_names(
+        "relationship", "type", wanted_types, [s.type for s in everything.relationship_types]
     )
-    for what, of, missing, known in options:
-        chosen = {*mapping.labels, *mapping.relationship_types}
-        for name in missing:
-            near = _find_resembling(name, [one for one in known if one not in chosen])
-            if near:
-                raise MappingError(
-                    f"no {of} has the {what} {quote_name(name)}; did you mean {quote_name(near)}?"
-                )
+
+
+def _refuse_names(of: str, what: str, wanted: Iterable[str], known: Sequence[str]) -> None:
+    """Raise MappingError for the first name that is not known, with what may be meant."""
+    for name in wanted:
+        if name in known:
+            continue
+        near = _find_resembling(name, known)
+        if near:
+            way = f"did you mean {quote_name(near)}?"
+        else:
+            listed = ", ".join(map(quote_name, known[:MAX_LISTED])) or f"no {what} at all"
+            more = f", and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+            way = f"the database has {listed}{more}; {INSIST}"
+        raise MappingError(f"no {of} has the {what} {quote_name(name)}; {way}")
 
 
 def _find_resembling(name: str, known: Sequence[str]) -> str | None:

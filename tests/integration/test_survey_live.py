@@ -226,8 +226,8 @@ async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: 
         await validate(db, GraphMapping(labels=("Papr",)))
     with pytest.raises(MappingError, match="labeled 'a`b'; the database has Paper"):
         await validate(db, GraphMapping(labels=("a`b",)))
-    warnings = await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstract",)))
-    assert warnings == ["no node has the label Papr"]
+    with pytest.raises(MappingError, match="no node has the label Papr; did you mean Paper"):
+        await validate(db, GraphMapping(labels=("Paper", "Papr"), text=("abstract",)))
     with pytest.raises(MappingError, match="reserved"):
         await validate(db, GraphMapping(labels=("PgsGraph",)))
     await alter(db, "CREATE (:Author)")
@@ -236,6 +236,61 @@ async def test_a_mapping_that_matches_nothing_is_refused_with_what_there_is(db: 
     await alter(db, "MATCH (n) REMOVE n:Paper, n:Author")
     with pytest.raises(MappingError, match=r"the database has no label at all$"):
         await validate(db, GraphMapping(labels=("Paper",)))
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said", "noted"),
+    [
+        (
+            GraphMapping(labels=("Paper", "Zebra"), text=("abstract",)),
+            "no node has the label Zebra; the database has Paper; to store",
+            "no node has the label Zebra",
+        ),
+        (
+            GraphMapping(relationship_types=("CITES", "ZIGZAG"), text=("abstract",)),
+            "no relationship has the type ZIGZAG; the database has CITES; to store",
+            "no relationship has the type ZIGZAG",
+        ),
+        (
+            GraphMapping(text=("abstract",), chunk_labels=("Zebra",), mention_types=("CITES",)),
+            "no node has the label Zebra; the database has Paper; to store",
+            "no node has the label Zebra",
+        ),
+        (
+            GraphMapping(text=("abstract",), chunk_labels=("Paper",), mention_types=("ZIGZAG",)),
+            "no relationship has the type ZIGZAG; the database has CITES; to store",
+            "no relationship has the type ZIGZAG",
+        ),
+        (
+            GraphMapping(text=("abstract", "zz")),
+            r"no node has the property zz \(--text\); the nodes have .*; to store",
+            "none of 3 sampled nodes has the property zz",
+        ),
+        (
+            GraphMapping(labels=("Zebra",)),
+            "the mapping matches no node",
+            "no node has the label Zebra",
+        ),
+    ],
+)
+async def test_what_resembles_nothing_is_refused_unless_it_may_be_missing(
+    db: Database, mapping: GraphMapping, said: str, noted: str
+) -> None:
+    await papers(db, topics=1, size=3)
+    with pytest.raises(MappingError, match=said):
+        await validate(db, mapping)
+    assert noted in await validate(db, mapping, allow_missing=True)
+
+
+async def test_a_type_that_leads_out_of_the_mapping_is_not_missing(db: Database) -> None:
+    await papers(db, topics=1, size=3)
+    await alter(db, "CREATE (:Chunk {text: 'a'})-[:MENTIONS]->(:Thing {name: 'b'})")
+    labels = ("Paper", "Chunk")
+    mapping = GraphMapping(
+        labels=labels, text=("abstract",), chunk_labels=("Chunk",), mention_types=("MENTIONS",)
+    )
+    noted = await validate(db, mapping)
+    assert not any("label" in note for note in noted)
 
 
 async def test_a_property_that_nothing_has_is_refused_with_the_nearest(db: Database) -> None:

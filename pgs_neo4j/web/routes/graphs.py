@@ -85,10 +85,14 @@ class NewGraph(BaseModel):
     relationship_name: Name = None
     relationship_text: Name = None
     replace: bool = False
+    allow_missing: Annotated[
+        bool,
+        Field(description="accept labels, types, and properties that nothing has yet"),
+    ] = False
 
     def mapping(self) -> GraphMapping:
         """Return the mapping."""
-        return GraphMapping(**self.model_dump(exclude={"name", "replace"}))
+        return GraphMapping(**self.model_dump(exclude={"name", "replace", "allow_missing"}))
 
 
 class AddedGraph(BaseModel):
@@ -139,7 +143,7 @@ async def add_graph(body: NewGraph, serving: ServingNow, _: UnlimitedNow) -> Add
     check_graph_name(body.name)
     mapping = body.mapping()
     check_mapping(mapping)
-    warnings = await serving.pgs.graphs.validate(mapping)
+    warnings = await serving.pgs.graphs.validate(mapping, allow_missing=body.allow_missing)
     created = await serving.pgs.add_graph(body.name, mapping, replace=body.replace)
     return AddedGraph(name=body.name, created=created, warnings=list(warnings))
 

@@ -256,9 +256,14 @@ def test_the_proposed_command_stores_the_proposed_mapping(mapping: GraphMapping)
     stored: list[GraphMapping] = []
 
     async def heard(
-        name: str, given_mapping: GraphMapping, *, replace: bool, as_json: bool
+        name: str,
+        given_mapping: GraphMapping,
+        *,
+        replace: bool,
+        allow_missing: bool,
+        as_json: bool,
     ) -> None:
-        assert (name, replace, as_json) == ("g", False, False)
+        assert (name, replace, allow_missing, as_json) == ("g", False, False, False)
         stored.append(given_mapping)
 
     with pytest.MonkeyPatch.context() as patch:

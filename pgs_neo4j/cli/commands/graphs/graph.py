@@ -76,6 +76,13 @@ def add(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the whole stored definition of that name.")
     ] = False,
+    allow_missing: Annotated[
+        bool,
+        typer.Option(
+            "--allow-missing",
+            help="Accept labels, types, and properties that nothing in the database has yet.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Store a view of the database under a name.
@@ -110,17 +117,19 @@ def add(
         chunk_labels=tuple(chunk_label or ()),
         mention_types=tuple(mention_type or ()),
     )
-    run(_add(name, mapping, replace=replace, as_json=as_json))
+    run(_add(name, mapping, replace=replace, allow_missing=allow_missing, as_json=as_json))
 
 
-async def _add(name: str, mapping: GraphMapping, *, replace: bool, as_json: bool) -> None:
+async def _add(
+    name: str, mapping: GraphMapping, *, replace: bool, allow_missing: bool, as_json: bool
+) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.engine import check_graph_name, check_mapping
 
     check_graph_name(name)
     check_mapping(mapping)
     async with database() as pgs:
-        warnings = await pgs.graphs.validate(mapping)
+        warnings = await pgs.graphs.validate(mapping, allow_missing=allow_missing)
         change = await pgs.graphs.compare(name, mapping)
         created = await pgs.add_graph(name, mapping, replace=replace)
     if as_json:
