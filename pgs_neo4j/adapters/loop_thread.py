@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from threading import Lock, Thread, current_thread
@@ -12,6 +13,11 @@ from pgs_neo4j.errors import UsageError
 
 T = TypeVar("T")
 CLOSED = "it is closed; create another one"
+FORKED = "it was opened in another process, and its thread stayed there; open one in this process"
+OWN_THREAD = (
+    "this would wait for itself: it is called where its own work is done, as on_event and the "
+    "methods of your own models are; call it in another thread"
+)
 SERVE = "pgs-serve"
 """Name of the task that keeps the loop running."""
 
@@ -25,6 +31,7 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._lock = Lock()
         self._closed = False
+        self._process = os.getpid()
         started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         self._thread = Thread(target=asyncio.run, args=(_serve(started),), name=name, daemon=True)
         self._thread.start()
@@ -33,13 +40,13 @@ class LoopThread:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a coroutine; an interrupt cancels it.
 
-        Raises UsageError if the loop is closed, or is closed before the result is there.
+        Raises UsageError if the loop is closed, or is closed before the result is there, in the
+        loop's own thread, which cannot wait for itself, and in a process forked from its own.
         """
-        with self._lock:
-            if self._closed:
-                work.close()
-                raise UsageError(CLOSED)
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        if current_thread() is self._thread:
+            work.close()
+            raise UsageError(OWN_THREAD)
+        future = self._start(work)
         try:
             return future.result()
         except CancelledError as error:
@@ -52,11 +59,7 @@ class LoopThread:
 
         Raises UsageError as ``run`` does.
         """
-        with self._lock:
-            if self._closed:
-                work.close()
-                raise UsageError(CLOSED)
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = self._start(work)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -64,8 +67,24 @@ class LoopThread:
                 raise UsageError(CLOSED) from None
             raise
 
+    def _start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Let the loop run a coroutine. Raises UsageError where it does not run any more."""
+        if self._process != os.getpid():  # the lock may have been held by a thread that is gone
+            work.close()
+            raise UsageError(FORKED)
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise UsageError(CLOSED)
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
     def close(self, leave: Callable[[], Awaitable[None]]) -> None:
-        """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat."""
+        """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat.
+
+        A forked process leaves the connection alone, which is that of its parent.
+        """
+        if self._process != os.getpid():
+            return
         with self._lock:
             if self._closed:
                 return

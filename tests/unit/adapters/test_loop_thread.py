@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,30 @@ from pgs_neo4j.adapters.loop_thread import LoopThread
 from pgs_neo4j.errors import PGSError, UsageError
 
 NAME = "test-loop"
+FORKED = """
+import asyncio, os
+from pgs_neo4j.adapters.loop_thread import LoopThread
+from pgs_neo4j.errors import UsageError
+
+async def double(value):
+    return 2 * value
+
+async def nothing():
+    pass
+
+thread = LoopThread("forked")
+child = os.fork()
+if child == 0:
+    try:
+        thread.run(double(2))
+    except UsageError as error:
+        print(error, flush=True)
+    thread.close(nothing)
+    os._exit(0)
+print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(thread.run(double(2)))
+thread.close(nothing)
+"""
 
 
 async def nothing() -> None:
@@ -141,3 +168,28 @@ def test_garbage_that_is_collected_in_the_thread_may_close_it() -> None:
 async def collect_and_wait(collect: Any) -> None:
     await collect()
     await asyncio.Event().wait()
+
+
+def test_a_call_from_the_thread_that_would_have_to_do_it_is_refused(loop: LoopThread) -> None:
+    """It would wait for itself for ever, as in ``on_event`` of a call that is not asynchronous."""
+
+    async def call_again() -> int:
+        return loop.run(double(2))
+
+    with pytest.raises(UsageError, match="would wait for itself"):
+        loop.run(call_again())
+    assert loop.run(double(2)) == 4
+
+
+def test_a_forked_process_is_told_to_open_its_own_and_closes_nothing(tmp_path: Path) -> None:
+    """No thread lives on in a fork, so that calls would wait there for ever."""
+    script = tmp_path / "fork.py"
+    script.write_text(FORKED)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0,
+        ["it was opened in another process, and its thread stayed there; open one in this process",
+         "child 0", "4"],
+    ), done.stderr  # fmt: skip
