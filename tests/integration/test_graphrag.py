@@ -18,6 +18,7 @@ from pgs_neo4j.manual import read_page
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import engine_on
+from tests.fakes.openai_server import contract_answer
 from tests.graphs import MAPPING, checksum, papers
 
 pytest.importorskip(
@@ -154,3 +155,30 @@ async def test_the_code_of_the_manual_works(
     answer, first, *_ = capsys.readouterr().out.splitlines()
     assert answer == "Paper 101 does."
     assert first.startswith("doi/")
+
+
+class Reader(Scripted):
+    """Stands in for a vendor's model: reports, and writes an answer of reports."""
+
+    def __init__(self, model_name: str, *, rate_limit_handler: object) -> None:
+        super().__init__(model_name)
+        self.handler = rate_limit_handler
+
+    async def ainvoke(self, messages: list[dict[str, str]], **given: Any) -> LLMResponse:
+        return LLMResponse(content=contract_answer({"messages": messages}))
+
+
+async def test_the_code_of_the_manual_for_findings_works(
+    stored: None,
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in endpoint.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(neo4j_graphrag.llm, "AnthropicLLM", Reader)
+    blocks = CODE.findall(read_page("python"))
+    (code,) = (block for block in blocks if "GraphRAGModel(" in block)
+    exec(compile(code, "python.md", "exec"), {})
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"A finding of the fake model \[n\d+\]\. \['Paper \d+'\]", first)
