@@ -55,7 +55,7 @@ from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
 from pgs_neo4j.runs import jobs
 from pgs_neo4j.text.extraction.schema import EntitySchema
-from pgs_neo4j.text.natural_order import natural_key
+from pgs_neo4j.text.natural_order import document_key
 
 
 class IngestArguments(IngestOptions, Knobs, total=False):
@@ -181,7 +181,10 @@ class Ingester:
             await to_the_end(files.close())
 
     async def documents(self, graph: str) -> list[IngestedDocument]:
-        """Return the documents of a graph in the natural order of ids. Raises DatabaseError."""
+        """Return the documents of a graph in the natural order of ids. Raises DatabaseError.
+
+        Records of a file that have no key are in the order of their titles.
+        """
         found = await read_documents(self._core.db, graph)
         return [
             IngestedDocument(
@@ -192,7 +195,7 @@ class Ingester:
                 unread=one.unread,
                 unproven=one.chunks_unproven,
             )
-            for one in sorted(found.values(), key=lambda one: natural_key(one.id))
+            for one in sorted(found.values(), key=lambda one: document_key(one.id, one.name))
         ]
 
     async def document(

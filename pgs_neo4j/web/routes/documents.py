@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
-from pgs_neo4j.text.natural_order import natural_key
+from pgs_neo4j.text.natural_order import document_key
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.router import api_router, failing
@@ -25,7 +25,7 @@ DocumentId = Annotated[
 
 
 class DocumentPage(BaseModel):
-    """Some documents by id, and how many there are. ``after`` leads to the next page."""
+    """Some documents in their order, and how many there are. ``after`` leads to the next page."""
 
     total: int
     documents: list[IngestedDocument]
@@ -42,9 +42,12 @@ async def list_documents(
 ) -> DocumentPage:
     """Return a page of the documents of a graph; none of a graph that was not ingested."""
     listed = await serving.pgs.ingest.documents(await visible_graph(serving, caller, graph))
-    first = natural_key(after)
-    rest = [one for one in listed if natural_key(one.id) > first]
-    rest.sort(key=lambda one: natural_key(one.id))
+    # Of a document that is gone by now, only the id is known. Its file's records without keys are
+    # then listed once more, and none is left out.
+    title = next((one.name for one in listed if one.id == after), "")
+    first = document_key(after, title)
+    rest = [one for one in listed if document_key(one.id, one.name) > first]
+    rest.sort(key=lambda one: document_key(one.id, one.name))
     page = rest[:limit]
     more = page[-1].id if len(rest) > limit else None
     return DocumentPage(total=len(listed), documents=page, after=more)

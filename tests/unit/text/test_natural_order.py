@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from pgs_neo4j.text.natural_order import natural_key
+from pgs_neo4j.text.natural_order import document_key, natural_key
 
 
 def test_numbers_in_names_are_in_the_order_of_their_values() -> None:
@@ -21,3 +21,20 @@ def test_numbers_in_names_are_in_the_order_of_their_values() -> None:
 def test_equal_numbers_keep_an_order_of_their_own() -> None:
     assert sorted(["a01", "a1", "a001"], key=natural_key) == ["a001", "a01", "a1"]
     assert natural_key("a01") != natural_key("a1")
+
+
+def test_records_without_keys_are_in_the_order_of_their_titles() -> None:
+    """Their hashes put line 15 before line 8, and look as if nothing were sorted."""
+    documents = [
+        ("a.csv#9", "Ninth"),
+        ("a.csv#10", "Tenth"),
+        ("lines.jsonl#c1983cd2920d1517", "Line 1"),
+        ("lines.jsonl#38080b12b125fdc2", "Line 8"),
+        ("lines.jsonl#48412a984831f2cd", "Line 15"),
+        ("lines.jsonl#48412a984831f2ce", "Line 15"),
+        ("notes.md", "A title"),
+    ]
+    shuffled = documents[:]
+    Random(1).shuffle(shuffled)
+    assert sorted(shuffled, key=lambda one: document_key(*one)) == documents
+    assert document_key("notes.md", "A title") == document_key("notes.md", "")
