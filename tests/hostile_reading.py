@@ -36,8 +36,8 @@ SECONDS = 2
 """CPU time of documents that would take any, less than the product gives them."""
 ENDLESS = frozenset(
     (
-        *("attributes.html", "deep.html", "formats.html", "tables.html", "lists.html"),
-        *("choices.html", "same-page.pdf", "relations.docx", "ratio.docx"),
+        *("deep.html", "formats.html", "tables.html", "lists.html"),
+        *("same-page.pdf", "relations.docx", "ratio.docx"),
     )
 )
 ORDINARY = DocumentSource(id="ordinary.csv", data="id,text\n1,The Seine flows through Paris.\n")
@@ -174,6 +174,8 @@ JSON: Mapping[str, Make] = {
     "deep-open.json": lambda: b'{"a":' * 200_000,
     "deep-beside.json": lambda: b'[{"id":1,"text":"x"},' + b"[" * 400_000 + b"]" * 400_000 + b"]",
     "deep-in-list.json": lambda: b'{"a":[' * 100_000,
+    "record.jsonl": lambda: b'{"v":[' + b"[1]," * 11_000_000 + b'[1]]}\n{"text":"a"}\n',
+    "wide.json": lambda: json.dumps({f"column {n}": n for n in range(100_000)}).encode(),
     "deep-line.jsonl": lambda: b"[" * 1_000_000 + b"\n",
     "names.json": lambda: json.dumps(dict.fromkeys(map(str, range(400_000)), 1)).encode(),
     "numbers.json": lambda: b'[{"a":[' + b"1," * 3_000_000 + b"1]}]",
@@ -224,6 +226,8 @@ PAGES: Mapping[str, Make] = {
     "breaks.html": lambda: _html("a<br>" * 400_000),
     "drawing.html": lambda: _html("<svg>" * 2000 + "<text>a</text>" * 50_000),
     "choices.html": lambda: _html("<select>" + "<option selected>a" * 100_000),
+    "menus.html": lambda: _html("<select><option selected>a</option>" * 100_000),
+    "labels.html": lambda: _html("<svg>" + "<text>a" * 50_000),
     "references.html": lambda: _html("&amp;&#x1F600;" * 300_000),
 }
 PDFS: Mapping[str, Make] = {

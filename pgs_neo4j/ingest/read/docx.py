@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from contextlib import suppress
+from typing import IO
 from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError, ParserCreate
 
@@ -12,7 +12,7 @@ from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.docx_parts import gather_text
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.html import plain_text
-from pgs_neo4j.ingest.read.limits import MOST_RATIO, SMALL_BYTES
+from pgs_neo4j.ingest.read.limits import MOST_ATTRIBUTES, MOST_RATIO, SMALL_BYTES
 from pgs_neo4j.ingest.read.text import check_text, normalize_text
 from pgs_neo4j.model.documents import DocumentText
 
@@ -68,24 +68,41 @@ def check_archive(archive: zipfile.ZipFile) -> None:
 
 
 def check_markup(archive: zipfile.ZipFile) -> None:
-    """Raise InputFileError if a part declares a document type, where entities are defined."""
+    """Raise InputFileError if a part defines entities, or has an element as no program writes it.
+
+    Entities are defined in a document type. Of an element with very many attributes, parsers hold
+    each several times.
+    """
     for member in archive.infolist():
         if member.filename.lower().endswith((".xml", ".rels")):
-            with archive.open(member) as part, suppress(_BegunError):
-                parser = ParserCreate()
-                parser.StartDoctypeDeclHandler = _refuse
-                parser.StartElementHandler = _begin
-                while piece := part.read(_PIECE):
-                    parser.Parse(piece)
+            with archive.open(member) as part:
+                _check_part(part)
 
 
-class _BegunError(Exception):
-    """The first element begins, so that no document type can follow."""
+def _check_part(part: IO[bytes]) -> None:
+    begun = False
+
+    def begin(_: str, attributes: list[str]) -> None:
+        nonlocal begun
+        begun = True
+        if len(attributes) > 2 * MOST_ATTRIBUTES:  # names and values
+            raise InputFileError(
+                f"one of its elements has more than {MOST_ATTRIBUTES:,} attributes, as no program "
+                "that writes docx makes them; save it again"
+            )
+
+    parser = ParserCreate()
+    parser.ordered_attributes = True
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartElementHandler = begin
+    try:
+        while piece := part.read(_PIECE):
+            parser.Parse(piece)
+    except ExpatError:
+        # Not every part is read. The reader of this one meets the fault again.
+        if not begun:
+            raise
 
 
 def _refuse(*_: object) -> None:
     raise InputFileError("it defines XML entities, as no program that writes docx does")
-
-
-def _begin(*_: object) -> None:
-    raise _BegunError

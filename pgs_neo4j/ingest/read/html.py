@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pgs_neo4j.ingest.read.encoding import Decoded, decode, encodings_named
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.limits import MOST_INDENTED
+from pgs_neo4j.ingest.read.markup import bound_markup
 from pgs_neo4j.ingest.read.text import check_text, normalize_text
 from pgs_neo4j.model.documents import DocumentText
 from pgs_neo4j.text.shown import counted
@@ -25,6 +26,8 @@ LEFT_OUT = frozenset(
 """Elements without text of the document."""
 CLOSED = frozenset(("svg", "select", "textarea"))
 """Elements of which only some words are text: labels of a drawing, and what is filled in."""
+DRAWN = frozenset(("text", "foreignObject", "foreignobject"))
+"""Elements of a drawing that hold text."""
 BUTTONS = frozenset(("hidden", "password", "submit", "button", "reset", "image", "file"))
 """Kinds of inputs whose values nobody fills in, or nobody may see."""
 PICTURE_BYTES = 2000
@@ -76,13 +79,13 @@ def _read_page(html: str) -> _PageWriter:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
         raise missing_extra(error, "reading HTML") from None
-    page, writer = LexborHTMLParser(html), _PageWriter()
+    page, writer = LexborHTMLParser(bound_markup(html)), _PageWriter()
     if page.root is None:
         return writer
     title = page.css_first("head > title")
     if title is not None and page.css_first("h1") is None:
         writer.add("heading", 1, title.text())
-    for node, entered in _walk(page.root):
+    for node, entered in _walk(page.root, _is_visible, CLOSED):
         if entered:
             writer.enter(node)
         else:
@@ -91,14 +94,19 @@ def _read_page(html: str) -> _PageWriter:
     return writer
 
 
-def _walk(root: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield each visible node, and each element again at its end, however deep they are nested."""
+def _walk(
+    root: Any, shows: Callable[[Any], bool], closed: Container[str]
+) -> Iterator[tuple[Any, bool]]:
+    """Yield each node that shows, and each element again at its end, however deep they are nested.
+
+    Nothing within ``closed`` elements is yielded.
+    """
     node = root
     while True:
-        visible = _is_visible(node)
+        visible = shows(node)
         if visible:
             yield node, True
-        child = node.child if visible and node.tag not in CLOSED else None
+        child = node.child if visible and node.tag not in closed else None
         if child is not None:
             node = child
             continue
@@ -258,9 +266,9 @@ def _filled_in(node: Any) -> str:
     """Return the words of a drawing, or what is filled into a form."""
     attributes = node.attributes
     if node.tag == "svg":
-        said = [one.text() for one in node.css("text, foreignObject")]
+        said = _texts_within(node, lambda one: one.tag in DRAWN)
     elif node.tag == "select":
-        said = [one.text() for one in node.css("option[selected]")]
+        said = _texts_within(node, lambda one: one.tag == "option" and "selected" in one.attributes)
     elif node.tag == "textarea":
         said = [node.text()]
     elif attributes.get("type") in ("checkbox", "radio"):
@@ -268,6 +276,25 @@ def _filled_in(node: Any) -> str:
     else:
         said = [] if attributes.get("type") in BUTTONS else [attributes.get("value") or ""]
     return f" {' '.join(said)} " if any(text.strip() for text in said) else ""
+
+
+def _texts_within(root: Any, wanted: Callable[[Any], bool]) -> list[str]:
+    """Return the text of each element that is wanted and stands in no other such element.
+
+    Those within others would repeat their text, as often as they are nested.
+    """
+    said: list[list[str]] = []
+    outer = None
+    for node, entered in _walk(root, lambda _: True, ()):
+        if node.is_element_node:
+            if entered and outer is None and wanted(node):
+                outer = node.mem_id
+                said.append([])
+            elif not entered and node.mem_id == outer:
+                outer = None
+        elif outer is not None and node.is_text_node:
+            said[-1].append(node.text_content or "")
+    return ["".join(texts) for texts in said]
 
 
 def _decoded(data: bytes, charset: str) -> Decoded:

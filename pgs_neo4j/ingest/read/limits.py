@@ -15,11 +15,12 @@ LEAST_MB = 256
 """Memory of any document. Parsers hold 20 to 50 MB before they read anything."""
 MOST_MB = 1536
 """Memory of a document of any size."""
-MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 20, "html": 100, "pdf": 40, "docx": 300}
+MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 2, "html": 100, "pdf": 40, "docx": 300}
 """Memory for each megabyte of a file, by its parser.
 
 Ordinary ones take less: text outside of Latin 9, a page of which half is markup 75, and docx up to
-290, since its markup is packed to a sixth.
+290, since its markup is packed to a sixth. Records come one after another, so that a larger file
+only has more keys that are taken.
 """
 
 RESERVED_MB = 32
@@ -36,12 +37,18 @@ a million records of two letters each 20.
 
 MOST_INDENTED = 20
 """Levels of nested lists that are shown by blanks before their items."""
+MOST_ATTRIBUTES = 1_000
+"""Attributes of a tag of a page, or of an element of a docx; those that tools write have tens."""
+MOST_OPTIONS = 500
+"""Options of a page from which its lists are read as such that allow several."""
 MOST_DEPTH = 20
 """Levels of nested values in a record."""
 MOST_VALUES = 200_000
 """Values in a record, about a hundred times those of the widest published tables."""
 MOST_COLUMNS = 16_384
 """Columns of a table: those of the widest sheet of Excel and LibreOffice."""
+MOST_RECORD = 40_000_000
+"""Characters of a record, ten times those of the Bible; it is in memory several times at once."""
 MOST_REFUSED = 1_000
 """Records of a file that are refused by name; of the others only the number is told."""
 MOST_RATIO = 100

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read.records import read_records
+from pgs_neo4j.ingest.read.records import files, lines, objects, read_records
 from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns, RefusedDocument
@@ -92,7 +92,6 @@ def test_each_fault_of_a_row_is_told_by_its_line_and_the_rest_is_read() -> None:
         ("id,words\n1,a\n", ".csv", "it has no column 'body'; it has id, words"),
         ('no,head,body\n1,"a,b\n2,c,d\n', ".csv", "from line 2 on it is not CSV"),
         ("no,head,body\n1,a," + "x" * 20_000, ".csv", "line 2 is longer than 0.01 million"),
-        ('{"a": "' + "x" * 20_000, ".jsonl", "line 1 is longer than"),
         ('[{"body": "' + "x" * 2_000_000 + '"}]', ".json", "larger than a document may be"),
         ('[{"body": 1', ".json", "after record 0 it is not JSON"),
         (b"no,head,body\n1,2,\x81\x8d\x8f", ".csv", "is not UTF-8"),
@@ -102,6 +101,39 @@ def test_each_fault_of_a_row_is_told_by_its_line_and_the_rest_is_read() -> None:
 def test_a_file_that_cannot_be_read_on_is_told(data: str | bytes, ending: str, said: str) -> None:
     with pytest.raises(InputFileError, match=said):
         read(data, ending, BY_BODY)
+
+
+def test_a_line_of_json_that_is_too_long_is_refused_alone() -> None:
+    records = [{"id": 1, "text": "a"}, {"id": 2, "text": "x" * 30_000}, {"id": 3, "text": "b"}]
+    assert texts(read("\n".join(map(json.dumps, records)), ".jsonl")) == {
+        "f#1": "a\n",
+        "f#line 2": "it is longer than 0.01 million characters; raise max_document_mb, or split it",
+        "f#3": "b\n",
+    }
+    last = read('{"id": 1, "text": "a"}\n{"a": "' + "x" * 20_000, ".jsonl")
+    assert [*texts(last)] == ["f#1", "f#line 2"]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv"])
+def test_no_setting_lets_a_record_take_all_memory(
+    ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (lines, files):
+        monkeypatch.setattr(module, "MOST_RECORD", 5_000)
+    words = "x" * 2_000_000
+    data = f'id,text\n1,"{words}"\n' if ending == ".csv" else f'{{"id": 1, "text": "{words}"}}\n'
+    try:
+        said = [*texts(read(data, ending, most=10**8)).values()]
+    except InputFileError as error:
+        said = [str(error)]
+    assert len(said) == 1
+    assert said[0].endswith("; split it")
+
+
+def test_a_long_line_is_parsed_in_pieces_of_its_own_text() -> None:
+    line = objects._Line("né" * 10)
+    assert [line.read(6), line.read(0), line.read(20), line.read()] == ["nénéné", "", "né" * 7, ""]
+    assert objects._Line("né").read() == "né"
 
 
 def test_a_byte_that_is_wrong_far_into_the_file_is_told_by_its_line() -> None:

@@ -9,7 +9,7 @@ from typing import BinaryIO, TextIO, cast
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest, encoded, hash64
-from pgs_neo4j.ingest.read.limits import MOST_RATIO, MOST_REFUSED
+from pgs_neo4j.ingest.read.limits import MOST_RATIO, MOST_RECORD, MOST_REFUSED
 from pgs_neo4j.ingest.read.records.choosing import ChosenColumns, Fields, choose_columns
 from pgs_neo4j.ingest.read.records.lines import Item, open_text
 from pgs_neo4j.ingest.read.records.objects import read_json, read_json_lines
@@ -37,7 +37,7 @@ def read_records(
     seen: set[int] = set()
     written = refused = 0
     try:
-        records = _Sampled(_items(stream, ending, columns, most))
+        records = _Sampled(_items(stream, ending, columns, min(most, MOST_RECORD)))
         chosen = records.choose(id_)
         for item in records:
             try:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.empty import EmptyDocumentError
 from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of
+from pgs_neo4j.ingest.read.limits import MOST_RECORD
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
 
 SAMPLE_BYTES = 1_000_000
 """Bytes from which the encoding of a file is told."""
+SKIPPED = 1_000_000
+"""Characters of a line that is too long that are read at a time up to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +61,44 @@ class _Whole(io.RawIOBase):
         return len(piece)
 
 
+def advise_splitting(most: int) -> str:
+    """Return what helps against a record of more than ``most`` characters."""
+    return "split it" if most >= MOST_RECORD else "raise max_document_mb, or split it"
+
+
 def read_lines(stream: TextIO, most: int) -> Iterator[str]:
     """Yield the lines of a text. Raises InputFileError for one that is too long or not text."""
+    for number, line in enumerate(read_bounded_lines(stream, most), start=1):
+        if line is None:
+            raise InputFileError(f"line {number:,} is {longer_than(most)}")
+        yield line
+
+
+def read_bounded_lines(stream: TextIO, most: int) -> Iterator[str | None]:
+    """Yield the lines of a text, None for each that is too long; no more than that is held of it.
+
+    Raises InputFileError for one that is not text.
+    """
     number = 0
     while True:
         number += 1
         try:
             line = stream.readline(most + 1)
+            long = len(line) > most
+            while long and line and not line.endswith("\n"):
+                line = stream.readline(SKIPPED)
         except UnicodeDecodeError as error:
             raise InputFileError(
                 f"near line {number:,} it is not {error.encoding.upper()}; save it as UTF-8"
             ) from None
-        if len(line) > most:
-            raise InputFileError(
-                f"line {number:,} is longer than {most / 1e6:,.6g} million characters; raise "
-                "max_document_mb, or split it"
-            )
-        if not line:
+        if long:
+            yield None
+        elif line:
+            yield line
+        else:
             return
-        yield line
+
+
+def longer_than(most: int) -> str:
+    """Return what is wrong with a line of more than ``most`` characters, and what helps."""
+    return f"longer than {most / 1e6:,.6g} million characters; {advise_splitting(most)}"

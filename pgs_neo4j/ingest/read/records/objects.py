@@ -6,7 +6,6 @@ so memory follows the size of the records that are read.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +14,12 @@ from typing import Any, Protocol, TextIO
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.limits import MOST_DEPTH, MOST_VALUES
-from pgs_neo4j.ingest.read.records.lines import Item, read_lines
+from pgs_neo4j.ingest.read.records.lines import (
+    Item,
+    advise_splitting,
+    longer_than,
+    read_bounded_lines,
+)
 from pgs_neo4j.ingest.read.records.record import TEXTS
 
 BEGINS = ("start_map", "start_array")
@@ -29,9 +33,12 @@ Event = tuple[str, Any]
 
 def read_json_lines(stream: TextIO, most: int) -> Iterator[Item]:
     """Yield the object of each line, or what is wrong with the line. Raises InputFileError."""
-    for number, line in enumerate(read_lines(stream, most), start=1):
-        if line.strip():
-            yield _item(f"line {number:,}", line)
+    for number, line in enumerate(read_bounded_lines(stream, most), start=1):
+        place = f"line {number:,}"
+        if line is None:
+            yield Item(place, reason=f"it is {longer_than(most)}")
+        elif line.strip():
+            yield _item(place, line)
 
 
 def _item(place: str, line: str) -> Item:
@@ -54,7 +61,8 @@ def _bounded(line: str) -> object:
         import ijson
     except ImportError as error:
         raise missing_extra(error, "reading such long lines of JSON") from None
-    pieces = _Pieces(io.StringIO(line), len(line))
+    size = len(line)
+    pieces = _Pieces(_Line(line), size, size)
     try:
         events = ijson.basic_parse(pieces, use_float=True)
         value = next(_Records(events, pieces, len(line)).whole())
@@ -75,7 +83,7 @@ def read_json(stream: TextIO, most: int) -> Iterator[Item]:
         import ijson
     except ImportError as error:
         raise missing_extra(error, "reading JSON") from None
-    pieces, number = _Pieces(stream, most), 0
+    pieces, number = _Pieces(stream, most, most), 0
     try:
         events = ijson.basic_parse(pieces, use_float=True, multiple_values=True)
         for value in _Records(events, pieces, most).values():
@@ -138,7 +146,7 @@ class _Value:
         elif self.parts > MOST_VALUES:
             self.refuse(TOO_WIDE)
         elif self.letters > self.most:
-            self.refuse("it is larger than a document may be; raise max_document_mb")
+            self.refuse(f"it is larger than a document may be; {advise_splitting(self.most)}")
 
     def refuse(self, reason: str) -> None:
         """Keep nothing of the value."""
@@ -287,11 +295,34 @@ def _begun(most: int) -> _Value:
     return value
 
 
+class _Readable(Protocol):
+    """What a text is read from."""
+
+    def read(self, size: int = -1, /) -> str:
+        """Return some of the text."""
+        ...
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line that is read in pieces; a stream in memory would hold four bytes a character."""
+
+    text: str
+    place: int = 0
+
+    def read(self, size: int = -1, /) -> str:
+        """Return some of the line."""
+        start = self.place
+        self.place = len(self.text) if size < 0 else start + size
+        return self.text[start : self.place]
+
+
 @dataclass(slots=True)
 class _Pieces:
-    """A text in bytes of UTF-8; ``left`` is how much of it may be read for one record."""
+    """A text in bytes of UTF-8; ``left`` of ``most`` bytes may be read for one record."""
 
-    stream: TextIO
+    stream: _Readable
+    most: int
     left: int
 
     def read(self, size: int = -1) -> bytes:
@@ -300,6 +331,6 @@ class _Pieces:
         self.left -= len(piece)
         if self.left < -(2**20):
             raise InputFileError(
-                "a record of it is larger than a document may be; raise max_document_mb"
+                f"a record of it is larger than a document may be; {advise_splitting(self.most)}"
             )
         return piece
