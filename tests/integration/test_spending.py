@@ -21,12 +21,13 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, UsageError
 from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.guard import Guard
 from pgs_neo4j.web.shared import Serving
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, with_model
 from tests.fakes.openai_server import Answer, FakeOpenAI, Vectors, contract_answer
 from tests.graphs import papers
-from tests.in_process import in_process, serving_of
+from tests.in_process import client_of, guarded, serving_of
 from tests.thorough import histories
 
 PRICE, WRITTEN = 2.0, 8.0
@@ -99,14 +100,21 @@ class Place:
     fake: FakeOpenAI
     books: Books
     serving: Serving
+    app: Guard
     canceled: bool = False
     found: int = 0
     """How many searches and plans were answered; the first of a day embeds its question."""
 
     @asynccontextmanager
     async def client(self, name: str) -> AsyncIterator[httpx2.AsyncClient]:
-        async with in_process(self.serving, name) as client:
+        async with client_of(self.app, name) as client:
             yield client
+
+    async def restart(self, *callers: Caller) -> None:
+        """Stop the server, and start another one on the same engine."""
+        await self.serving.stop()
+        self.serving = serving_of(self.engine, *callers)
+        self.app = guarded(self.serving)
 
     async def billed(self, payer: str = "") -> dict[str, float]:
         """What the record says that was spent by day, by all or by one payer."""
@@ -139,7 +147,9 @@ async def place(
             books.cost.clear()
             books.calls.clear()
             await db.call("MATCH (d:PgsSpending) DELETE d", {}, "write")
-            yield Place(engine, fake, books, serving_of(engine, *callers))
+            serving = serving_of(engine, *callers)
+            # Made once, as a server does: the routes take longer than most requests.
+            yield Place(engine, fake, books, serving, guarded(serving))
 
 
 async def test_searches_and_plans_cost_what_the_endpoint_bills(
@@ -275,8 +285,7 @@ async def test_no_day_of_a_tenant_costs_more_than_its_limit(
             await all_billed(at)
             await nothing_is_held(at, limit)
             if dice.random() < 0.4:  # the server is started again
-                await at.serving.stop()
-                at.serving = serving_of(at.engine, tenant("ann", limit))
+                await at.restart(tenant("ann", limit))
         await at.serving.stop()
         told = await at.billed("ann")
         billed = {day: at.books.on(day) for day in days}
