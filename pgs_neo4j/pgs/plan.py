@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
+    Partition,
     Plan,
     PlannedCalls,
     PlannedMost,
@@ -45,7 +46,7 @@ from pgs_neo4j.sweeping.report import render_report, sweep_prompt
 from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
 
-FLAG_CANDIDATES = 4  # unrouted partitions that are packed for each that flags may add
+FLAG_CANDIDATES = 4  # unrouted partitions that are packed at least for each that flags may add
 USUAL_SHARE = 0.25  # of the room for a reply that models use, where no reply is known
 
 
@@ -59,10 +60,15 @@ class UsualReplies:
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A planned sweep, and the most that reading it takes."""
+    """A planned sweep, and the most that reading it takes.
+
+    ``tokens`` and ``nodes`` are those of its partition for which no reply is paid.
+    """
 
     sweep: PlannedSweep
     reading: Reading
+    tokens: int
+    nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +284,16 @@ async def _plan_sweep(
         longest_prompt=max(tokens, default=0),
         most=reading.most,
     )
-    return _Planned(sweep, reading)
+    return _Planned(sweep, reading, *_count_left(order.partition, paid, unpaid))
+
+
+def _count_left(part: Partition, paid: PaidPasses, unpaid: Sequence[Pass]) -> tuple[int, int]:
+    """Return the tokens and the nodes of a partition that a run would pay to read."""
+    if len(paid.packed.nodes) >= part.size and len(unpaid) == len(paid.packed.passes):
+        return part.tokens, part.size
+    pieces = [piece for item in unpaid for piece in item.pieces]
+    tokens = sum(piece.tokens for piece in pieces)
+    return min(part.tokens, tokens), len({piece.rank for piece in pieces})
 
 
 def _bound_passes(
@@ -370,24 +385,24 @@ async def _plan_flagged(
     usual: UsualReplies,
     bounds: Bounds,
 ) -> _Flagged:
-    """Return what flags may add: the largest unrouted partitions that a run may still read.
-
-    Only those that may be among the largest are packed, since packing reads their texts.
-    """
+    """Return what flags may add: the largest unrouted partitions that a run may still read."""
     most, routed = order.config.max_flag_sweeps, {sweep.partition for sweep in sweeps}
     others = [part for part in partitioning.partitions if part.id not in routed]
     if order.mode != "full":
         others = [part for part in others if selection.read.unread(part)]
     if not most or not others or not sweeps:
         return _Flagged()
-    longest = sorted(others, key=lambda part: -part.tokens)[: FLAG_CANDIDATES * most]
-    widest = sorted(others, key=lambda part: -part.size)[: FLAG_CANDIDATES * most]
-    candidates = tuple({part.id: part for part in (*longest, *widest)}.values())
-    orders = await order_sweeps(tools.db, order, partitioning, candidates, selection.read, wave=2)
     sweep_tools = _sweep_tools(order, tools)
-    planned = await together(
-        *(_plan_sweep(sweep, sweep_tools, _flag_route(sweep), usual, bounds) for sweep in orders)
-    )
+
+    async def plan_some(candidates: Sequence[Partition]) -> tuple[_Planned, ...]:
+        ordered = await order_sweeps(
+            tools.db, order, partitioning, candidates, selection.read, wave=2
+        )
+        return await together(
+            *(_plan_sweep(one, sweep_tools, _flag_route(one), usual, bounds) for one in ordered)
+        )
+
+    planned = await _plan_largest(others, FLAG_CANDIDATES * most, plan_some)
     chosen = sorted(planned, key=lambda one: -one.sweep.input_tokens)[:most]
     reading = largest([one.reading for one in planned], most)
     swept = [one.sweep for one in chosen]
@@ -404,6 +419,34 @@ async def _plan_flagged(
         ),
         reading=reading,
     )
+
+
+async def _plan_largest(
+    partitions: Sequence[Partition],
+    count: int,
+    plan_some: Callable[[Sequence[Partition]], Awaitable[Sequence[_Planned]]],
+) -> list[_Planned]:
+    """Return the plans of the partitions of which most is left to pay, ``count`` or more.
+
+    Packing a partition reads its texts, so not all are packed. What is left of one is no more than
+    the whole of it. So the largest are packed until ``count`` of them have as much left as any
+    other could have, by their tokens and by their nodes. If nothing was read or paid before, those
+    are simply the largest.
+    """
+    waiting = {part.id: part for part in partitions}
+    planned: list[_Planned] = []
+    while waiting:
+        by_tokens = sorted(waiting.values(), key=lambda part: -part.tokens)
+        by_nodes = sorted(waiting.values(), key=lambda part: -part.size)
+        long = sum(one.tokens >= by_tokens[0].tokens for one in planned)
+        wide = sum(one.nodes >= by_nodes[0].size for one in planned)
+        longest, widest = by_tokens[: max(0, count - long)], by_nodes[: max(0, count - wide)]
+        chosen = {part.id: part for part in (*longest, *widest)}
+        if not chosen:
+            break
+        planned += await plan_some([*chosen.values()])
+        waiting = {id_: part for id_, part in waiting.items() if id_ not in chosen}
+    return planned
 
 
 def _flag_route(order: SweepOrder) -> Route:

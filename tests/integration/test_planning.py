@@ -1,12 +1,13 @@
 """What a run would cost is told before, and without a model call."""
 
+import math
 from collections import Counter
 
 import pytest
 
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config.models_table import entries
-from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.errors import ConfigError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Usage
 from tests.engines import engine_on_papers
@@ -129,3 +130,34 @@ async def test_a_plan_covers_flags_in_a_small_context(endpoint, db):
         assert sum(one.usage.calls for one in flagged) <= plan.flagged.calls
         assert sum(one.usage.input_tokens for one in flagged) <= plan.flagged.most.input_tokens
         assert answered.usage.calls <= plan.most.calls
+
+
+async def test_flags_may_name_a_partition_that_is_smaller_but_not_paid(endpoint, db):
+    def answer(prompt):
+        if prompt.partition == small and not paid:
+            return ModelUnavailableError("gone")
+        lines = contract_reply(prompt).splitlines(keepends=True)
+        text = "".join(line for line in lines if "it may continue" not in line)
+        return text.replace("## Absences", f"- P{small}: it may say more.\n\n## Absences", 1)
+
+    small, paid = 0, False
+    async with engine_on_papers(
+        endpoint, db, answer, topics=12, size=12, models=PRICES, max_flag_sweeps=1
+    ) as engine:
+        partitions = (await engine.partition()).partitions
+        given = {"session_id": "another", "max_sweep_partitions": 1}
+        routed = {one.partition for one in (await engine.plan("Why fact7?", **given)).sweeps}
+        largest = sorted(partitions, key=lambda part: -part.tokens)[:4]
+        largest += sorted(partitions, key=lambda part: -part.size)[:4]
+        known = routed | {part.id for part in largest}
+        small = next(part.id for part in partitions if part.id not in known)
+        read = await engine.execute("Why fact7?", full_sweep=True)
+        assert [one.partition for one in read.sweeps if one.report is None] == [small]
+        paid = True
+        plan = await engine.plan("Why fact7?", **given)
+        assert plan.cached == len(plan.sweeps) == 1
+        assert plan.flagged.most.calls > 0
+        answered = await engine.execute("Why fact7?", **given)
+        assert small in {one.partition for one in answered.sweeps}
+        assert answered.usage.calls <= plan.most.calls
+        assert (answered.cost or math.inf) <= (plan.most.cost or 0.0)
