@@ -36,7 +36,7 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
 from pgs_neo4j.pgs.waves import order_sweeps
-from pgs_neo4j.runs.sweeps import read_unsynthesized
+from pgs_neo4j.runs.sweeps import Recovered, read_unsynthesized
 from pgs_neo4j.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
 from pgs_neo4j.sweeping.material import fit_frame, read_packed
 from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
@@ -124,16 +124,14 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
     tools.calls.budget.check(tools.models)
     await tools.ask_contexts()
     partitioning, partitions_note = await prepare_plan(order, tools)
-    selection = await select_partitions(order, tools, partitioning)
+    earlier = await _read_earlier(order, tools, partitioning)
+    selection = await select_partitions(order, tools, partitioning, answer_missing=bool(earlier))
     routing = await route_question(order, tools, partitioning, selection.partitions)
     usual = await _usual(order, tools)
     bounds = Bounds(tools.calls, order.config, tools.sweep_llm, tools.synthesis_llm)
     planned = await _plan_sweeps(order, tools, partitioning, selection, routing, usual, bounds)
     sweeps = tuple(one.sweep for one in planned)
     flagged = await _plan_flagged(order, tools, partitioning, selection, sweeps, usual, bounds)
-    earlier = await read_unsynthesized(
-        tools.db, order.graph, order.session, "", partitioning.generation.id
-    )
     known = [estimate(render_report(one.sweep.report)) for one in earlier if one.sweep.report]
     reading = sum((one.reading for one in planned), Reading(reports=sum(known)))
     synthesis = plan_synthesis(order, tools, sweeps, usual, sum(known))
@@ -175,6 +173,17 @@ async def plan_run(order: RunOrder, tools: RunTools) -> Plan:
         without_flags=likely_total(tools, sweeps, synthesis),
         with_flags=likely_total(tools, sweeps, synthesis, flagged, usual.sweep),
         most=_most(sweeps, flagged, reading.most + flagged.reading.most + combining),
+    )
+
+
+async def _read_earlier(
+    order: RunOrder, tools: RunTools, partitioning: Partitioning
+) -> Sequence[Recovered]:
+    """Return the reports of earlier runs that the answer includes, as the run does."""
+    if order.mode == "full":
+        return ()
+    return await read_unsynthesized(
+        tools.db, order.graph, order.session, "", partitioning.generation.id
     )
 
 

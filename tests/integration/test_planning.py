@@ -7,10 +7,10 @@ import pytest
 
 from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config.models_table import entries
-from pgs_neo4j.errors import ConfigError, ModelUnavailableError
+from pgs_neo4j.errors import ConfigError, ModelUnavailableError, PGSError
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Usage
-from tests.engines import engine_on_papers
+from tests.engines import answering, engine_on_papers, without_synthesis
 from tests.graphs import count
 
 PRICES = {"scripted": {"input_price": 1.0, "output_price": 10.0}}
@@ -160,4 +160,17 @@ async def test_flags_may_name_a_partition_that_is_smaller_but_not_paid(endpoint,
         answered = await engine.execute("Why fact7?", **given)
         assert small in {one.partition for one in answered.sweeps}
         assert answered.usage.calls <= plan.most.calls
+        assert (answered.cost or math.inf) <= (plan.most.cost or 0.0)
+
+
+async def test_a_plan_of_what_was_read_and_not_answered_has_its_synthesis(endpoint, db):
+    async with engine_on_papers(endpoint, db, without_synthesis(), models=PRICES) as engine:
+        with pytest.raises(PGSError):
+            await engine.execute("Why?", full_sweep=True)
+        answering(engine, contract_reply)
+        plan = await engine.plan("Why?", mode="continue")
+        assert plan.sweeps == ()
+        answered = await engine.execute("Why?", mode="continue")
+        assert 0 < answered.usage.calls <= plan.most.calls
+        assert answered.usage.input_tokens <= plan.most.input_tokens
         assert (answered.cost or math.inf) <= (plan.most.cost or 0.0)
