@@ -12,6 +12,8 @@ from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Usage
 from tests.engines import answering, engine_on_papers, without_synthesis
 from tests.graphs import count
+from tests.planned_runs import try_history
+from tests.thorough import histories
 
 PRICES = {"scripted": {"input_price": 1.0, "output_price": 10.0}}
 
@@ -174,3 +176,14 @@ async def test_a_plan_of_what_was_read_and_not_answered_has_its_synthesis(endpoi
         assert 0 < answered.usage.calls <= plan.most.calls
         assert answered.usage.input_tokens <= plan.most.input_tokens
         assert (answered.cost or math.inf) <= (plan.most.cost or 0.0)
+
+
+@pytest.mark.parametrize("seed", histories(2, thorough=12))
+async def test_no_run_takes_more_than_its_plan_told(endpoint, db, seed):
+    connection = {
+        "neo4j_uri": endpoint.uri,
+        "neo4j_user": endpoint.user,
+        "neo4j_password": endpoint.password,
+    }
+    compared = await try_history(connection, db, seed)
+    assert [one for one in compared if one.exceeded or one.stopped] == []
