@@ -20,6 +20,7 @@ from pgs_neo4j.calls import ledger
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, UsageError
+from pgs_neo4j.runs.runs import taken_away
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import Guard
 from pgs_neo4j.web.shared import Serving
@@ -35,6 +36,7 @@ PRICE, WRITTEN = 2.0, 8.0
 PRICES = {"input_price": PRICE, "output_price": WRITTEN}
 EMBEDDER = "text-embedding-3-small"
 MODELS = {"reader": PRICES, "writer": PRICES, EMBEDDER: {"input_price": PRICE, "output_price": 0.0}}
+LOST = str(taken_away())
 VECTORS = "MATCH (n:Paper) SET n.vector = [x IN range(1, 7) | rand() - 0.5]"
 
 
@@ -360,3 +362,5 @@ async def wait_or_cancel(
         at.canceled = True
         await ann.delete(f"/api/runs/{live.id}")
     await asyncio.wait([live.task])
+    # One that loses its record to a deletion or another resumption ends with calls in flight.
+    at.canceled |= any(LOST in one.data for one in live.log.entries)
