@@ -46,7 +46,7 @@ SWEEP = Sweep(
     unproven=((6, 8),),
 )
 BAD: tuple[object, ...] = (
-    *(None, True, -1, 2**60, 1.5, float("nan"), "x", "[]", '{"calls": [1]}', b"x", object()),
+    *(None, True, -1, 2**60, 1.5, float("nan"), "x", "[]", '{"calls": [1]}', b"x", ...),
     *(["x"], [float("nan")], [[1]], [True], [1.5], [None], [2**60], [-1], {"x": 1}, []),
 )
 
