@@ -157,15 +157,18 @@ async def test_the_code_of_the_manual_works(
     assert first.startswith("doi/")
 
 
-class Reader(Scripted):
+class Reader(LLMInterfaceV2):  # type: ignore[misc]
     """Stands in for a vendor's model: reports, and writes an answer of reports."""
 
     def __init__(self, model_name: str, *, rate_limit_handler: object) -> None:
         super().__init__(model_name)
         self.handler = rate_limit_handler
 
-    async def ainvoke(self, messages: list[dict[str, str]], **given: Any) -> LLMResponse:
+    def invoke(self, messages: list[dict[str, str]], **given: Any) -> LLMResponse:
         return LLMResponse(content=contract_answer({"messages": messages}))
+
+    async def ainvoke(self, messages: list[dict[str, str]], **given: Any) -> LLMResponse:
+        return self.invoke(messages, **given)
 
 
 async def test_the_code_of_the_manual_for_findings_works(
