@@ -26,7 +26,7 @@ TASKS: tuple[re.Pattern[str], ...] = (
     # A choice of tools, in a message that is its own or follows on a list of them.
     re.compile(r"\AAvailable Tools:"),
     re.compile(r"\A(Query: )?History:\n[A-Z]+: \"\"\".*\"\"\"\nQuery: ", re.DOTALL),
-    # A note to be written anew, with or without texts for it.
+    # A note to be written once more, with or without texts for it.
     re.compile(r"\A<notes>.*</notes>\s*(<context>.*</context>)?\Z", re.DOTALL),
 )
 QUERY = "Query: "

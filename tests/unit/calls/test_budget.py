@@ -118,8 +118,8 @@ def test_entries_of_models_are_read_and_refused_by_name():
     for wrong, said in [
         ([], r"\[models.NAME\]"),
         ({"m": 3}, r"\[models.m\]"),
-        ({"m": {"price": 3}}, "models.m.price is wrong"),
-        ({"m": {"input_price": -3}}, "models.m.input_price is wrong"),
+        ({"m": {"price": 3}}, "models.m.price is unknown"),
+        ({"m": {"input_price": -3}}, "models.m.input_price must be at least 0"),
     ]:
         with pytest.raises(ConfigError, match=said):
             entries(wrong)

@@ -311,7 +311,7 @@ def test_a_wrong_schedule_is_one_sentence(in_an_empty_folder: Path) -> None:
     for text, said in (
         ("", "nothing is scheduled"),
         ('[[schedule]]\ngraph = "a"\ncron = "61 3 * * *"\n', "entry 1 (graph a): cron = '61 3"),
-        ('[[schedule]]\ngrph = "a"\ncron = "1 3 * * *"\n', "grph is not one of its keys"),
+        ('[[schedule]]\ngrph = "a"\ncron = "1 3 * * *"\n', "grph is unknown; did you mean graph?"),
         ('[[schedule]]\ngraph = "a"\nall = true\ncron = "1 3 * * *"\n', "has both graph and all"),
         ('schedule = "daily"\n', "[[schedule]]"),
     ):

@@ -142,7 +142,17 @@ def test_only_a_table_without_graphs_shows_all_of_them() -> None:
         ([TABLE | {"token": "pgs_secret"}], "token entry 1: token"),
         *(
             ([TABLE | {"graphs": wrong}], "token entry 1: graphs is not a list of names")
-            for wrong in ("papers", "", ["*"], [""], ["secret graph"], [["papers"]], [1], {}, 0)
+            for wrong in ("papers", "", {}, 0)
+        ),
+        *(
+            ([TABLE | {"graphs": wrong}], rf"token entry 1: graphs\.{place} must be {what}")
+            for wrong, place, what in (
+                (["*"], 0, "1 to 64 letters"),
+                ([""], 0, "1 to 64 letters"),
+                (["papers", "secret graph"], 1, "1 to 64 letters"),
+                ([["papers"]], 0, "a text"),
+                ([1], 0, "a text"),
+            )
         ),
         *(
             ([TABLE | {limit: wrong}], f"token entry 1: {limit}")
