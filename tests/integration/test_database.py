@@ -53,7 +53,7 @@ async def test_a_read_is_repeated_after_a_transient_fault(db, monkeypatch, fault
         tried.append(text)
         raise fault("gone")
 
-    monkeypatch.setattr(db_module, "read_once", fail)
+    monkeypatch.setattr(neo4j.AsyncSession, "run", fail)
     asked = query("RETURN $x AS value", params="x")
     assert await db.read(asked, x=3) == [{"value": 3}]
     assert tried == [asked.text]
