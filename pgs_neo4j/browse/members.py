@@ -5,6 +5,8 @@ from __future__ import annotations
 from pgs_neo4j.browse.view import HEAD, GraphView, check_limit, title_of, weight_of
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.stored_data import COUNT, check_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import MemberPage, PartitionMember
 
 LARGEST = 2**31  # of an id or a rank; the database takes no number of any size
@@ -15,7 +17,7 @@ async def read_members(
 ) -> MemberPage | None:
     """Return a page of a partition's members, None without such a partition.
 
-    Raises UsageError for a ``limit`` out of range.
+    Raises UsageError for a ``limit`` out of range, and StoredDataError.
     """
     check_limit(limit)
     mapping = view.mapping
@@ -49,6 +51,6 @@ def _member(row: Row) -> PartitionMember:
         element_id=row["element_id"],
         title=title_of(row),
         labels=tuple(row["labels"]),
-        rank=row["rank"],
+        rank=check_stored(COUNT, row["rank"], "the rank of a node", FIX),
         weight=weight_of(row),
     )

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
+
 from pgs_neo4j.browse.view import GraphView, unknown_node, weight_of
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.stored_data import Count, check_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import NodeDetails
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.json_data import Json, plain_data
@@ -17,8 +22,19 @@ ITEMS = 20  # of a property that is a list
 MOST_PROPERTIES = 100
 
 
+class StoredPlace(TypedDict):
+    """The partition of a node, with its label, and the node's rank there."""
+
+    partition: Count
+    label: str
+    rank: Count
+
+
+_PLACE: TypeAdapter[StoredPlace | None] = TypeAdapter(StoredPlace | None)
+
+
 async def read_node(db: Database, view: GraphView, element_id: str) -> NodeDetails:
-    """Return a node of a graph. Raises UnknownNodeError."""
+    """Return a node of a graph. Raises UnknownNodeError, and StoredDataError."""
     mapping = view.mapping
     rows = await db.read(
         queries.get("browse/node_by_id"),
@@ -43,7 +59,7 @@ async def read_node(db: Database, view: GraphView, element_id: str) -> NodeDetai
 def _details(row: Row) -> NodeDetails:
     names = ("element_id", "labels", "text", "title", "key")
     node = node_text.node(rank=0, **{name: row[name] for name in names})
-    place = row["place"] or {}
+    place = check_stored(_PLACE, row["place"], "the place of a node", FIX)
     return NodeDetails(
         element_id=node.element_id,
         key=node.key,
@@ -52,9 +68,9 @@ def _details(row: Row) -> NodeDetails:
         text=node.text,
         properties=_properties(row["properties"]),
         properties_left_out=max(row["property_count"] - MOST_PROPERTIES, 0),
-        partition=place.get("partition"),
-        partition_label=place.get("label"),
-        rank=place.get("rank"),
+        partition=place["partition"] if place else None,
+        partition_label=place["label"] if place else None,
+        rank=place["rank"] if place else None,
         weight=weight_of(row),
     )
 

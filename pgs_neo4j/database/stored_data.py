@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pgs_neo4j.errors import StoredDataError
 
@@ -19,6 +19,11 @@ T = TypeVar("T")
 
 SHOWN = 80
 """Characters of a name in messages; another program may have chosen it."""
+MOST_COUNT = 2**53
+"""More than any graph has; larger numbers are no longer exact elsewhere."""
+Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+COUNT: TypeAdapter[int] = TypeAdapter(Count)
+"""Also of the id of a partition, and of a rank in it."""
 
 
 def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) -> T:

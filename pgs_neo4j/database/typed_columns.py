@@ -22,7 +22,9 @@ OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "database": ("read_commits", "read_fences", "read_version"),
         # Without the text of a chunk, nothing can prove that it is gone.
         "ingest": ("deletion/read_deleted_texts",),
-        "browse": ("read_costs", "read_flags", "read_graph_states", "read_positions"),
+        "browse": (
+            *("read_costs", "read_flags", "read_graph_states", "read_members", "read_positions"),
+        ),
         "checking": ("read_links",),
         "retrieval": (
             *("count_segments", "find_findings", "nearest_members", "read_placed_nodes"),

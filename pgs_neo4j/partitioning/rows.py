@@ -13,13 +13,10 @@ from typing_extensions import TypedDict  # pydantic reads no other on Python 3.1
 
 from pgs_neo4j.config import Algorithm
 from pgs_neo4j.database.connection import Row
-from pgs_neo4j.database.stored_data import check_stored, parse_stored
+from pgs_neo4j.database.stored_data import MOST_COUNT, Count, check_stored, parse_stored
 from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
 from pgs_neo4j.text.shell_words import shell_word
 
-MOST_COUNT = 2**53
-"""More than any graph has; larger numbers are no longer exact elsewhere."""
-Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.stored_data import COUNT, check_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import GraphMapping, Node, Partition
 from pgs_neo4j.text import node_text
 
@@ -31,8 +33,12 @@ class PlacedNode:
 
     @property
     def place(self) -> Place:
-        """Its partition and rank."""
-        return Place(self.row["partition"], self.row["rank"])
+        """Its partition and rank. Raises StoredDataError."""
+        what = "the place of a node"
+        partition, rank = (
+            check_stored(COUNT, self.row[name], what, FIX) for name in ("partition", "rank")
+        )
+        return Place(partition, rank)
 
     @property
     def node(self) -> Node:

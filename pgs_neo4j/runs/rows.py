@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
-MOST_COUNT = 2**53
-"""More than any graph has; larger numbers are no longer exact elsewhere."""
-Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+from pgs_neo4j.database.stored_data import Count
 
 
 class SourceRow(TypedDict):

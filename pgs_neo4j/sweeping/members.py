@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.stored_data import COUNT, check_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
 from pgs_neo4j.text import node_text
 
@@ -19,7 +21,7 @@ async def read_members(
     mapping: GraphMapping,
     skip: frozenset[int] = frozenset(),
 ) -> list[Node]:
-    """Return a partition's nodes by rank, without those in ``skip``."""
+    """Return a partition's nodes by rank, without those in ``skip``. Raises StoredDataError."""
     nodes: list[Node] = []
     for first in range(0, partition.size, CHUNK):
         last = min(first + CHUNK, partition.size)
@@ -37,7 +39,12 @@ async def read_members(
         )
         nodes += [
             node_text.node(
-                rank=rank, element_id=element_id, labels=labels, text=text, title=title, key=key
+                rank=check_stored(COUNT, rank, "the rank of a node", FIX),
+                element_id=element_id,
+                labels=labels,
+                text=text,
+                title=title,
+                key=key,
             )
             for rank, element_id, labels, text, title, key in rows[0]["members"]
             if rank not in skip
