@@ -15,6 +15,7 @@ from pgs_neo4j.web.access.tokens import Tokens, hashed
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
+from tests.fakes.tokens import unchanged
 
 BASE = "http://127.0.0.1:1"
 
@@ -22,7 +23,7 @@ BASE = "http://127.0.0.1:1"
 def serving_of(engine: object, *callers: Caller, **options: Any) -> Serving:
     """Return a server of an engine; the name of each caller is its token."""
     tokens = Tokens({hashed(caller.name): caller for caller in callers})
-    return Serving(cast(PGS, engine), RunBoard(2), tokens, "pgs_1", **options)
+    return Serving(cast(PGS, engine), RunBoard(2, unchanged), tokens, "pgs_1", **options)
 
 
 def guarded(serving: Serving, **options: Any) -> Guard:

@@ -8,6 +8,7 @@ from typing import Unpack, get_args
 
 from pgs_neo4j.browse.costs import DayCost, read_costs
 from pgs_neo4j.config import Knobs
+from pgs_neo4j.database.fence import read_token
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.questions import Asking, find_repeated
@@ -84,6 +85,14 @@ class Runs:
     async def get(self, run: str) -> StoredRun:
         """Return a stored run, with or without an answer. Raises UnknownRunError."""
         return await stored_runs.read(self._core.db, run)
+
+    async def deletion_token(self) -> str | None:
+        """Return a token that every deletion and purge replaces.
+
+        What was read at a token holds no deleted text as long as the token stays. None while a
+        deletion is in progress, and before anything is stored. Raises DatabaseError.
+        """
+        return await read_token(self._core.db)
 
     async def find(self, prefix: str) -> str:
         """Return the id of the only run whose id begins so; a whole id is always that run's.

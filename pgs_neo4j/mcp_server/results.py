@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from pgs_neo4j.engine import StoredRun
@@ -75,11 +74,18 @@ async def read_result(desk: Desk, visitor: Visitor, run: str) -> StoredResult:
 
 
 async def inquiry_reply(desk: Desk, visitor: Visitor, inquiry: Inquiry, offset: int) -> RunReply:
-    """Return the reply about a question of this process."""
-    if not inquiry.active and inquiry.answer is None and inquiry.advance.run:
-        with suppress(UnknownRunError):  # its session was deleted
+    """Return the reply about a question of this process; what has ended is read back.
+
+    What is kept here may quote what was deleted since. Raises UnknownRunError when its answer is
+    gone.
+    """
+    if not inquiry.active and (inquiry.answer is not None or inquiry.advance.run):
+        try:
             stored = (await read_result(desk, visitor, inquiry.run)).reply(offset)
             return stored.model_copy(update={"error": inquiry.error or stored.error})
+        except UnknownRunError:  # its session was deleted, or everything
+            if inquiry.answer is not None:
+                raise
     state = "running" if inquiry.active else "interrupted" if inquiry.cancelled else "failed"
     reply = RunReply(
         run=inquiry.run,
@@ -90,8 +96,6 @@ async def inquiry_reply(desk: Desk, visitor: Visitor, inquiry: Inquiry, offset: 
         progress=inquiry.advance.line,
         error=one_line(inquiry.error, LINE),
     )
-    if inquiry.answer is not None:
-        return with_answer(reply, inquiry.answer, offset, desk)
     note = "result with this run and wait_s fetches the answer" if inquiry.active else ""
     return reply.model_copy(update={"note": note})
 

@@ -117,7 +117,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
     tokens = Tokens(callers_by_hash((entry.sha256, caller_of(entry)) for entry in entries))
     serving = Serving(
         pgs=pgs,
-        board=RunBoard(options.max_runs),
+        board=RunBoard(options.max_runs, pgs.runs.deletion_token),
         tokens=tokens,
         cookie=f"pgs_{options.port}",
         read_only=options.read_only,

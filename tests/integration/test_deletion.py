@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import AsyncMock
 
 import pytest
+from mcp.client import Client
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
@@ -14,10 +15,14 @@ from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion.forget import FORGOTTEN
 from pgs_neo4j.ingest.deletion.scan import ANSWERS
 from pgs_neo4j.llm.scripted import Reply, contract_reply
+from pgs_neo4j.mcp_server.desk import Desk
+from pgs_neo4j.mcp_server.inquiries import Inquiries
+from pgs_neo4j.mcp_server.server import create_server
 from pgs_neo4j.model import Prompt
 from tests.database import alter, fetch
 from tests.engines import answering
 from tests.graphs import count
+from tests.serving import events, served
 
 SECRET = "Marie Curie hid seven grams of radium under the laboratory stairs."
 SHARED = "Marie Curie and Pierre Curie were married in the summer of that year."
@@ -209,3 +214,39 @@ async def test_a_deletion_that_broke_off_before_its_search_is_continued(
     assert await count(db, "(x:PgsDeletion)") == 0
     with pytest.raises(UsageError, match=r"no document hidden\.md"):
         await pgs.ingest.delete("docs", gone)
+
+
+@pytest.mark.parametrize("purged", [False, True], ids=["forgotten", "purged"])
+async def test_no_door_tells_from_its_memory_what_was_deleted(
+    pgs: PGS, folder: Path, purged: bool
+) -> None:
+    """A server keeps the events of runs that ended, and an agent's desk their answers."""
+    await pgs.ingest(folder, "docs")
+    desk = Desk(pgs, Inquiries())
+    async with (
+        served(pgs) as server,
+        server.owner() as owner,
+        Client(create_server(desk)) as agent,
+    ):
+        body = {"question": QUESTION, "graph": "docs", "full_sweep": True}
+        run = (await owner.post("/api/runs", json=body)).json()
+        told = await events(owner, run["events"])
+        assert any(SECRET in str(one.data) for one in told)
+        answered = await agent.call_tool("ask", {"question": QUESTION, "graph": "docs"})
+        assert SECRET.lower() in str(answered.structured_content).lower()
+        if purged:
+            await pgs.purge()
+        else:
+            done = await pgs.ingest.delete("docs", ["hidden.md"], forget=True)
+            assert done.proven
+        again = await owner.get(run["events"])
+        assert SECRET.lower() not in again.text.lower()
+        assert await events(owner, run["events"], after=told[-1].id) == [], "it has heard all"
+        (left,) = await events(owner, run["events"])
+        assert left.name == "snapshot"
+        assert left.data["state"] == ("answered" if purged else "complete")
+        wanted = {"run": answered.structured_content["run"]}
+        result = await agent.call_tool("result", wanted)
+        assert SECRET.lower() not in str(result.content).lower()
+        assert result.is_error == purged
+        assert purged or FORGOTTEN in str(result.structured_content)

@@ -40,8 +40,9 @@ class ChatRun:
     async def events(self, silence_s: float) -> AsyncIterator[LoggedEvent | None]:
         """Yield its events, and None after each silence.
 
-        They end early for a reader that is too slow.
+        They end early for a reader that is too slow, and for one that joins after a deletion.
         """
+        await self.serving.board.drop_deleted(self.awaited.run)
         log = self.awaited.run.log
         place = log.start
         while True:

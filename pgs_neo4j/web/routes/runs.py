@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import Depends, Header, Path, Query, Response
@@ -242,11 +243,11 @@ async def events(
     async def snapshot() -> Json:
         return await show_run(run, serving, caller)
 
-    told = (
-        stream_events(live.log, last_id, snapshot)
-        if live
-        else stream_snapshots(snapshot, serving.stopped)
-    )
+    if live is None:
+        told = stream_snapshots(snapshot, serving.stopped)
+    else:
+        drop = partial(serving.board.drop_deleted, live)
+        told = stream_events(live.log, last_id, snapshot, drop)
     async for event in told:
         yield event
 

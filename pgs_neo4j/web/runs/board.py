@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 State = Literal["queued", "running", "answered", "failed", "cancelled"]
 Work = Callable[[OnEvent], Awaitable[Answer]]
+ReadToken = Callable[[], Awaitable[str | None]]
+"""Reads the token of the last deletion; None while it cannot be told."""
 
 KEEP_S = 900.0
 """Seconds for which the events of a run that ended are kept."""
@@ -45,7 +47,8 @@ class LiveRun:
     ``key`` is the idempotency key of its request, if any, and ``asked`` what tells the request from
     others. ``place`` is its place in the queue, as it was told last. ``resumed``: it began
     earlier, here or elsewhere. ``most_cost`` is what it may cost,
-    known for callers with a daily limit.
+    known for callers with a daily limit. ``token`` is that of the last deletion before it read
+    anything, None if there was none to be had.
     """
 
     id: str
@@ -58,6 +61,7 @@ class LiveRun:
     state: State = "queued"
     log: EventLog = field(default_factory=EventLog, repr=False)
     most_cost: float = 0.0
+    token: str | None = None
     place: int = 0
     began_at: float | None = None
     ended_at: float | None = None
@@ -94,6 +98,7 @@ class RunBoard:
     """
 
     most: int
+    read_token: ReadToken = field(repr=False)
     live: dict[str, LiveRun] = field(default_factory=dict, repr=False)
     stopping: bool = False
     metrics: RunMetrics = field(default_factory=RunMetrics, repr=False)
@@ -117,6 +122,17 @@ class RunBoard:
         if run is not None:
             caller.check_run(run_id, run.graph, run.session)
         return run
+
+    async def drop_deleted(self, run: LiveRun) -> None:
+        """Drop the events of a run if something was deleted since it began to read.
+
+        They may quote what was deleted. The database knows what is left. Raises DatabaseError.
+        """
+        if run.began_at is None:
+            return  # nothing was read
+        token = await self.read_token()
+        if token is None or token != run.token:
+            run.log.drop()
 
     def repeated(self, run: LiveRun) -> LiveRun | None:
         """Return the run of this process with the same key, session, and graph, if any.
@@ -198,6 +214,7 @@ class RunBoard:
             try:
                 await self.answering.settled()
                 run.state, run.began_at = "running", monotonic()
+                run.token = await self.read_token()
                 logger.info("a run began on graph %s", one_line(run.graph))
                 answer = await work(self.metrics.listen(run.graph, run.hear))
             finally:

@@ -72,6 +72,11 @@ class EventLog:
         self.ended = True
         self._wake()
 
+    def drop(self) -> None:
+        """Keep none of the events so far; their readers have missed them."""
+        self._flush()
+        self.entries.clear()
+
     async def after(self, place: int) -> AsyncIterator[LoggedEvent]:
         """Yield the events after an id, those to come included.
 

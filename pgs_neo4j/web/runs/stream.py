@@ -21,6 +21,8 @@ FINAL = MOST_ID
 logger = logging.getLogger(__name__)
 
 Snapshot = Callable[[], Awaitable[Json]]
+Drop = Callable[[], Awaitable[None]]
+"""Drops the events that may quote what was deleted."""
 
 
 def has_heard_all(log: EventLog | None, last_id: int | None) -> bool:
@@ -32,14 +34,20 @@ def has_heard_all(log: EventLog | None, last_id: int | None) -> bool:
 
 
 async def stream_events(
-    log: EventLog | None, last_id: int | None, snapshot: Snapshot
+    log: EventLog | None, last_id: int | None, snapshot: Snapshot, drop: Drop | None = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Yield the events after ``last_id`` without gap or repeat, those to come included.
 
     Where events are no longer kept, the run was resumed, or the server was restarted (no ``log``),
     a ``snapshot`` of what the database has takes their place. Without the database, the stream
-    ends: its reader comes back with the last id, and hears why.
+    ends: its reader comes back with the last id, and hears why. ``drop`` is called first.
     """
+    try:
+        if drop is not None:
+            await drop()
+    except PGSError as error:
+        _note_end(error)
+        return
     place = last_id or 0
     if last_id is None and log is not None:
         place = log.start
@@ -68,7 +76,7 @@ async def snapshot_text(snapshot: Snapshot) -> str | None:
     try:
         return json_text(await snapshot())
     except PGSError as error:
-        logger.warning("a stream ended: %s", one_line(str(error)))
+        _note_end(error)
         return None
 
 
@@ -84,6 +92,10 @@ class CutStreams:
             await self.app(scope, receive, send)
         except* anyio.BrokenResourceError:
             pass
+
+
+def _note_end(error: PGSError) -> None:
+    logger.warning("a stream ended: %s", one_line(str(error)))
 
 
 def _event(name: str, data: str, number: int) -> ServerSentEvent:

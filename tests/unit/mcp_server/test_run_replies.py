@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.errors import DeadlineError
+from pgs_neo4j.errors import DeadlineError, UnknownRunError
 from pgs_neo4j.mcp_server.inquiries import Inquiry
 from pgs_neo4j.mcp_server.replies import RunReply
 from pgs_neo4j.mcp_server.results import MOST_WARNINGS, inquiry_reply, plan_reply, with_answer
@@ -207,3 +207,23 @@ def test_a_plan_that_is_too_long_says_so() -> None:
     assert told.limits == "the budget leaves out 3 partitions"
     assert (told.contexts, told.context_advice) == ({"m": "4,096 tokens"}, ["m takes little"])
     assert plan_reply(plan, "one", 20_000).note == ""
+
+
+async def test_an_answer_is_read_back_and_gone_when_its_run_is() -> None:
+    engine = FakeEngine(stored={"r9": stored_run("birds", "ann / one", details="{}")})
+    opened = desk(engine, Tenant())
+
+    async def reply(hear: Any, max_cost: float | None) -> Any:
+        return answer("Owls hunt [P1:n1].")
+
+    async def report(advance: Any) -> None: ...
+
+    inquiry = await opened.inquiries.start(asked("r9"), Tenant(), reply)
+    await opened.inquiries.wait(inquiry, 5, report)
+    engine.answers["r9"] = answer("It was forgotten.")
+    told = await inquiry_reply(opened, Tenant(), inquiry, 0)
+    assert told.from_model is not None
+    assert told.from_model.text == "It was forgotten."
+    engine.stored.clear()
+    with pytest.raises(UnknownRunError):
+        await inquiry_reply(opened, Tenant(), inquiry, 0)

@@ -21,6 +21,7 @@ from pgs_neo4j.web.runs.awaited import RunCancelledError, start_awaited
 from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.shared import Serving
 from tests.fakes.records import SPENT, answered, giving
+from tests.fakes.tokens import unchanged
 from tests.in_process import serving_of
 from tests.papers import ROOT
 
@@ -32,7 +33,8 @@ from pgs_neo4j.web.access.tokens import Tokens
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
-with TestClient(create_app(Serving(None, RunBoard(1), Tokens(), "c"))) as http:
+from tests.fakes.tokens import unchanged
+with TestClient(create_app(Serving(None, RunBoard(1, unchanged), Tokens(), "c"))) as http:
     for path in ("/mcp", "/api/health"):
         print(http.get(path).status_code, http.get(path).text)
 """
@@ -112,7 +114,7 @@ def waiting_for(board: RunBoard, *, cancel: bool) -> tuple[LiveRun, asyncio.Task
 
 async def test_who_stops_waiting_cancels_only_if_told_to_and_hears_of_a_canceled_run() -> None:
     for cancel in (True, False):
-        board = RunBoard(1)
+        board = RunBoard(1, unchanged)
         run, waiting = waiting_for(board, cancel=cancel)
         while run.state != "running":
             await asyncio.sleep(0)
@@ -120,7 +122,7 @@ async def test_who_stops_waiting_cancels_only_if_told_to_and_hears_of_a_canceled
         await asyncio.wait([waiting])
         assert (waiting.cancelled(), run.active) == (True, not cancel)
         await board.stop()
-    board = RunBoard(0)
+    board = RunBoard(0, unchanged)
     run, waiting = waiting_for(board, cancel=False)
     while run.id not in board.live:
         await asyncio.sleep(0)

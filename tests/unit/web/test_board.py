@@ -18,8 +18,10 @@ from pgs_neo4j.telemetry.log_ids import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
+from pgs_neo4j.web.runs.log import MissedEventsError
 from pgs_neo4j.web.runs.served_data import ServedFailure
 from tests.fakes.records import answered
+from tests.fakes.tokens import unchanged
 
 
 def a_run(number: int = 1, caller: Caller = OWNER, **more: Any) -> LiveRun:
@@ -47,7 +49,7 @@ async def told(run: LiveRun) -> list[tuple[str, dict[str, Any]]]:
 
 
 async def test_a_run_tells_its_whole_story() -> None:
-    run = RunBoard(1).start(a_run(), at_once)
+    run = RunBoard(1, unchanged).start(a_run(), at_once)
     assert [entry.name for entry in run.log.entries] == ["accepted"], "before anything is done"
     listed = await told(run)
     assert [name for name, _ in listed] == [
@@ -76,7 +78,7 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
         return fail
 
     monkeypatch.setattr(caplog.handler, "filters", [note])
-    board = RunBoard(2)
+    board = RunBoard(2, unchanged)
     stopped = StoppedError("a limit was reached; raise it")
     run = board.start(a_run(question="private"), failing(stopped))
     assert (await told(run))[-1] == (
@@ -102,7 +104,7 @@ async def test_an_error_is_told_with_what_to_do_and_a_fault_without_its_text(
 async def test_others_wait_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
     monkeypatch.setattr(module, "SHARE", 1)
-    board, go = RunBoard(2), asyncio.Event()
+    board, go = RunBoard(2, unchanged), asyncio.Event()
     runs = [board.start(a_run(number), held(go)) for number in range(5)]
     await asyncio.sleep(0)
     assert [run.state for run in runs] == ["running"] * 2 + ["queued"] * 3
@@ -122,7 +124,7 @@ async def test_a_caller_that_asks_a_lot_keeps_no_other_one_out(
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 12)
     ann, bob = Caller("ann", tenant=True), Caller("bob", tenant=True)
-    board, gates = RunBoard(1), [asyncio.Event() for _ in range(7)]
+    board, gates = RunBoard(1, unchanged), [asyncio.Event() for _ in range(7)]
     runs = [board.start(a_run(number, ann), held(gates[number])) for number in range(4)]
     await asyncio.sleep(0)
     with pytest.raises(BusyError, match="ann has 3 runs waiting"):
@@ -148,7 +150,7 @@ async def test_a_caller_that_asks_a_lot_keeps_no_other_one_out(
 
 
 async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:
-    board, go = RunBoard(1), asyncio.Event()
+    board, go = RunBoard(1, unchanged), asyncio.Event()
     first, second, third = (board.start(a_run(number), held(go)) for number in range(3))
     await asyncio.sleep(0)
     go.set()
@@ -161,7 +163,7 @@ async def test_cancelling_at_the_moment_of_its_turn_loses_no_place() -> None:
 
 
 async def test_a_caller_has_so_many_runs_at_once_and_their_cost_is_held() -> None:
-    board, go = RunBoard(8), asyncio.Event()
+    board, go = RunBoard(8, unchanged), asyncio.Event()
     ann = Caller("ann", tenant=True, runs_at_once=2)
     runs = [board.start(a_run(number, ann, most_cost=2.0), held(go)) for number in range(2)]
     with pytest.raises(BusyError, match="ann has 2 runs in progress"):
@@ -182,7 +184,7 @@ async def test_a_caller_has_so_many_runs_at_once_and_their_cost_is_held() -> Non
 @pytest.mark.parametrize("stopping", [False, True], ids=["canceled", "the server stops"])
 async def test_a_run_that_is_canceled_before_its_first_step_ends(stopping: bool) -> None:
     ann = Caller("ann", tenant=True, cost_per_day=5.0, runs_at_once=1)
-    board, carried_out = RunBoard(1), list[str]()
+    board, carried_out = RunBoard(1, unchanged), list[str]()
 
     async def work(hear: OnEvent) -> Answer:
         carried_out.append("r1")
@@ -201,7 +203,7 @@ async def test_a_run_that_is_canceled_before_its_first_step_ends(stopping: bool)
 
 
 async def test_the_ids_of_a_resumed_run_are_above_those_before() -> None:
-    board = RunBoard(1)
+    board = RunBoard(1, unchanged)
     first = board.start(a_run(), at_once)
     await told(first)
     again = board.start(a_run(resumed=True), at_once)
@@ -212,7 +214,7 @@ async def test_the_ids_of_a_resumed_run_are_above_those_before() -> None:
 
 
 async def test_a_key_finds_its_run_in_its_session_only_and_for_the_same_request() -> None:
-    board = RunBoard(1)
+    board = RunBoard(1, unchanged)
     run = board.start(a_run(key="k", asked={"question": "Why?"}), at_once)
     same = {"key": "k", "asked": {"question": "Why?"}}
     assert board.repeated(a_run(2, **same)) is run
@@ -223,7 +225,7 @@ async def test_a_key_finds_its_run_in_its_session_only_and_for_the_same_request(
 
 
 async def test_runs_are_found_and_counted_by_who_may_see_them() -> None:
-    board, go = RunBoard(1), asyncio.Event()
+    board, go = RunBoard(1, unchanged), asyncio.Event()
     runs = [board.start(a_run(number), held(go)) for number in range(3)]
     board.start(a_run(4, graph="other"), held(go))
     await asyncio.sleep(0)
@@ -239,7 +241,7 @@ async def test_runs_are_found_and_counted_by_who_may_see_them() -> None:
 
 
 async def test_stopping_cancels_what_runs_and_waits() -> None:
-    board = RunBoard(1)
+    board = RunBoard(1, unchanged)
     runs = [board.start(a_run(number), held(asyncio.Event())) for number in range(2)]
     await asyncio.sleep(0)
     await board.stop()
@@ -250,7 +252,7 @@ async def test_stopping_cancels_what_runs_and_waits() -> None:
 
 
 async def test_runs_that_ended_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    board, now = RunBoard(4), [0.0]
+    board, now = RunBoard(4, unchanged), [0.0]
     monkeypatch.setattr(module, "monotonic", lambda: now[0])
     for number in range(MOST_ENDED + 3):
         await told(board.start(a_run(number), at_once))
@@ -261,3 +263,27 @@ async def test_runs_that_ended_are_forgotten_in_time(monkeypatch: pytest.MonkeyP
     now[0] += KEEP_S + 1
     board.start(a_run(1001), at_once)
     assert [*board.live] == ["r1001"]
+
+
+async def test_events_from_before_a_deletion_are_kept_no_longer() -> None:
+    tokens = ["a", "a", "b", None]
+
+    async def token() -> str | None:
+        return tokens.pop(0)
+
+    board = RunBoard(1, token)
+    run = board.start(a_run(), at_once)
+    await board.drop_deleted(run)
+    assert len(tokens) == 4, "nothing was read yet"
+    before = await told(run)
+    await board.drop_deleted(run)
+    assert await told(run) == before
+    for _ in range(2):  # a deletion that has ended, and one in progress
+        run.log.ended = False
+        run.log.add("usage", {})
+        await board.drop_deleted(run)
+        assert run.log.entries == []
+        run.log.end()
+        with pytest.raises(MissedEventsError):
+            await told(run)
+        assert [one async for one in run.log.after(run.log.last)] == []

@@ -33,6 +33,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elsewhere, "LOOK_S", 0.0)
 
 
+async def away() -> str:
+    raise AWAY
+
+
 class Runs:
     """A run that another process carries out, in a database that goes away after some reads."""
 
@@ -76,7 +80,7 @@ async def test_who_comes_back_too_late_gets_no_fault(error: Exception) -> None:
     assert [one async for one in stream_events(None, None, snapshot)] == []
 
 
-async def test_what_the_log_has_is_told_without_the_database() -> None:
+async def test_a_run_that_read_nothing_is_told_without_the_database() -> None:
     engine: Any = SimpleNamespace(runs=Runs(0, AWAY))
     serving = serving_of(engine, OWNER)
     run = LiveRun(RUN, OWNER, "papers", "default", "Why?")
@@ -89,6 +93,10 @@ async def test_what_the_log_has_is_told_without_the_database() -> None:
             "event: accepted", "event: cancelled",
         ]  # fmt: skip
         late = await web.get(f"/api/runs/{RUN}/events", headers={"Last-Event-ID": "9"})
+        run.began_at = 0.0
+        serving.board.read_token = away
+        read = await web.get(f"/api/runs/{RUN}/events")
+        assert (read.status_code, read.text) == (200, ""), "its texts may be deleted by now"
     assert (late.status_code, late.text.count("event:")) == (200, 0)
 
 
