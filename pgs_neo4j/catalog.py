@@ -10,7 +10,8 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.analogies.store import forget_analogies
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.stored_data import SHOWN, parse_stored, unreadable
 from pgs_neo4j.errors import (

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.names import LABELS, TYPES
-from pgs_neo4j.database.queries import COMMITS, GRAPH
+from pgs_neo4j.database.queries import COMMITS, GRAPH, Row
 from pgs_neo4j.retrieval.indexes.making import drop_indexes
 
 PURGES = 3  # a run under way may record something between two steps of the first

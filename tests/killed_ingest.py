@@ -27,8 +27,8 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.embed import waiting

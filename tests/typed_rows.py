@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from neo4j.time import DateTime
 
-from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query, Row
 
 MOST = 20  # rows, and items of a list, to look at
 KINDS: dict[str, tuple[type, ...]] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.errors import DatabaseUnavailableError
 
 Write = Callable[..., Awaitable[list[Row]]]

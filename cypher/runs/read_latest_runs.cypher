@@ -1,7 +1,8 @@
 // Runs, newest first; an empty list of graphs, session, or beginning of its name means all. With
-// `answered`, only runs that have an answer; an empty list of modes means all. `silent` if it is running but gave no sign of life for some seconds.
+// `answered`, only runs that have an answer; an empty list of modes means all. `silent` if it is
+// running but gave no sign of life for some seconds. A run without `id` was deleted since.
 // params: graphs: list[str], session: str, sessions_of: str, answered: bool, modes: list[str], silent_s: number, limit: int
-// returns: run: dict
+// returns: id: str, run: dict
 // mode: read
 // language: 5, 25
 MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
@@ -12,11 +13,12 @@ WHERE ($graphs = [] OR s.graph IN $graphs)
   AND ($modes = [] OR r.mode IN $modes)
 WITH r, s ORDER BY r.started_at DESC, r.id DESC
 LIMIT $limit
-RETURN r {
+WITH r.started_at AS started, r {
   .id, .mode, .status, .question, .nodes_read, .nodes_unproven, .nodes_shown, .seconds, .error, .model, .cost, .request,
   .outcome,
   graph: s.graph, session: s.id, answered: r.details IS NOT NULL,
   started_at: toString(r.started_at), finished_at: toString(r.finished_at),
   silent: r.status = 'running' AND r.updated_at < datetime() - duration({seconds: $silent_s})
 } AS run
-ORDER BY r.started_at DESC, r.id DESC
+RETURN run.id AS id, run
+ORDER BY started DESC, id DESC

@@ -17,8 +17,8 @@ from pgs_neo4j.analogies.texts import GraphText, read_texts
 from pgs_neo4j.analogies.vectors import embed_lines, embed_texts
 from pgs_neo4j.calls.stop import Stop, StopKind
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Row
 from pgs_neo4j.database.lease import hold_lease
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Progressed
 from pgs_neo4j.graph.scores.pairs import Pairs, find_pairs

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 
 BATCH = 5_000
 

@@ -8,7 +8,8 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.browse.view import GraphView, check_limit, unknown_node
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import check_fields, check_stored
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import Node, NodeFinding

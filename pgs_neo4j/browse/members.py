@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pgs_neo4j.browse.view import HEAD, GraphView, check_limit, title_of, weight_of
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import COUNT, check_stored
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import MemberPage, PartitionMember

@@ -10,7 +10,8 @@ from typing import Any
 
 from pgs_neo4j.browse.view import HEAD, GraphView, check_limit, title_of, unknown_node
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import UnknownPageError
 from pgs_neo4j.model import NeighborCount, NeighborPage, NodeNeighbor

@@ -10,7 +10,8 @@ from typing_extensions import TypedDict  # pydantic reads no other on Python 3.1
 
 from pgs_neo4j.browse.view import GraphView, unknown_node, weight_of
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import Count, check_stored
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import NodeDetails

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import SILENT_S
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import poll_pauses
 
 FIRST_POLL_S = 0.1

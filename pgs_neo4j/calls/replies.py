@@ -17,7 +17,8 @@ from typing import Any
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.llm.protocol import LLM, is_free, is_signed, reply_signature

@@ -15,7 +15,8 @@ from typing import Literal
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.ledger import Spent, Total
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import PGSError
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import neo4j
 from neo4j import (
@@ -32,14 +32,13 @@ from pgs_neo4j.database.bookmarks import Position, parse_position
 from pgs_neo4j.database.driver_errors import graph_changed, is_out_of_memory, translate_errors
 from pgs_neo4j.database.driver_values import sent
 from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
-from pgs_neo4j.database.queries import Query
-from pgs_neo4j.database.repeats import read_whole, repeat_disturbed
+from pgs_neo4j.database.queries import Query, Row
+from pgs_neo4j.database.repeats import refuse_lost, repeat_disturbed
 from pgs_neo4j.database.typed_columns import check_rows, lacks_values
 from pgs_neo4j.database.version import read_server
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
-Row = dict[str, Any]
 Access = Literal["read", "write"]
 
 PATIENCE_S = 60.0  # how long a statement is retried while the server restarts
@@ -77,9 +76,11 @@ class Database:
         StoredDataError if what this package stored is not what its header says.
         """
         query.check(params, ("read",))
-        with self._span(query.name):
-            attempt = partial(self._managed, query, params)
-            rows = await read_whole(attempt, partial(lacks_values, query), self.uri)
+        with self._span(query.name), self._translate_errors():
+            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
+                attempt = partial(read_managed, session, query, params)
+                whole = refuse_lost(attempt, partial(lacks_values, query), self.uri)
+                rows = await repeat_disturbed(whole)
             check_rows(query, rows)
             return rows
 
@@ -92,7 +93,7 @@ class Database:
         """
         query.check(params, ("write", "data", "schema"))
         with self._span(query.name):
-            return await self._managed(query, params)
+            return await self._write(query, params)
 
     async def transact(
         self,
@@ -244,7 +245,7 @@ class Database:
         """Close all connections."""
         await self.driver.close()
 
-    async def _managed(self, query: Query, params: Row) -> list[Row]:
+    async def _write(self, query: Query, params: Row) -> list[Row]:
         known: Known = None
         altered = False
 
@@ -262,13 +263,7 @@ class Database:
                 await self._check_fence(transaction, known)
             return rows
 
-        if query.mode != "read":
-            self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
-
-        async def read() -> list[Row]:
-            with self._translate_errors():
-                async with asyncio.timeout(self.timeout_s), self._session("read") as session:
-                    return await repeat_disturbed(partial(read_managed, session, query, params))
+        self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
 
         async def write(tokens: Known) -> list[Row]:
             nonlocal known
@@ -277,11 +272,11 @@ class Database:
                 async with asyncio.timeout(self.timeout_s), self._session("write") as session:
                     return await run_to_commit(session.execute_write, work)
 
-        rows = await (read() if query.mode == "read" else self._within_fence(params, write))
+        rows = await self._within_fence(params, write)
         if altered:
             # No transaction may change the schema and count itself. If this one is lost, a reader
             # takes the change for the user's, which costs it a look at the graph.
-            await self._managed(queries.get("database/count_schema_change"), {})
+            await self._write(queries.get("database/count_schema_change"), {})
         return rows
 
     async def _within_fence(
@@ -336,7 +331,7 @@ class _OneTransaction(Database):
 
     transaction: AsyncManagedTransaction = field(repr=False)
 
-    async def _managed(self, query: Query, params: Row) -> list[Row]:
+    async def _write(self, query: Query, params: Row) -> list[Row]:
         if query.mode not in ("read", "data"):
             raise ValueError(f"a statement of mode {query.mode} has a transaction of its own")
         if self.fence is not None and query.mode == "data":

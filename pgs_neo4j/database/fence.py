@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.text.traces import Traces
 
@@ -26,8 +26,6 @@ LIVING_S = 90.0
 """Seconds without a sign of life after which a run or a job is taken for dead."""
 MOST_FREED = 20
 """Nodes that one transaction deletes; one has a megabyte."""
-
-Row = dict[str, Any]
 
 
 class Reading(Protocol):

@@ -49,10 +49,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 QueryMode = Literal["read", "write", "data", "batch", "schema"]
 Language = Literal["5", "25"]
+Row = dict[str, Any]
+"""A record of a result, by its columns."""
 
 LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType(
     {"5, 25": ("5", "25"), "5": ("5",), "any": ()}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from neo4j.exceptions import Neo4jError
 
 from pgs_neo4j.database.driver_errors import graph_changed, is_deleted
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import GraphChangedError
 
 Result = TypeVar("Result")
-Row = dict[str, Any]
 
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds before each repetition.
@@ -40,17 +40,19 @@ async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
     return await work()
 
 
-async def read_whole(
+def refuse_lost(
     read: Callable[[], Awaitable[list[Row]]], lacks_values: Callable[[Row], bool], uri: str
-) -> list[Row]:
-    """Return the rows of ``read``, which is repeated up to five times while they lack values.
+) -> Callable[[], Awaitable[list[Row]]]:
+    """Return ``read`` as work to repeat: rows that lack values are refused.
 
     What was deleted after it was found lacks values, and is not found again. So rows that come a
     second time as they were have been damaged by another program, and the caller has to judge them.
-    Raises GraphChangedError, naming the server, if they are others each time.
+    The work raises GraphChangedError, which names the server.
     """
     before = ""
-    for pause in (*PAUSES_S, None):
+
+    async def read_whole() -> list[Row]:
+        nonlocal before
         rows = await read()
         if not any(map(lacks_values, rows)):
             return rows
@@ -59,6 +61,6 @@ async def read_whole(
         if seen == before:
             return rows
         before = seen
-        if pause is not None:
-            await asyncio.sleep(pause)
-    raise graph_changed(uri)
+        raise graph_changed(uri)
+
+    return read_whole

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Access, Database, Row
+from pgs_neo4j.database.connection import Access, Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import retrieve_exception, to_the_end
 from pgs_neo4j.errors import (
     DatabaseError,

@@ -15,7 +15,8 @@ from graphdatascience.versions import ServerVersion
 from pandas import DataFrame
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Access, Database, Row
+from pgs_neo4j.database.connection import Access, Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.gds import calls
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import EmptyGraphError, GDSError, GDSMemoryError, GraphChangedError
 from pgs_neo4j.gds.catalog import drop_at_end, make_name, name_digest, project
 from pgs_neo4j.gds.client import GDS

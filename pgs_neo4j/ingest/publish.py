@@ -8,7 +8,8 @@ from itertools import pairwise
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.ingest.change import Change

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.ingest.fold.contribution import (
     WEIGHT_UNIT,
     Contribution,

@@ -59,7 +59,7 @@ async def pass_requests(
 
 
 def refusal_of_long(line: LongLine) -> JSONRPCError:
-    """Return the error for a line that is too long, with the id if it stands at one of its ends."""
+    """Return the error for a line that is too long, with the id that stands at one of its ends."""
     found = _FIRST.match(line.begin) or _LAST.search(line.end)
     own = json.loads(found[1]) if found else None
     message = f"the line is longer than {MOST_LINE:,} bytes; send a shorter request"

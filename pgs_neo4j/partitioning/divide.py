@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.gds import Communities
 from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import (

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import Lease, generation_lost
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import StoredDataError, TextDeletedError
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.partitioning import membership

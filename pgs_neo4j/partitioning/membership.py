@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import generation_lost
 from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from pgs_neo4j.config import Algorithm
-from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import MOST_COUNT, Count, check_stored, parse_stored
 from pgs_neo4j.model import Adjacent, Generation, GraphMapping, Origin, Partition, Unit
 from pgs_neo4j.text.shell_words import shell_word

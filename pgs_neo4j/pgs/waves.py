@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.checking.lookups import Lookups
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError, TextDeletedError
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus

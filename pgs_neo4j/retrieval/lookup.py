@@ -26,7 +26,7 @@ from pgs_neo4j.retrieval.name_words import (
     read_names,
     read_node_names,
 )
-from pgs_neo4j.retrieval.places import Place, PlacedNode, read_placed
+from pgs_neo4j.retrieval.places import Place, place_node, read_placed
 from pgs_neo4j.retrieval.scan import read_placed_nodes, scan
 from pgs_neo4j.retrieval.text_index import TextIndex, read_index
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
@@ -114,7 +114,7 @@ async def _verify_named(
     rows = await read_placed_nodes(db, order, nodes)
     hits = [
         make_hit(placed)
-        for placed in map(PlacedNode, rows)
+        for placed in map(place_node, rows)
         if make_page(placed, names.get(placed.row["element_id"], ())).counts(search)
     ]
     place = {partition.id: at for at, partition in enumerate(order.sequence)}

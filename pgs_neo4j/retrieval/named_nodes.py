@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval.name_words import (

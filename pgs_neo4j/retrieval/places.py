@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import COUNT, check_stored
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import GraphMapping, Node, Partition
@@ -27,24 +28,23 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedNode:
-    """A node with its place, from a row with its properties as they are stored."""
+    """A node with its place, and a row with its properties as they are stored."""
 
+    place: Place
     row: Row
-
-    @property
-    def place(self) -> Place:
-        """Its partition and rank. Raises StoredDataError."""
-        what = "the place of a node"
-        partition, rank = (
-            check_stored(COUNT, self.row[name], what, FIX) for name in ("partition", "rank")
-        )
-        return Place(partition, rank)
 
     @property
     def node(self) -> Node:
         """The node as a sweep reads it."""
         names = ("rank", "element_id", "labels", "text", "title", "key")
         return node_text.node(**{name: self.row[name] for name in names})
+
+
+def place_node(row: Row) -> PlacedNode:
+    """Return the node of a row. Raises StoredDataError if its place was changed."""
+    what = "the place of a node"
+    partition, rank = (check_stored(COUNT, row[name], what, FIX) for name in ("partition", "rank"))
+    return PlacedNode(Place(partition, rank), row)
 
 
 async def read_placed(
@@ -69,7 +69,7 @@ async def read_placed(
         most=most_characters,
     )
     members = (dict(zip(COLUMNS, member, strict=True)) for member in rows[0]["members"])
-    return {placed.place: placed for placed in map(PlacedNode, members)}
+    return {node.place: node for node in map(place_node, members)}
 
 
 def group_by_partition(

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import Partition
 from pgs_neo4j.retrieval.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
-from pgs_neo4j.retrieval.places import PlacedNode
+from pgs_neo4j.retrieval.places import place_node
 from pgs_neo4j.text.matching import (
     Hit,
     SearchResult,
@@ -126,7 +127,7 @@ async def _verify(
     nodes = list(seekers)
     for first in range(0, len(nodes), TEXTS):
         for row in await read_placed_nodes(db, order, nodes[first : first + TEXTS]):
-            placed = PlacedNode(row)
+            placed = place_node(row)
             page = make_page(placed)
             for search in seekers[row["element_id"]]:
                 if page.counts(search):

@@ -7,7 +7,8 @@ import math
 from collections import Counter
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.recent_tokens import RECENT_TOKENS
 from pgs_neo4j.text.node_text import searched_text

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import (
     Answer,
     Coverage,

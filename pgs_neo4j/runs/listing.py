@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.heartbeat import SILENT_S
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
 from pgs_neo4j.database.typed_columns import FIX
-from pgs_neo4j.errors import StoredDataError
 
 _REQUEST = TypeAdapter(dict[str, Any])
 
@@ -68,23 +68,17 @@ async def list_runs(
     if graphs is not None and not graphs:
         return []
 
-    async def read() -> list[RunInfo]:
-        rows = await db.read(
-            queries.get("runs/read_latest_runs"),
-            graphs=sorted(graphs or ()),
-            session=session or "",
-            sessions_of=sessions_of,
-            answered=answered,
-            modes=list(modes),
-            silent_s=SILENT_S,
-            limit=limit,
-        )
-        return [_info(row["run"]) for row in rows]
-
-    try:
-        return await read()
-    except StoredDataError:  # a run that is just being deleted may have lost its properties
-        return await read()
+    rows = await db.read(
+        queries.get("runs/read_latest_runs"),
+        graphs=sorted(graphs or ()),
+        session=session or "",
+        sessions_of=sessions_of,
+        answered=answered,
+        modes=list(modes),
+        silent_s=SILENT_S,
+        limit=limit,
+    )
+    return [_info(row["run"]) for row in rows]
 
 
 def _info(stored: Row) -> RunInfo:

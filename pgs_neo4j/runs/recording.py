@@ -12,8 +12,9 @@ from typing import Protocol, TypeVar
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.ledger import Ledger, Spent, Total
 from pgs_neo4j.calls.queue import deadline_passed
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import forget_ended
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DeadlineError, PGSError, QueryError, StoppedError
 from pgs_neo4j.runs import runs

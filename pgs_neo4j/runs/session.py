@@ -14,7 +14,8 @@ from typing import Any
 from pgs_neo4j.calls.ledger import Total
 from pgs_neo4j.calls.spending import run_days
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Coverage, Mode, Partition, Sweep

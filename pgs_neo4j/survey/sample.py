@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 from pgs_neo4j.survey.domains import read_types_between
 from pgs_neo4j.survey.shapes import count_shapes

@@ -11,7 +11,8 @@ from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.calls.stop import Stop
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM

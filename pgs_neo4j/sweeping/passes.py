@@ -14,7 +14,7 @@ from pgs_neo4j.calls.ledger import CallCost, Spent
 from pgs_neo4j.calls.proofs import OpenProof
 from pgs_neo4j.calls.purchases import free_purchases, wait_for_purchase
 from pgs_neo4j.calls.stop import Stop
-from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import (
     ModelError,

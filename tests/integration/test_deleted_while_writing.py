@@ -13,8 +13,9 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.driver_errors import is_deleted
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import QueryError
 from tests.database import alter, fetch
 from tests.waiting import until

@@ -13,9 +13,9 @@ from random import Random
 
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.events import ignore

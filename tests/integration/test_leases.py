@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database import lease, queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import (
     LONGEST_S,
     Lease,
@@ -18,6 +18,7 @@ from pgs_neo4j.database.lease import (
     is_unreleased,
     take_away,
 )
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.partitioning import generation

@@ -10,7 +10,8 @@ from itertools import cycle
 
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.gds import GDS

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.ingest.deletion.scan import ANSWERS, DESCRIBED, HeldText
 from pgs_neo4j.model.deletion import QuotingRun
 from pgs_neo4j.text.traces import Traces

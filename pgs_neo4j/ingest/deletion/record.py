@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import MOST_FREED, forget_ended
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.writer import Writer, lost_right
 from pgs_neo4j.text.traces import Traces

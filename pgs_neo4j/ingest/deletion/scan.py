@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes

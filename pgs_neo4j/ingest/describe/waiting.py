@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from pgs_neo4j.calls.outcome import noting_end
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted

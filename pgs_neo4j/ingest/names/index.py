@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.resolution import MOST_BLOCKS, Resolver
 from pgs_neo4j.text.variants.likeness import PresentName

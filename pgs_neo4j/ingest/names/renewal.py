@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.ingest.change import work_out
 from pgs_neo4j.ingest.entities.type_labels import read_type_labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pgs_neo4j.database.connection import Row
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.ingest.fold.contribution import Named
 from pgs_neo4j.ingest.fold.judgments import Judgment

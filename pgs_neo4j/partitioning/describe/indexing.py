@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import generation_lost
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import Partition
 from pgs_neo4j.partitioning.describe.texts import MemberText, read_texts

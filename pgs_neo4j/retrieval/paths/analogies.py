@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from itertools import islice
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.through import ENTRIES, TITLE

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.graph.scores.fusion import scale
 from pgs_neo4j.graph.scores.triplets import (
     NEUTRAL,

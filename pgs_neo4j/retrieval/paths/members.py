@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.retrieval.paths.indexes import covering_indexes

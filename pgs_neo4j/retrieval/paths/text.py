@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.evidence import list_words
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex

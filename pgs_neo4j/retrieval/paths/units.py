@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import FoundUnit, Partition
 from pgs_neo4j.retrieval.evidence import MOST_NODES, count_votes
 from pgs_neo4j.retrieval.paths.hits import Hits

@@ -17,8 +17,7 @@ from typing import Any
 
 from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.database.connection import Row
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import ignore

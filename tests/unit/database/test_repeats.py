@@ -8,7 +8,8 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from pgs_neo4j.database import queries, repeats
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.repeats import PAUSES_S, repeat_disturbed
 from pgs_neo4j.errors import GraphChangedError, QueryError, StoredDataError
 from tests.fakes.disturbed import NODE, RELATIONSHIP, URI, Driver, Step, database_of, refusal

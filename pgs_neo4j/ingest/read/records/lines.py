@@ -75,9 +75,9 @@ def read_lines(stream: TextIO, most: int) -> Iterator[str]:
 
 
 def read_bounded_lines(stream: TextIO, most: int) -> Iterator[str | None]:
-    """Yield the lines of a text, None for each that is too long; no more than that is held of it.
+    """Yield the lines of a text, None for each that is too long.
 
-    Raises InputFileError for one that is not text.
+    No more than ``most`` characters are held of it. Raises InputFileError for one that is not text.
     """
     number = 0
     while True:

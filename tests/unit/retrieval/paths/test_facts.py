@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import FoundFact, GraphMapping
 from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
 from pgs_neo4j.retrieval.paths.facts import ENTRIES, WIDTH, find_facts, find_facts_by_vector

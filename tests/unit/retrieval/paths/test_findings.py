@@ -6,7 +6,8 @@ from typing import cast
 
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import FoundFinding
 from pgs_neo4j.retrieval.paths.findings import find_findings
 from pgs_neo4j.retrieval.paths.hits import Hits

@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.retrieval.paths.hits import Hits
 from pgs_neo4j.retrieval.paths.passages import NEAR_NODES, find_passages

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import FoundUnit, Partition
 from pgs_neo4j.retrieval.paths import units as module
 from pgs_neo4j.retrieval.paths.hits import Hits
