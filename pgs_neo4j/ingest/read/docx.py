@@ -10,6 +10,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.docx_parts import gather_text
+from pgs_neo4j.ingest.read.docx_pieces import convert_text
 from pgs_neo4j.ingest.read.extra import missing_extra
 from pgs_neo4j.ingest.read.html import plain_text
 from pgs_neo4j.ingest.read.limits import MOST_ATTRIBUTES, MOST_RATIO, SMALL_BYTES
@@ -18,9 +19,6 @@ from pgs_neo4j.model.documents import DocumentText
 
 MOST_UNPACKED = 512 * 2**20
 MOST_MEMBERS = 10_000
-STYLES = """
-p[style-name='Title'] => h1:fresh
-"""
 FAULTS = (zipfile.BadZipFile, ExpatError, ParseError, KeyError, ValueError, AttributeError)
 """What a broken file ends in."""
 _PIECE = 2**16
@@ -29,20 +27,18 @@ _PIECE = 2**16
 def read_docx(data: bytes) -> tuple[DocumentText, str]:
     """Return the text of a docx file. Raises InputFileError."""
     try:
-        import mammoth
-    except ImportError as error:
-        raise missing_extra(error, "reading docx") from None
-    try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_archive(archive)
             check_markup(archive)
-            gathered, unread = gather_text(archive)
-        html = mammoth.convert_to_html(io.BytesIO(gathered), style_map=STYLES).value
+            gathered = gather_text(archive)
+            html = convert_text(gathered)
+    except ImportError as error:
+        raise missing_extra(error, "reading docx") from None
     except FAULTS as error:
         if isinstance(error, InputFileError):
             raise
         raise InputFileError("it is broken, or not docx; save it again") from None
-    text = plain_text(html)
+    text, unread = plain_text(html), gathered.seen.unread
     check_text(text, unread)
     return DocumentText(text=normalize_text(text), unread=unread), ""
 

@@ -1,4 +1,4 @@
-"""Brings all text of a docx file into its body, in forms that mammoth reads.
+"""Brings all text of a docx file into blocks, in forms that mammoth reads.
 
 mammoth reads the body and its notes. It leaves out what is drawn (text boxes, equations, and the
 alternative texts of pictures), what surrounds the body (headers, footers), and what is said about
@@ -7,13 +7,15 @@ it (comments, tracked deletions). Here all of that becomes paragraphs. What has 
 
 from __future__ import annotations
 
-import io
 import posixpath
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
+from itertools import count, groupby
+from xml.etree.ElementTree import Element, SubElement
+
+from pgs_neo4j.ingest.read.docx_stream import local, read_tree, stream_blocks
 
 VML = "urn:schemas-microsoft-com:vml"
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -22,7 +24,16 @@ LONGEST_ANCHOR = 200
 """Characters of the text that a comment is about, as they stand before it."""
 PAGE_DIGITS = 4
 """Digits that a page number may have; a header without more says nothing."""
-TYPES_PART, ROOT_RELATIONS = "[Content_Types].xml", "_rels/.rels"
+ROOT_RELATIONS = "_rels/.rels"
+READ = frozenset(
+    (
+        *("p", "pPr", "pStyle", "numPr", "ilvl", "numId", "rPr", "del", "r", "t", "tab", "br"),
+        *("noBreakHyphen", "softHyphen", "sym", "tbl", "tr", "trPr", "tc", "tcPr", "gridSpan"),
+        *("vMerge", "ins", "moveTo", "sdt", "sdtContent", "pict", "textbox", "txbxContent"),
+        *("footnote", "endnote", "comment"),
+    )
+)
+"""Elements of which mammoth makes text, what it needs to know about them, and what holds notes."""
 TRANSPARENT = frozenset(("fldSimple", "dir", "bdo", "hyperlink", "smartTag", "customXml"))
 """Elements whose children stand for them; mammoth drops the first three, and a link of a header
 names a target that the body does not have."""
@@ -41,27 +52,32 @@ _EQUATION = {"sSup": ("^",), "sSub": ("_",), "sSubSup": ("_", "^"), "f": ("/",)}
 """Signs between the parts of an equation."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Part:
     """A part of the file, with what its relationships lead to: kind and path by id."""
 
     name: str
-    root: Element
     targets: Mapping[str, tuple[str, str]]
+    nameless: Iterator[int] = field(default_factory=count)
+
+
+Note = tuple[str, str]
+"""What a reference leads to: ``footnote`` or ``endnote``, and its id."""
 
 
 @dataclass(slots=True)
-class _Seen:
+class Seen:
     """What was met on the way. ``deleted`` are authors and texts, by paragraph.
 
     ``anchors`` are the texts that comments are about, and ``open`` the comments whose text has
-    begun. ``wordless`` holds each picture or object once, however often a header repeats it.
+    begun. ``notes`` are those that the text refers to, in their order. ``wordless`` holds each
+    picture or object once, however often a header repeats it.
     """
 
     deleted: dict[tuple[int, str], str] = field(default_factory=dict)
     anchors: dict[str, str] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
-    notes: set[tuple[str, str]] = field(default_factory=set)
+    notes: list[Note] = field(default_factory=list)
     wordless: set[tuple[str, str]] = field(default_factory=set)
     paragraphs: int = 0
 
@@ -76,30 +92,56 @@ class _Seen:
         )
 
 
-def gather_text(archive: zipfile.ZipFile) -> tuple[bytes, tuple[str, ...]]:
-    """Return a docx whose body has all text of another one, and what that holds beside text.
+@dataclass(slots=True)
+class GatheredText:
+    """The text of a docx as blocks. ``blocks`` are read once, and only then ``notes`` are known.
 
-    Raises KeyError if it has no document with a body, and ParseError.
+    ``notes`` are those that the text refers to, in the order of their references. ``styles`` are
+    the parts that say which paragraphs are headings, and which are items of lists.
+    """
+
+    blocks: Iterator[Element]
+    styles: Mapping[str, Element]
+    seen: Seen
+    notes: list[Sequence[Element]] = field(default_factory=list)
+
+
+def gather_text(archive: zipfile.ZipFile) -> GatheredText:
+    """Return all text of a docx.
+
+    This and its blocks raise InputFileError, KeyError for a document without a body, and
+    ParseError.
     """
     names = set(archive.namelist())
     main = next(
         (path for kind, path in _targets(archive, names, "").values() if kind == "officeDocument"),
         "word/document.xml",
     )
-    part, seen = _open(archive, names, main), _Seen()
-    body = next((one for one in part.root if _local(one) == "body"), None)
-    if body is None:
-        raise KeyError("body")
-    written: dict[str, bytes] = {}
-    _rewrite(body, part, archive, seen)
-    added: list[Element] = []
+    part = _Part(main, _targets(archive, names, main))
+    found = {kind: _find(part, names, kind) for kind in ("styles", "numbering")}
+    styles = {kind: read_tree(archive, path) for kind, path in found.items() if path in names}
+    gathered = GatheredText(iter(()), styles, Seen())
+    gathered.blocks = _blocks(archive, names, part, gathered)
+    return gathered
+
+
+def _blocks(
+    archive: zipfile.ZipFile, names: set[str], part: _Part, gathered: GatheredText
+) -> Iterator[Element]:
+    """Yield the blocks of the body, and after them those of what is beside it."""
+    seen = gathered.seen
+    for block in stream_blocks(archive, part.name):
+        yield from _read_block(block, part, archive, seen)
+    referred, added = [*seen.notes], list[Element]()
+    found: dict[Note, Sequence[Element]] = {}
     for kind in ("footnote", "endnote"):
         path = _find(part, names, f"{kind}s")
         if path in names:
-            notes = _open(archive, names, path)
-            _rewrite(notes.root, notes, archive, seen)
-            added += _unreferenced(notes.root, kind, seen)
-            written[path] = tostring(notes.root, "utf-8")
+            root, notes = _open(archive, names, path)
+            _rewrite(root, notes, archive, seen)
+            added += _unreferenced(root, kind, {*referred})
+            found |= {(kind, _get(note, "id")): [*note] for note in root if local(note) == kind}
+    gathered.notes += (found[note] for note in referred)
     around = [*_around(archive, names, part, seen)]
     comments = [*_comments(archive, names, part, seen)]
     for title, section in (
@@ -109,26 +151,22 @@ def gather_text(archive: zipfile.ZipFile) -> tuple[bytes, tuple[str, ...]]:
         ("Deleted text", [*_deleted(seen)]),
     ):
         if section:
-            body.extend([_paragraph(title, style="Heading1"), *section])
-    written[main] = tostring(part.root, "utf-8")
-    styles = (_find(part, names, kind) for kind in ("styles", "numbering"))
-    for name in (TYPES_PART, ROOT_RELATIONS, _relations_of(main), *styles):
-        if name in names:
-            written[name] = archive.read(name)
-    return _pack(written), seen.unread
+            yield make_paragraph(title, style="Heading1")
+            yield from section
 
 
-def _pack(parts: Mapping[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return packed.getvalue()
+def _read_block(
+    block: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen
+) -> Iterator[Element]:
+    """Yield what stands for a block of the body, unless that is an empty paragraph."""
+    for one in _replace(block, part, archive, seen):
+        if local(one) != "p" or any(local(child) != "pPr" for child in one):
+            yield one
 
 
-def _open(archive: zipfile.ZipFile, names: set[str], name: str) -> _Part:
+def _open(archive: zipfile.ZipFile, names: set[str], name: str) -> tuple[Element, _Part]:
     """Return a part of the file, which defines no entities: such a file was refused before."""
-    return _Part(name, fromstring(archive.read(name)), _targets(archive, names, name))
+    return read_tree(archive, name), _Part(name, _targets(archive, names, name))
 
 
 def _relations_of(name: str) -> str:
@@ -147,7 +185,7 @@ def _targets(archive: zipfile.ZipFile, names: set[str], name: str) -> dict[str, 
             one.get("Type", "").rpartition("/")[2],
             posixpath.normpath(posixpath.join("/", folder, one.get("Target", ""))).lstrip("/"),
         )
-        for one in fromstring(archive.read(path))
+        for one in read_tree(archive, path)
         if one.get("TargetMode") != "External"
     }
 
@@ -158,17 +196,37 @@ def _find(part: _Part, names: set[str], kind: str) -> str:
     return next(found, f"word/{kind}.xml")
 
 
-def _rewrite(parent: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -> None:
+def _rewrite(parent: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> None:
     """Put what mammoth reads in place of what it does not, in all that is below an element."""
-    if _local(parent) == "p":
+    if local(parent) == "p":
         seen.paragraphs += 1
-    children = [new for old in parent for new in _replace(old, part, archive, seen)]
-    parent[:] = children
+    replaced = (new for old in parent for new in _replace(old, part, archive, seen))
+    parent[:] = [*_joined(one for one in replaced if local(one) in READ)]
 
 
-def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -> Sequence[Element]:
+def _joined(children: Iterable[Element]) -> Iterator[Element]:
+    """Yield elements, of which runs side by side are one, and texts side by side as well.
+
+    Word begins a run at each change of format, and with each session of writing.
+    """
+    for name, group in groupby(children, key=local):
+        if name == "r":
+            runs = [*group]
+            runs[0][:] = [*_joined([inner for run in runs for inner in run])]
+            if len(runs[0]):
+                yield runs[0]
+        elif name == "t":
+            first, *more = group
+            if more:
+                first.text = "".join(one.text or "" for one in (first, *more))
+            yield first
+        else:
+            yield from group
+
+
+def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Sequence[Element]:
     """Return what stands for an element."""
-    name = _local(one)
+    name = local(one)
     if name == "AlternateContent":
         return _choose(one, part, archive, seen)
     if name in DRAWN:
@@ -176,7 +234,10 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -
     if name in DROPPED:
         return ()
     if name == "del" and len(one):  # else it says that the mark of a paragraph or a row is deleted
-        _note_deletion(one, seen)
+        _note_deletion(one, seen, _get(one, "author"))
+        return ()
+    if name == "tr" and (author := _deleting(one)) is not None:
+        _note_deletion(one, seen, author)
         return ()
     if name in ("oMath", "ruby"):
         text = _linear(one) if name == "oMath" else _ruby(one)
@@ -195,18 +256,15 @@ def _replace(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -
     elif name in ("commentRangeStart", "commentRangeEnd"):
         (seen.open.add if name.endswith("Start") else seen.open.discard)(_get(one, "id"))
     elif name in ("footnoteReference", "endnoteReference"):
-        seen.notes.add((name.removesuffix("Reference"), _get(one, "id")))
-    elif name == "sdtPr":  # mammoth would write a control that no text shows for the sign in it
-        one[:] = [child for child in one if _local(child) != "checkbox"]
+        seen.notes.append((name.removesuffix("Reference"), _get(one, "id")))
+        return [_text(f"[{len(seen.notes)}]")]
     elif name == "fldChar":
-        values = [*_form_value(one)]
-        one[:] = []  # what mammoth would write another box for
-        return [one, *values]
+        return [*_form_value(one)]
     _rewrite(one, part, archive, seen)
     return [*one] if name in TRANSPARENT or name == "oMathPara" else [one]
 
 
-def _choose(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -> Sequence[Element]:
+def _choose(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Sequence[Element]:
     """Return what stands for several forms of the same."""
     chosen = _richest(one)
     _rewrite(chosen, part, archive, seen)
@@ -215,18 +273,17 @@ def _choose(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) ->
 
 def _richest(one: Element) -> Element:
     """Return the first of several forms of the same that has text, else the first one."""
-    forms = [form for form in one if _local(form) in ("Choice", "Fallback")]
+    forms = [form for form in one if local(form) in ("Choice", "Fallback")]
     return next((form for form in forms if _has_text(form)), (forms or [Element("none")])[0])
 
 
 def _has_text(form: Element) -> bool:
     return any(
-        (_local(one) == "t" and (one.text or "").strip()) or _description(one)
-        for one in form.iter()
+        (local(one) == "t" and (one.text or "").strip()) or _description(one) for one in form.iter()
     )
 
 
-def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -> Iterator[Element]:
+def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: Seen) -> Iterator[Element]:
     """Yield what is written in a drawing, and what is said of its pictures."""
     boxes: list[Element] = []
     words: list[str] = []
@@ -234,7 +291,7 @@ def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -> 
     said: dict[str, None] = {}
     explained = False
     for inner in _within_drawing(one):
-        name = _local(inner)
+        name = local(inner)
         if name == "txbxContent":
             _rewrite(inner, part, archive, seen)
             boxes.append(inner)
@@ -274,15 +331,15 @@ def _drawn(one: Element, part: _Part, archive: zipfile.ZipFile, seen: _Seen) -> 
 def _within_drawing(one: Element) -> Iterator[Element]:
     """Yield the elements of a drawing in their order, but not those within a text box."""
     for inner in one:
-        chosen = _richest(inner) if _local(inner) == "AlternateContent" else inner
+        chosen = _richest(inner) if local(inner) == "AlternateContent" else inner
         yield chosen
-        if _local(chosen) != "txbxContent":
+        if local(chosen) != "txbxContent":
             yield from _within_drawing(chosen)
 
 
 def _description(one: Element) -> str:
     """Return what an element says in words about a picture, empty if it says nothing."""
-    name = _local(one)
+    name = local(one)
     if name == "docPr":
         return (one.get("descr") or one.get("title") or "").strip()
     if name in ("shape", "rect", "roundrect", "oval"):
@@ -295,61 +352,72 @@ def _diagram(one: Element, part: _Part, archive: zipfile.ZipFile) -> list[str]:
     path = part.targets.get(_get(one, "dm"), ("", ""))[1]
     if path not in archive.namelist():
         return []
-    root = fromstring(archive.read(path))
-    paragraphs = (node for node in root.iter() if _local(node) == "p")
+    root = read_tree(archive, path)
+    paragraphs = (node for node in root.iter() if local(node) == "p")
     texts = ("".join(_texts(paragraph)).strip() for paragraph in paragraphs)
     return [f"{text};" for text in texts if text]
 
 
-def _note_deletion(one: Element, seen: _Seen) -> None:
-    text = "".join(_texts(one, "delText", "t"))
+def _deleting(row: Element) -> str | None:
+    """Return who deleted a row of a table, None if it was not deleted."""
+    marks = (mark for inner in row if local(inner) == "trPr" for mark in inner)
+    return next((_get(mark, "author") for mark in marks), None)
+
+
+def _note_deletion(one: Element, seen: Seen, author: str) -> None:
+    text = " ".join("".join(_texts(part, "delText", "t")) for part in _paragraphs(one))
     if text:
-        place = seen.paragraphs, _get(one, "author")
+        place = seen.paragraphs, author
         seen.deleted[place] = seen.deleted.get(place, "") + text
 
 
-def _deleted(seen: _Seen) -> Iterator[Element]:
+def _paragraphs(one: Element) -> Sequence[Element]:
+    """Return the paragraphs within an element, or what is within one itself."""
+    return [inner for inner in one.iter() if local(inner) == "p"] or [one]
+
+
+def _deleted(seen: Seen) -> Iterator[Element]:
     for (_, author), text in seen.deleted.items():
         if text.strip():
             by = f" by {author}" if author else ""
-            yield _paragraph(f"Deleted{by}: {text.strip()}")
+            yield make_paragraph(f"Deleted{by}: {text.strip()}")
 
 
-def _unreferenced(root: Element, kind: str, seen: _Seen) -> Iterator[Element]:
+def _unreferenced(root: Element, kind: str, referred: Container[Note]) -> Iterator[Element]:
     """Yield the paragraphs of notes to which no reference leads any more."""
     for note in root:
-        known = (kind, _get(note, "id")) in seen.notes
-        if not known and _local(note) == kind and _get(note, "type") in ("", "normal"):
+        known = (kind, _get(note, "id")) in referred
+        if not known and local(note) == kind and _get(note, "type") in ("", "normal"):
             yield from note
 
 
 def _around(
-    archive: zipfile.ZipFile, names: set[str], main: _Part, seen: _Seen
+    archive: zipfile.ZipFile, names: set[str], main: _Part, seen: Seen
 ) -> Iterator[Element]:
     """Yield the content of headers and footers, each text once."""
     known: set[str] = set()
-    for kind, path in main.targets.values():
-        if kind not in ("header", "footer") or path not in names:
-            continue
-        part = _open(archive, names, path)
-        _rewrite(part.root, part, archive, seen)
-        text = " ".join("".join(_texts(part.root)).split())
+    # Sections share headers, so that many relationships may lead to the same one.
+    found = (path for kind, path in main.targets.values() if kind in ("header", "footer"))
+    for path in dict.fromkeys(path for path in found if path in names):
+        root, part = _open(archive, names, path)
+        _rewrite(root, part, archive, seen)
+        text = " ".join("".join(_texts(root)).split())
         letters = [letter for letter in text if letter.isalnum()]
         says = len(letters) > PAGE_DIGITS or any(map(str.isalpha, letters))
         if says and text not in known:
             known.add(text)
-            yield from part.root
+            yield from root
 
 
 def _comments(
-    archive: zipfile.ZipFile, names: set[str], main: _Part, seen: _Seen
+    archive: zipfile.ZipFile, names: set[str], main: _Part, seen: Seen
 ) -> Iterator[Element]:
     """Yield the paragraphs of comments, with who made each, and about what."""
     path = _find(main, names, "comments")
     if path not in names:
         return
-    part = _open(archive, names, path)
-    for comment in part.root:
+    root, part = _open(archive, names, path)
+    for comment in root:
         _rewrite(comment, part, archive, seen)
         if not "".join(_texts(comment)).strip():
             continue
@@ -358,26 +426,26 @@ def _comments(
         about = f"{about[:LONGEST_ANCHOR]}…" if len(about) > LONGEST_ANCHOR else about
         by = f" by {author}" if author else ""
         on = f" on “{about}”" if about else ""
-        first = next((one for one in comment if _local(one) == "p"), None)
+        first = next((one for one in comment if local(one) == "p"), None)
         lead = _run(f"Comment{by}{on}: ")
         if first is None:
-            yield _paragraph(f"Comment{by}{on}:")
+            yield make_paragraph(f"Comment{by}{on}:")
         else:
-            at = 1 if len(first) and _local(first[0]) == "pPr" else 0
+            at = 1 if len(first) and local(first[0]) == "pPr" else 0
             first.insert(at, lead)
         yield from comment
 
 
 def _form_value(one: Element) -> Iterator[Element]:
     """Yield the value of a form field that no text shows: a ticked box, or the chosen entry."""
-    for data in (child for child in one if _local(child) == "ffData"):
+    for data in (child for child in one if local(child) == "ffData"):
         for control in data:
-            values = {_local(child): _get(child, "val") for child in control}
-            if _local(control) == "checkBox":
+            values = {local(child): _get(child, "val") for child in control}
+            if local(control) == "checkBox":
                 ticked = values.get("checked", values.get("default", "0"))
                 yield _text("[ ]" if ticked in ("0", "false") else "[x]")
-            elif _local(control) == "ddList":
-                entries = [_get(child, "val") for child in control if _local(child) == "listEntry"]
+            elif local(control) == "ddList":
+                entries = [_get(child, "val") for child in control if local(child) == "listEntry"]
                 place = values.get("result") or values.get("default") or "0"
                 if place.isdecimal() and int(place) < len(entries):
                     yield _text(entries[int(place)])
@@ -385,12 +453,12 @@ def _form_value(one: Element) -> Iterator[Element]:
 
 def _linear(one: Element) -> str:
     """Return an equation in one line: ``(a+b)/(2)``, ``x^(2)``, ``sqrt(x)``."""
-    name = _local(one)
+    name = local(one)
     if name == "t":
         return one.text or ""
     if name == "chr":  # such as the sign of a sum
         return _get(one, "val")
-    inner = [_linear(child) for child in one if not _local(child).endswith("Pr") or name == "nary"]
+    inner = [_linear(child) for child in one if not local(child).endswith("Pr") or name == "nary"]
     if name in _EQUATION and inner:
         first = f"({inner[0]})" if name == "f" else inner[0]
         rest = zip(_EQUATION[name], inner[1:], strict=False)
@@ -404,7 +472,7 @@ def _linear(one: Element) -> str:
 def _ruby(one: Element) -> str:
     """Return a word with how it is read in parentheses."""
     base, reading = (
-        "".join(text for child in one if _local(child) == name for text in _texts(child))
+        "".join(text for child in one if local(child) == name for text in _texts(child))
         for name in ("rubyBase", "rt")
     )
     return f"{base}({reading})" if reading else base
@@ -412,17 +480,13 @@ def _ruby(one: Element) -> str:
 
 def _texts(one: Element, *names: str) -> Iterator[str]:
     wanted = names or ("t",)
-    return (node.text or "" for node in one.iter() if _local(node) in wanted)
+    return (node.text or "" for node in one.iter() if local(node) in wanted)
 
 
 def _any_target(one: Element, part: _Part) -> str:
     """Return what an element's relationship leads to, so that what is shown twice counts once."""
     ids: Iterable[str] = (value for key, value in one.attrib.items() if value in part.targets)
-    return next((part.targets[id_][1] for id_ in ids), f"{part.name} {id(one)}")
-
-
-def _local(one: Element) -> str:
-    return one.tag.rpartition("}")[2]
+    return next((part.targets[id_][1] for id_ in ids), f"{part.name} {next(part.nameless)}")
 
 
 def _get(one: Element, name: str) -> str:
@@ -442,7 +506,8 @@ def _run(text: str) -> Element:
     return run
 
 
-def _paragraph(text: str, *, style: str = "") -> Element:
+def make_paragraph(text: str, *, style: str = "") -> Element:
+    """Return a paragraph of one run."""
     paragraph = Element(f"{{{WORD}}}p")
     if style:
         properties = SubElement(paragraph, f"{{{WORD}}}pPr")

@@ -15,11 +15,11 @@ LEAST_MB = 256
 """Memory of any document. Parsers hold 20 to 50 MB before they read anything."""
 MOST_MB = 1536
 """Memory of a document of any size."""
-MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 2, "html": 100, "pdf": 40, "docx": 300}
+MB_PER_MB: Mapping[str, int] = {"text": 20, "records": 2, "html": 100, "pdf": 40, "docx": 50}
 """Memory for each megabyte of a file, by its parser.
 
-Ordinary ones take less: text outside of Latin 9, a page of which half is markup 75, and docx up to
-290, since its markup is packed to a sixth. Records come one after another, so that a larger file
+Ordinary ones take less: text outside of Latin 9, a page of which half is markup 75, and docx 12,
+since it is converted in pieces. Records come one after another, so that a larger file
 only has more keys that are taken.
 """
 
@@ -39,6 +39,17 @@ MOST_INDENTED = 20
 """Levels of nested lists that are shown by blanks before their items."""
 MOST_ATTRIBUTES = 1_000
 """Attributes of a tag of a page, or of an element of a docx; those that tools write have tens."""
+MOST_ELEMENTS = 500_000
+"""Elements of a table of a docx, or of a part beside its body: some 70,000 cells of text."""
+MOST_BLOCK = 100_000
+"""Elements of a row or paragraph of a docx. A converter holds about 2 KB for each."""
+MOST_CONVERTED = 300_000
+"""Elements of a docx that are converted, formats not counted. A book of 1,000 pages has 100,000."""
+MOST_OPEN = 1_000_000_000
+"""Elements that are open at each tag of a page, summed over its tags: seconds for its parser.
+
+A million tags at 50 levels have a twentieth of it.
+"""
 MOST_OPTIONS = 500
 """Options of a page from which its lists are read as such that allow several."""
 MOST_DEPTH = 20
