@@ -66,7 +66,8 @@ def main() -> None:
         _limit_time(head["seconds"])
         _lower(resource.RLIMIT_AS, base + head["memory"] * 2**20, hard=False)
         for body in _answer(head, requests, base):
-            replies.write(LENGTH.pack(len(body)) + body)
+            replies.write(LENGTH.pack(len(body)))
+            replies.write(body)
             replies.flush()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read.records import files, lines, objects, read_records
+from pgs_neo4j.ingest.read.records import files, lines, objects, read_records, record
 from pgs_neo4j.ingest.read.text import read_text
 from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns, RefusedDocument
@@ -134,6 +134,26 @@ def test_a_long_line_is_parsed_in_pieces_of_its_own_text() -> None:
     line = objects._Line("né" * 10)
     assert [line.read(6), line.read(0), line.read(20), line.read()] == ["nénéné", "", "né" * 7, ""]
     assert objects._Line("né").read() == "né"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+def test_blanks_of_a_value_are_joined_alike_in_pieces_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    value = "  The \n\t Seine   is long.    It   ends in the sea \u2003 .  "
+    monkeypatch.setattr(record, "LINE_PIECE", size)
+    (made,) = read(json.dumps([{"river": value}]), ".json")
+    assert made.text.text.strip() == "river: The Seine is long. It ends in the sea ."
+
+
+def test_a_long_text_is_not_split_into_words_for_the_name_of_its_record() -> None:
+    data = json.dumps([{"text": "word " * 1_000_000}])
+    tracemalloc.start()
+    (made,) = read(data, ".json", most=10**8)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert made.name.startswith("word word")
+    assert peak < 12 * len(data)
 
 
 def test_a_byte_that_is_wrong_far_into_the_file_is_told_by_its_line() -> None:

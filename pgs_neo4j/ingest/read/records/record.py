@@ -28,6 +28,10 @@ LONGEST_TITLE = 200
 """Characters of a title by which a document is called; the name of each chunk repeats it."""
 LONGEST_BEGINNING = 80
 """Characters of its first values, by which a record with neither title nor key is called."""
+LONGEST_SEEN = 10_000
+"""Characters of a value that are looked at for such a name, with all blanks in it."""
+LINE_PIECE = 2**20
+"""Characters of a value that are split into words at a time."""
 
 _NONE_CHOSEN = ChosenColumns()
 
@@ -64,14 +68,14 @@ def make_document(
     key = columns.key or _first(fields, KEYS)
     guess = None if key else _if_given(fields, chosen.key)
     text = _composed(fields, columns, title, key)
-    name = _line(" ".join(fields.get(key or guess or "", ())))
+    name = _first_line(fields.get(key or guess or "", ()))
     if len(name) > LONGEST_KEY:
         if key:
             raise InputFileError(
                 f"its key has more than {LONGEST_KEY} characters; name another column"
             )
         name = ""
-    called = _line(" ".join(fields.get(title, ()))) if title else ""
+    called = _first_line(fields.get(title, ())) if title else ""
     if not (called or name):
         called = _beginning(fields)
     return RecordText(
@@ -114,7 +118,7 @@ def _beginning(fields: Fields) -> str:
         said += [v if any(map(str.isalpha, v)) else f"{_line(name)} {v}" for v in values[:1]]
         if sum(map(len, said)) >= LONGEST_BEGINNING:
             break
-    said = [_line(one) for one in said]
+    said = [_first_line((one,)) for one in said]
     return ", ".join(said)[:LONGEST_BEGINNING].rstrip(", ")
 
 
@@ -200,7 +204,26 @@ def _is_name(value: str) -> bool:
     return len(value) <= LONGEST_NAME and any(map(str.isalnum, normalize_name(value)))
 
 
+def _first_line(values: Sequence[str]) -> str:
+    """Return the beginning of some values in one line, enough for any name of a record."""
+    return _line(" ".join(value[:LONGEST_SEEN] for value in values[:LONGEST_SEEN])[:LONGEST_SEEN])
+
+
 def _line(value: str) -> str:
     """Return a value in one line. Of ASCII, only blanks have several forms."""
     plain = value if value.isascii() and "\0" not in value else normalize(value)
-    return " ".join(plain.split())
+    return "".join(_words_of(plain)).strip()
+
+
+def _words_of(plain: str) -> Iterator[str]:
+    """Yield a text with one blank between words, a piece at a time.
+
+    Split as a whole, a long text would be in memory ten times, a bit for each word.
+    """
+    apart = False
+    for start in range(0, len(plain), LINE_PIECE):
+        piece = plain[start : start + LINE_PIECE]
+        apart = apart or piece[0].isspace()
+        if words := " ".join(piece.split()):
+            yield f" {words}" if apart else words
+            apart = piece[-1].isspace()
