@@ -223,7 +223,8 @@ class _PageWriter:
         if tag == "table":
             self.tables -= 1
         if self.tables > 1 or (self.tables and tag == "table"):
-            self.parts.append(" ")
+            if tag in BLOCKS or tag in ("td", "th"):  # and not between the letters of a word
+                self.parts.append(" ")
         elif tag in ("td", "th"):
             self.cells.append(" ".join("".join(self.parts).split()))
             self.parts.clear()

@@ -1,6 +1,7 @@
 """Makes a page one that its parser reads in time in proportion to its size, or refuses it.
 
-The parser compares each attribute of a tag with those before it. When an option comes into a list
+The parser compares each attribute of a tag with those before it. At each tag it looks through the
+elements that are open. When an option comes into a list
 that chooses one of them, it looks at all that the list has, to keep only one chosen. A list that
 allows several needs no such look. Which options the page says are chosen stays the same, and that
 is what is read.
@@ -9,12 +10,25 @@ is what is read.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass, field
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read.limits import MOST_ATTRIBUTES, MOST_OPTIONS
+from pgs_neo4j.ingest.read.limits import MOST_ATTRIBUTES, MOST_OPEN, MOST_OPTIONS
 
 RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
 """Elements whose content is text, whatever looks like a tag in it."""
+SHALLOW = frozenset(
+    (
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
+        *("source", "track", "wbr", "a", "p", "li", "dt", "dd", "option", "optgroup", "tr", "td"),
+        *("th", "thead", "tbody", "tfoot", "colgroup", "rb", "rt", "rp", "rtc"),
+        *("select", "button", "form", "nobr"),
+    )
+)
+"""Elements that have no end, or that end where another one of the kind begins."""
+FOREIGN = ("svg", "math")
+"""Elements in which a tag may end itself."""
 _ANY_NUMBER = " multiple"
 
 _BLANK = r"[ \t\n\f\r]"
@@ -26,7 +40,8 @@ _ATTRIBUTE = (
 _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)"
     rf"|<(?P<name>[a-z][^ \t\n\f\r/>]*+)(?:{_ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+"
-    rf"(?P<more>{_ATTRIBUTE})?",
+    rf"(?P<more>{_ATTRIBUTE})?(?P<ended>{_BLANK}*+/>)?"
+    r"|</(?P<end>[a-z][^ \t\n\f\r/>]*+)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -34,18 +49,24 @@ _TAG = re.compile(
 def bound_markup(html: str) -> str:
     """Return a page of the same text that takes linear time to parse.
 
-    Raises InputFileError if a tag has more than MOST_ATTRIBUTES attributes.
+    Raises InputFileError if a tag has more than MOST_ATTRIBUTES attributes, or if tags are nested
+    too deeply for their number.
     """
     lists: list[int] = []
+    nesting = _Nesting()
     options = place = 0
     while tag := _TAG.search(html, place):
         place = tag.end()
+        if end := tag["end"]:
+            nesting.leave(end.lower())
+            continue
         name = (tag["name"] or "").lower()
         if tag["more"]:
             raise InputFileError(
                 f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes, as no page does; "
                 "save it again without this tag"
             )
+        nesting.enter(name, ended=tag["ended"] is not None)
         if name == "select":
             lists.append(tag.end("name"))
         elif name == "option":
@@ -53,6 +74,34 @@ def bound_markup(html: str) -> str:
         elif name in RAW:
             place = _end_of_raw(html, name, place)
     return _allow_several(html, lists) if options > MOST_OPTIONS else html
+
+
+@dataclass(slots=True)
+class _Nesting:
+    """How many elements are open, by name, and how many there were at all tags together."""
+
+    names: Counter[str] = field(default_factory=Counter)
+    depth: int = 0
+    passed: int = 0
+
+    def enter(self, name: str, *, ended: bool) -> None:
+        """Take in a tag that begins an element. Raises InputFileError."""
+        self.passed += self.depth
+        if self.passed > MOST_OPEN:
+            raise InputFileError(
+                "its tags are nested too deeply, as those of no page are; save it again"
+            )
+        foreign = ended and any(self.names[one] for one in FOREIGN)
+        if name and name not in SHALLOW and name not in RAW and not foreign:
+            self.names[name] += 1
+            self.depth += 1
+
+    def leave(self, name: str) -> None:
+        """Take in a tag that ends an element."""
+        self.passed += self.depth
+        if self.names[name]:
+            self.names[name] -= 1
+            self.depth -= 1
 
 
 def _end_of_raw(html: str, name: str, start: int) -> int:

@@ -74,3 +74,34 @@ def test_an_element_of_a_docx_with_more_attributes_than_any_has_is_refused() -> 
 
 def test_a_part_that_nothing_reads_may_be_broken_behind_its_beginning() -> None:
     assert read_docx(make_docx(paragraph("a"), {"custom/one.xml": "<a><b></a>"}))[0].text == "a"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 60_000 + "a",
+        "<div>" * 1_000 + "<p>a</p>" * 600_000,
+        "<table><tr><td>" * 60_000 + "a",
+        "<ul><li>a" * 60_000,
+        "<b><i>" * 30_000 + "a",
+    ],
+)
+def test_tags_that_are_nested_too_deeply_for_their_number_are_refused(html: str) -> None:
+    with pytest.raises(InputFileError, match="its tags are nested too deeply"):
+        bound_markup(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>a" * 60_000,
+        "<ul>" + "<li>a" * 60_000,
+        "<div>a</div>" * 60_000,
+        "<table>" + "<tr><td>a" * 60_000,
+        "<svg>" + "<path d='M0'/>" * 60_000 + "</svg>",
+        "a<br>" * 60_000,
+        "<div>" * 3_000 + "a",
+    ],
+)
+def test_many_tags_beside_each_other_are_no_depth(html: str) -> None:
+    assert bound_markup(html) == html

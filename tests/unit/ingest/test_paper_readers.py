@@ -192,6 +192,11 @@ def test_a_page_without_text_is_refused(html: str) -> None:
         read_html(html.encode())
 
 
+def test_formats_within_words_of_a_nested_table_divide_none() -> None:
+    inner = "<table><tr><td><b>Sei</b>ne<td>777 km</table>"
+    assert plain_text(f"<table><tr><td>{inner}<td>France</table>") == "| Seine 777 km | France |"
+
+
 def test_unbalanced_and_deeply_nested_elements_are_read() -> None:
     assert plain_text("<b><i>a</b>b</i><li>c</ol></table>d<tr><td>e") == "ab\n\n- cde"
     assert plain_text("<div>" * 3000 + "deep") == "deep"
