@@ -44,6 +44,9 @@ class IngestKnobs(Sourced):
             gt=0,
             le=1000,
             allow_inf_nan=False,
-            description="maximum size of a document, and of a record of a file, in MB",
+            description=(
+                "maximum size of a document, and of a record of a file, in MB; a record also has "
+                "at most 40 million characters"
+            ),
         ),
     ] = 100.0
