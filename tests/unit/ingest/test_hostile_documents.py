@@ -27,7 +27,7 @@ READ = frozenset(
         *("deep-beside.json", "lists.json", "halves.jsonl", "blank.csv", "marks.csv", "sheet.csv"),
         *("marks.txt", "line.txt", "words.txt", "headings.md", "quotes.md", "brackets.md"),
         *("fences.md", "utf-16.txt", "remarks.pdf", "choices.html", "menus.html", "labels.html"),
-        *("record.jsonl", "wide.json"),
+        *("record.jsonl", "wide.json", "string.json", "escapes.json", "cells.docx"),
     )
 )
 """Documents of which something is read, however odd they are."""
@@ -36,6 +36,12 @@ REASONS = {
     "attributes.html": "one of its tags has more than 1,000 attributes",
     "many-attributes.html": "one of its tags has more than 1,000 attributes",
     "attributes.docx": "one of its elements has more than 1,000 attributes",
+    "deep.html": "its tags are nested too deeply",
+    "tables.html": "its tags are nested too deeply",
+    "ended.html": "its tags are nested too deeply",
+    "row.docx": "one of its paragraphs or rows has more than 100,000 elements",
+    "short.docx": "its text has more than 300,000 elements",
+    "empty.docx": "it has no text",
     "record.jsonl": "it is longer than 40 million characters; split it",
 }
 """What is said of documents that are refused before a parser builds them, or of a part of them."""
