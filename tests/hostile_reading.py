@@ -289,7 +289,7 @@ OFFICE: Mapping[str, Make] = {
     "empty.docx": lambda: _stored(_docx("<w:p></w:p>" * 300_000)),
     "short.docx": lambda: _stored(_docx(paragraph("a") * 300_000)),
     "items.docx": lambda: _stored(_docx(paragraph("a", "ListBullet") * 100_000)),
-    "cells.docx": lambda: _stored(_docx(_cells(8000, 8))),
+    "cells.docx": lambda: _stored(_docx(_cells(6000, 8))),
     "row.docx": lambda: _stored(_docx(_cells(1, 60_000))),
     "breaks.docx": lambda: _stored(_docx(f"<w:p><w:r>{'<w:br/>' * 400_000}</w:r></w:p>")),
     "runs.docx": lambda: _docx(f"<w:p>{'<w:r><w:t>a</w:t></w:r>' * 300_000}</w:p>"),

@@ -43,7 +43,7 @@ MOST_ELEMENTS = 500_000
 """Elements of a table of a docx, or of a part beside its body: some 70,000 cells of text."""
 MOST_BLOCK = 100_000
 """Elements of a row or paragraph of a docx. A converter holds about 2 KB for each."""
-MOST_CONVERTED = 300_000
+MOST_CONVERTED = 250_000
 """Elements of a docx that are converted, formats not counted. A book of 1,000 pages has 100,000."""
 MOST_OPEN = 1_000_000_000
 """Elements that are open at each tag of a page, summed over its tags: seconds for its parser.

@@ -40,7 +40,7 @@ REASONS = {
     "tables.html": "its tags are nested too deeply",
     "ended.html": "its tags are nested too deeply",
     "row.docx": "one of its paragraphs or rows has more than 100,000 elements",
-    "short.docx": "its text has more than 300,000 elements",
+    "short.docx": "its text has more than 250,000 elements",
     "empty.docx": "it has no text",
     "record.jsonl": "it is longer than 40 million characters; split it",
 }
