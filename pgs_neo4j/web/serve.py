@@ -18,7 +18,7 @@ from pgs_neo4j.config import TokenEntry, trusted_tokens
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.access.connections import BoundedProtocol, Gate
+from pgs_neo4j.web.access.connections import SHARE, BoundedProtocol, Gate
 from pgs_neo4j.web.access.guard import Guard, served_hosts
 from pgs_neo4j.web.access.new_links import offer_links
 from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
@@ -132,6 +132,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
         serving.uploads.most_bytes,
         frozenset(name.lower() for name in options.allow_hosts),
+        max(_most_connections() // SHARE, 1),
     )
 
     def new_link() -> str:

@@ -9,8 +9,9 @@ are sent as octet-stream, which no form can send either.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
@@ -27,6 +28,8 @@ MOST_CHAT = 1024 * 1024
 JSON, FILE = "application/json", "application/octet-stream"
 UPLOADS = re.compile(r"/api/graphs/[^/]+/uploads")
 """Paths that take files."""
+MOST_REQUESTS = 500
+"""Requests of one caller that may be in progress at once."""
 SAFE = frozenset({"GET", "HEAD"})
 OPEN = frozenset({"/api/login", "/api/health"})
 """Paths of the API that need no token."""
@@ -69,7 +72,8 @@ class Guard:
 
     ``cookie`` is the name of the cookie. Origins other than the server's own get CORS headers.
     ``most_file`` are the bytes that a file may have. ``proxied`` are the hosts under which a proxy
-    may serve pages although it asks under another name.
+    may serve pages although it asks under another name. One caller may have ``most_requests`` in
+    progress, streams included, from whatever addresses they come.
     """
 
     app: ASGIApp
@@ -79,6 +83,8 @@ class Guard:
     origins: frozenset[str] = frozenset()
     most_file: int = MOST_BODY
     proxied: frozenset[str] = frozenset()
+    most_requests: int = MOST_REQUESTS
+    _in_progress: Counter[tuple[bool, str]] = field(default_factory=Counter, repr=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, refuse, or pass a request on."""
@@ -101,7 +107,21 @@ class Guard:
             status, failure = refusal
             await failure_response(scope["path"], status, failure)(scope, receive, sending)
             return
-        await _Sized(self.app, self._most_body(scope["path"])).serve(scope, receive, sending)
+        caller: Caller | None = scope["state"]["caller"]
+        key = (caller.tenant, caller.name) if caller is not None else None
+        if key is None:  # asks only for what needs no token, which takes no time
+            await self._pass_on(scope, receive, sending)
+            return
+        self._in_progress[key] += 1
+        try:
+            await self._pass_on(scope, receive, sending)
+        finally:
+            self._in_progress[key] -= 1
+            if not self._in_progress[key]:
+                del self._in_progress[key]
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await _Sized(self.app, self._most_body(scope["path"])).serve(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         """Return why a request is refused, with or without a token; None if it is not."""
@@ -179,7 +199,22 @@ class Guard:
                 "forbidden",
                 "use one with another role",
             )
-        return None
+        return self._refuse_more(caller)
+
+    def _refuse_more(self, caller: Caller) -> tuple[int, Failure] | None:
+        """Return why a caller may ask for no more now; None if it may.
+
+        A proxy has any number of connections, and a person may have many addresses. So without a
+        bound of the caller's own, one of them could take all connections by streams that last.
+        """
+        if self._in_progress[caller.tenant, caller.name] < self.most_requests:
+            return None
+        return 503, _failure(
+            f"{caller.name} has {self.most_requests:,} requests in progress, which is the most for "
+            "one caller",
+            "busy",
+            "end some of its streams, or try again later",
+        )
 
     def _caller(self, headers: Headers) -> Caller | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
