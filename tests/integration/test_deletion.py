@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from unittest.mock import AsyncMock
 
@@ -10,7 +11,7 @@ from mcp.client import Client
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import DatabaseError, UsageError
+from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
 from pgs_neo4j.ingest.deletion import delete as deletion
 from pgs_neo4j.ingest.deletion.forget import FORGOTTEN
 from pgs_neo4j.ingest.deletion.scan import ANSWERS
@@ -23,11 +24,16 @@ from tests.database import alter, fetch
 from tests.engines import answering
 from tests.graphs import count
 from tests.serving import events, served
+from tests.waiting import until
 
 SECRET = "Marie Curie hid seven grams of radium under the laboratory stairs."
 SHARED = "Marie Curie and Pierre Curie were married in the summer of that year."
 SEINE = "The Seine flows through Paris and carries many small wooden boats."
+LATER = "Marie Curie buried nine golden clocks behind the chemistry cellar door."
 QUESTION = "What was hidden?"
+KEPT = "MATCH (x:PgsExtraction) RETURN x.key AS key"
+MOST_READ = 3
+"""Prompts that are answered before the others wait."""
 EVERY_TEXT = """
 MATCH (n) UNWIND keys(n) AS key WITH n, key, toStringOrNull(n[key]) AS text
 WHERE text CONTAINS $text RETURN labels(n) AS labels, key
@@ -123,6 +129,43 @@ async def test_nothing_holds_the_text_of_a_deleted_document(
     assert await holding(db, SHARED)  # another document says it as well
     last = await pgs.ingest.delete("docs", ["married.md", "river.md"])
     assert (last.documents, last.entities, last.relations, last.proven) == (2, 2, 1, True)
+
+
+async def test_what_a_broken_off_ingestion_read_of_a_document_goes_with_it(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    """The graph never had this text, so no search of what was deleted could find it."""
+    await pgs.ingest(folder, "docs")
+    padding = "Boats are small. " * 250
+    for name in ("hidden.md", "river.md"):
+        text = "\n\n".join(f"{LATER} It is part {n} of {name}. {padding}" for n in range(4))
+        (folder / name).write_text(text)
+    read, held = 0, asyncio.Event()
+
+    async def waiting(prompt: Prompt) -> Reply:
+        nonlocal read
+        read += 1
+        if read > MOST_READ:
+            await held.wait()
+        return quoting(prompt)
+
+    answering(pgs, waiting)
+    ingesting = asyncio.create_task(pgs.ingest(folder, "docs"))
+
+    async def is_kept() -> bool:
+        return read > MOST_READ and len(await fetch(db, KEPT)) >= MOST_READ - 1
+
+    await until(is_kept, 60)
+    with pytest.raises(BusyError):
+        await pgs.ingest.delete("docs", ["hidden.md"])
+    ingesting.cancel()
+    await asyncio.wait([ingesting])
+    kept = await fetch(db, KEPT)
+    assert await holding(db, LATER)
+    done = await pgs.ingest.delete("docs", ["hidden.md", "river.md"])
+    assert await holding(db, LATER) == set()
+    assert not await fetch(db, KEPT)
+    assert done.replies >= len(kept)
 
 
 @pytest.mark.thorough

@@ -1,5 +1,6 @@
-// Keep what was extracted from chunks until their documents are published. Nothing happens for a
-// writer who lost the right to write: a deletion may have looked for the text since.
+// Keep what was extracted from chunks until their documents are published, with the ids of these.
+// Nothing happens for a writer who lost the right to write: a deletion may have looked for the text
+// since.
 // params: graph: str, holder: str, rows: list[dict]
 // returns: held: bool
 // mode: write
@@ -11,6 +12,7 @@ WITH w WHERE w.holder = $holder
 CALL () {
   UNWIND $rows AS row
   MERGE (x:PgsExtraction {uid: $graph + '/' + row.key})
-  SET x.graph = $graph, x.key = row.key, x.data = row.data
+  SET x.graph = $graph, x.key = row.key, x.data = row.data,
+      x.documents = row.documents
 }
 RETURN true AS held

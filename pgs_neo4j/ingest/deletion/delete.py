@@ -39,7 +39,7 @@ from pgs_neo4j.ingest.deletion.scan import (
     scan_database,
     scan_remade,
 )
-from pgs_neo4j.ingest.extract.kept import forget_extractions
+from pgs_neo4j.ingest.extract.kept import forget_documents, forget_extractions
 from pgs_neo4j.ingest.publish import NewDocument, Publication, publish
 from pgs_neo4j.ingest.stored import StoredDocument, read_chunk_ids, read_chunks, read_some_chunks
 from pgs_neo4j.ingest.writer import Writer
@@ -128,6 +128,7 @@ async def _delete_group(
 
     A large one goes part by part, in one transaction if the database has memory for that.
     """
+    left = await forget_documents(db, writer.graph, ids)
     write = partial(_write, writer, ids)
     if len(ids) > 1 or len(keys) <= PART_CHUNKS:
         entities, relations = await write(db, apart=True)
@@ -144,7 +145,7 @@ async def _delete_group(
         chunks=done.chunks + len(keys),
         entities=done.entities + entities,
         relations=done.relations + relations,
-        replies=done.replies + kept,
+        replies=done.replies + left + kept,
     )
 
 

@@ -82,9 +82,12 @@ async def extract_group(
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
-    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
+    documents = _documents_of(settled)
+    tools.keeper.documents = tuple(sorted({one.id for one in settled}))
+    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling), documents)
     groups = prompt_groups(settled, found, tools.extractor)
     outcomes = chain(*await together(*map(buying.extract, groups)))
+    tools.keeper.documents = ()
     errors: dict[str, ModelError | StoppedError] = {}
     fresh: dict[str, GroundedExtraction] = {}
     for key, outcome in outcomes:
@@ -126,10 +129,12 @@ class _Buying:
     """The extraction of some chunks. ``ended`` is the failure that any other one would meet.
 
     A prompt has its ``room`` until its reply is kept: a crash loses no more than may be in flight.
+    ``documents`` are the ids of those that have a chunk, by its key.
     """
 
     tools: IngestTools
     room: asyncio.Semaphore
+    documents: Mapping[str, Sequence[str]]
     ended: ModelError | None = None
 
     async def extract(self, wanted: Sequence[WantedChunk]) -> list[tuple[str, Outcome]]:
@@ -161,8 +166,17 @@ class _Buying:
         found = [add_given(ground(one, chunk), chunk) for one, chunk in pairs]
         if not tools.extractor.free:
             keys = (one.extraction_key for one in wanted)
-            await tools.keeper.keep(dict(zip(keys, found, strict=True)))
+            await tools.keeper.keep(dict(zip(keys, found, strict=True)), self.documents)
         return [*found]
+
+
+def _documents_of(group: Iterable[WantedDocument]) -> dict[str, list[str]]:
+    """Return the ids of the documents that have a chunk, by the key of its extraction."""
+    documents: dict[str, list[str]] = {}
+    for one in group:
+        for key in {chunk.extraction_key for chunk in one.chunks}:
+            documents.setdefault(key, []).append(one.id)
+    return documents
 
 
 def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.connection import Database, Row
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.ingest.writer import lost_right
 from pgs_neo4j.model.documents import GroundedExtraction
@@ -21,29 +21,43 @@ class Keeper:
     """Keeps extractions of a graph, and the replies to chunks that need several.
 
     Those that arrive during one transaction share the next, since each takes a lock and a write to
-    the disk. ``holder`` has the right to write the documents, once it was taken.
+    the disk. ``holder`` has the right to write the documents, once it was taken. ``documents`` are
+    the ids of those that are extracted now: what is kept goes when one of them is deleted, since
+    nothing else tells whose text it is until the graph has it.
     """
 
     db: Database
     graph: str
     holder: str = ""
-    _waiting: dict[str, str] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+    _waiting: dict[str, Row] = field(default_factory=dict)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _replies: frozenset[str] | None = None
 
-    async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
+    async def keep(
+        self,
+        extractions: Mapping[str, GroundedExtraction],
+        documents: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         """Return when the database has extractions under their keys.
 
-        Raises DatabaseError, and LeaseLostError if another writer took over.
+        ``documents`` are the ids of those that each is of, where it is known. Raises DatabaseError,
+        and LeaseLostError if another writer took over.
         """
         await self._keep(
-            {key: EXTRACTION.dump_json(one).decode() for key, one in extractions.items()}
+            {
+                key: {
+                    "data": EXTRACTION.dump_json(one).decode(),
+                    "documents": [*(documents or {}).get(key, self.documents)],
+                }
+                for key, one in extractions.items()
+            }
         )
 
     async def keep_text(self, key: str, text: str) -> None:
         """Return when the database has a reply under its key. Raises what ``keep`` raises."""
-        await self._keep({REPLY + key: text})
+        await self._keep({REPLY + key: {"data": text, "documents": [*self.documents]}})
 
     async def find(self, key: str) -> str | None:
         """Return a reply that an ingestion which did not end kept. Raises DatabaseError.
@@ -66,7 +80,7 @@ class Keeper:
         query = queries.get("ingest/documents/delete_replies")
         await self.db.write(query, graph=self.graph, prefix=REPLY)
 
-    async def _keep(self, texts: Mapping[str, str]) -> None:
+    async def _keep(self, texts: Mapping[str, Row]) -> None:
         self._waiting |= texts
         async with self._writing:
             if not texts.keys() & self._waiting.keys():
@@ -78,8 +92,8 @@ class Keeper:
                 self._waiting = taken | self._waiting
                 raise
 
-    async def _write(self, data: dict[str, str]) -> None:
-        rows = [{"key": key, "data": text} for key, text in data.items()]
+    async def _write(self, data: dict[str, Row]) -> None:
+        rows = [{"key": key, **row} for key, row in data.items()]
         query = queries.get("ingest/documents/keep_extractions")
         if not await self.db.write(query, graph=self.graph, holder=self.holder, rows=rows):
             raise lost_right(self.graph)
@@ -92,6 +106,16 @@ async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, 
         return {}
     rows = await db.read(queries.get("ingest/documents/read_extractions"), graph=graph, keys=wanted)
     return {row["key"]: EXTRACTION.validate_json(row["data"]) for row in rows}
+
+
+async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -> int:
+    """Delete what is kept of some documents and not in the graph, and return how much.
+
+    An ingestion that broke off has left it, of files that had changed since. Raises DatabaseError.
+    """
+    query = queries.get("ingest/deletion/delete_kept")
+    rows = await db.write(query, graph=graph, documents=[*documents])
+    return sum(row["deleted"] for row in rows)
 
 
 async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> int:

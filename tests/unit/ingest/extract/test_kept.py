@@ -50,12 +50,26 @@ async def test_an_extraction_that_cannot_be_kept_is_told_to_all_that_wait() -> N
 async def test_replies_are_found_by_the_next_process() -> None:
     db: Any = FakeDatabase(keep_extractions=HELD)
     await Keeper(db, "docs").keep_text("k1", "entity")
-    db.answers["read_extractions"] = db.params("keep_extractions")[0]["rows"]
+    (row,) = db.params("keep_extractions")[0]["rows"]
+    db.answers["read_extractions"] = [{"key": row["key"], "data": row["data"]}]
     db.answers["read_reply_keys"] = [{"key": "reply:k1"}]
     later = Keeper(db, "docs")
     assert [await later.find(key) for key in ("k1", "k2", "k1")] == ["entity", None, "entity"]
     assert len(db.params("read_reply_keys")) == 1
     assert len(db.params("read_extractions")) == 2
+
+
+async def test_what_is_kept_names_the_documents_that_it_is_of() -> None:
+    db: Any = FakeDatabase(keep_extractions=HELD)
+    keeper = Keeper(db, "docs", documents=("a.md", "b.md"))
+    await keeper.keep({"k1": SAID, "k2": SAID}, {"k1": ["a.md"]})
+    await keeper.keep_text("k3", "entity")
+    rows = [row for sent in db.params("keep_extractions") for row in sent["rows"]]
+    assert {row["key"]: row["documents"] for row in rows} == {
+        "k1": ["a.md"],
+        "k2": ["a.md", "b.md"],
+        "reply:k3": ["a.md", "b.md"],
+    }
 
 
 async def test_who_lost_the_right_to_write_keeps_nothing() -> None:

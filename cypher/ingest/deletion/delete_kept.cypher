@@ -1,0 +1,10 @@
+// Delete what an ingestion that broke off has kept of some documents, whose text the graph may never
+// have had.
+// params: graph: str, documents: list[str]
+// returns: deleted: int
+// mode: write
+// language: 5, 25
+MATCH (x:PgsExtraction)
+WHERE x.uid STARTS WITH $graph + '/' AND any(document IN x.documents WHERE document IN $documents)
+DELETE x
+RETURN count(*) AS deleted
