@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
@@ -71,6 +79,14 @@ class TokenEntry(BaseModel):
         ),
     ] = None
 
+    @field_validator("graphs", "runs", "cost_per_day", mode="before")
+    @classmethod
+    def refuse_null(cls, value: object) -> object:
+        """Refuse a null: a program whose value is missing would allow everything by it."""
+        if value is None:
+            raise PydanticCustomError("null", "null allows nothing and forbids nothing")
+        return value
+
 
 def entries(values: object) -> tuple[TokenEntry, ...]:
     """Return the entries in their order. Raises ConfigError naming the entry."""
@@ -119,6 +135,8 @@ def _sentence(detail: Any) -> str:
         return f"role {what}; write one of {', '.join(ROLES)}"
     if detail["type"] == "missing":
         return f"{where} is missing; 'pgs token' prints an entry with all keys"
+    if detail["type"] == "null":
+        return f"{where} is null; leave it out to limit nothing, or write the limit"
     if detail["loc"] == ("graphs",):
         return 'graphs is not a list of names; write graphs = ["papers"], or leave it out for all'
     return describe_invalid(where, detail, TokenEntry.model_fields, FORMS)

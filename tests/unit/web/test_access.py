@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.config import TokenEntry
+from pgs_neo4j.config import TokenEntry, load
 from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.errors import ConfigError, UnknownGraphError, UnknownRunError, UsageError
 from pgs_neo4j.web.access import tokens as module
@@ -115,6 +116,17 @@ def test_a_table_becomes_a_caller() -> None:
     (entry,) = entries([TABLE | {"graphs": ["a"], "runs": 2}])
     assert caller_of(entry) == Caller("ann", "asker", True, frozenset({"a"}), 2, None)
     assert HASH not in repr(entry)
+
+
+@pytest.mark.parametrize("key", ["graphs", "runs", "cost_per_day"])
+def test_a_null_is_refused_since_it_would_lift_a_limit(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError, match=f"token entry 1: {key} is null; leave it out"):
+        entries([TABLE | {key: None}])
+    monkeypatch.setenv("PGS_TOKEN", json.dumps([TABLE | {key: None}]))
+    with pytest.raises(ConfigError, match=f"token entry 1: {key} is null"):
+        load()
 
 
 def test_only_a_table_without_graphs_shows_all_of_them() -> None:
