@@ -30,6 +30,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.export.treemap import squarify
 from pgs_neo4j.graph.layout import lay_out
 from pgs_neo4j.web.page import page_files
+from tests.fakes.tokens import unchanged
 from tests.serving import served
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ async def moved(page: Page, base: str, drawing: str) -> dict[str, float]:
 async def measure(seed: int) -> dict[str, Any]:
     """All figures."""
     files = page_files()
-    engine = cast(PGS, SimpleNamespace(settings=Settings(), config=PGSConfig()))
+    runs = SimpleNamespace(deletion_token=unchanged)
+    engine = cast(PGS, SimpleNamespace(settings=Settings(), config=PGSConfig(), runs=runs))
     answers = {
         "/api/me": ME, "/api/graphs": [GRAPH], "/api/graphs/made%20up/map": made_up_map(seed),
     }  # fmt: skip

@@ -11,6 +11,7 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.events import OnEvent
+from tests.fakes.tokens import unchanged
 
 AWAY = DatabaseUnavailableError("the database is away; start it, and resume the run")
 
@@ -39,7 +40,9 @@ class WorkingEngine(SimpleNamespace):
         super().__init__(
             settings=Settings(), config=PGSConfig(), execute=execute,
             graphs=SimpleNamespace(get=graph), sessions=SimpleNamespace(runs=runs),
-            runs=SimpleNamespace(new_id=lambda: f"r{next(numbers):012x}", get=recorded),
+            runs=SimpleNamespace(
+                new_id=lambda: f"r{next(numbers):012x}", get=recorded, deletion_token=unchanged
+            ),
         )  # fmt: skip
 
     def as_pgs(self) -> PGS:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database, Row
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.ingest.stored import EXTRACTION
 from pgs_neo4j.ingest.writer import lost_right
 from pgs_neo4j.model.documents import GroundedExtraction

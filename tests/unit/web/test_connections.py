@@ -24,11 +24,13 @@ from pgs_neo4j.web.access.connections import (
     BoundedProtocol,
     Gate,
 )
+from tests.fakes.tokens import unchanged
 from tests.serving import Served, served
 from tests.timeless import Clock
 from tests.waiting import until
 
-ENGINE = cast(PGS, SimpleNamespace(settings=Settings(), config=PGSConfig()))
+RUNS = SimpleNamespace(deletion_token=unchanged)
+ENGINE = cast(PGS, SimpleNamespace(settings=Settings(), config=PGSConfig(), runs=RUNS))
 HOST = "Host: 127.0.0.1"
 LOGIN = f"POST /api/login HTTP/1.1\r\n{HOST}\r\nContent-Type: application/json\r\n"
 REFUSED = f"POST /api/runs HTTP/1.1\r\n{HOST}\r\nContent-Type: application/json\r\n"

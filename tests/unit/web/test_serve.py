@@ -22,10 +22,14 @@ from pgs_neo4j.web.access.new_links import ask_link
 from pgs_neo4j.web.jobs import board as jobs
 from pgs_neo4j.web.runs import board
 from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
+from tests.fakes.tokens import unchanged
 from tests.fakes.working_engine import WorkingEngine
 from tests.serving import Served, entry, events, free_port, served
 
-ENGINE = cast(PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig()))
+RUNS = SimpleNamespace(deletion_token=unchanged)
+ENGINE = cast(
+    PGS, SimpleNamespace(settings=Settings(confirm_cost=2.0), config=PGSConfig(), runs=RUNS)
+)
 
 
 async def test_it_serves_the_page_and_monitors_may_ask_for_the_head_of_what_is_open() -> None:
@@ -62,7 +66,7 @@ async def test_the_link_of_a_server_leads_in_and_its_cookie_into_no_other() -> N
 
 async def test_a_running_server_hands_out_another_link_and_metrics_stay_apart() -> None:
     settings = Settings(token=[entry("scraper", role="metrics")])
-    engine = cast(PGS, SimpleNamespace(settings=settings, config=PGSConfig()))
+    engine = cast(PGS, SimpleNamespace(settings=settings, config=PGSConfig(), runs=RUNS))
     async with served(engine) as server, server.owner() as first:
         port = int(server.base.rpartition(":")[2])
         link = await ask_link(port)
