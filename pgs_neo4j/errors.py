@@ -247,8 +247,12 @@ class RunLostError(DatabaseError):
 class TextDeletedError(DatabaseError):
     """Documents were deleted, or everything was purged, after their text was read.
 
-    Nothing was written that holds it.
+    Nothing was written that holds it. ``purged``: the runs that had read it are gone as well.
     """
+
+    def __init__(self, message: str, *, purged: bool = False) -> None:
+        super().__init__(message)
+        self.purged = purged
 
 
 class GDSError(DatabaseError):

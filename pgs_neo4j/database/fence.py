@@ -103,7 +103,8 @@ class Fence:
         if at is None:
             raise TextDeletedError(
                 "what pgs had stored was removed while this was under way, by a purge or by a "
-                "deletion that has ended, so nothing more is stored; try again"
+                "deletion that has ended, so nothing more is stored; try again",
+                purged=True,
             )
         self._learn([row for row in rows if row["raised"] in passed])
         self.tokens.update(passed)

@@ -14,7 +14,15 @@ from pgs_neo4j.cli.pages.page import TITLES
 from pgs_neo4j.cli.pages.prose import Prose
 from pgs_neo4j.cli.pages.run_words import resume_command
 from pgs_neo4j.cli.pages.text import Wrapper, wrapped
-from pgs_neo4j.errors import DatabaseError, ModelError, OutputError, StoppedError
+from pgs_neo4j.errors import (
+    DatabaseError,
+    ModelError,
+    OutputError,
+    PGSError,
+    RunLostError,
+    StoppedError,
+    TextDeletedError,
+)
 from pgs_neo4j.events import (
     Event,
     ReplyRejected,
@@ -90,7 +98,7 @@ class Run:
 
 @contextmanager
 def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
-    """Listen to a run; even when quiet, say how to resume it."""
+    """Listen to a run; even when quiet, say how to resume it, unless it is gone."""
     run = Run(Silent())
     try:
         with progress(quiet=quiet, verbose=verbose) as run.listener:
@@ -100,11 +108,16 @@ def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
             output.note(_can_go_on(run.id))
         raise
     except (StoppedError, ModelError, DatabaseError, OutputError) as error:
-        if run.id:
+        if run.id and not _is_gone(error):
             if run.rejected:
                 error.add_note(f"what the model replied: pgs runs replies {run.id}")
             error.add_note(_can_go_on(run.id, bounded=isinstance(error, StoppedError)))
         raise
+
+
+def _is_gone(error: PGSError) -> bool:
+    """Return whether the run was purged or removed, or belongs to another process by now."""
+    return isinstance(error, RunLostError) or (isinstance(error, TextDeletedError) and error.purged)
 
 
 def _can_go_on(run: str, *, bounded: bool = False) -> str:

@@ -21,11 +21,14 @@ from pgs_neo4j.errors import (
     ModelError,
     OutputError,
     PGSError,
+    RunLostError,
+    TextDeletedError,
     UsageError,
 )
 from pgs_neo4j.events import (
     Event,
     PhaseStarted,
+    ReplyRejected,
     RunStarted,
     SearchAnswered,
     TextStreamed,
@@ -181,6 +184,7 @@ RESUME = "run r1 can be resumed: pgs resume r1"
         (BudgetError, [f"{RESUME}; its limits start over, and can be changed"]),
         (UsageError, []),
         (BusyError, []),
+        (TextDeletedError, [RESUME]),
     ],
 )
 @pytest.mark.parametrize("quiet", [True, False])
@@ -191,6 +195,15 @@ def test_a_run_that_ends_early_says_how_it_goes_on(
         shown(RunStarted("r1", resumed=False))
         raise kind("x")
     assert getattr(raised.value, "__notes__", []) == said
+
+
+@pytest.mark.parametrize("gone", [RunLostError("x"), TextDeletedError("x", purged=True)])
+def test_a_run_that_is_gone_is_not_offered_to_be_resumed(gone: PGSError) -> None:
+    with pytest.raises(type(gone)) as raised, listen.run_progress(quiet=True) as shown:
+        shown(RunStarted("r1", resumed=False))
+        shown(ReplyRejected(1, 1, 1, "no report"))
+        raise gone
+    assert getattr(raised.value, "__notes__", []) == []
 
 
 def test_an_interrupted_run_says_how_it_goes_on_once_there_is_one(
