@@ -69,11 +69,15 @@ class TokenEntry(BaseModel):
         tuple[Annotated[str, Field(pattern=NAME)], ...] | None,
         Field(description="graphs that it sees; unset: all of them; an empty list: none"),
     ] = None
-    runs: Annotated[int | None, Field(ge=1, description="most runs in progress at once")] = None
+    # Strict: "5" and true would otherwise count as the numbers 5 and 1.
+    runs: Annotated[
+        int | None, Field(ge=1, strict=True, description="most runs in progress at once")
+    ] = None
     cost_per_day: Annotated[
         float | None,
         Field(
             gt=0.0,
+            strict=True,
             allow_inf_nan=False,
             description="most that it may spend on a day (UTC)",
         ),

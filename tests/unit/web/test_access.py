@@ -169,7 +169,7 @@ def test_only_a_table_without_graphs_shows_all_of_them() -> None:
         *(
             ([TABLE | {limit: wrong}], f"token entry 1: {limit}")
             for limit in ("runs", "cost_per_day")
-            for wrong in (0, -1, "", "secret", [], math.nan, math.inf)
+            for wrong in (0, -1, "", "5", True, "secret", [], math.nan, math.inf)
         ),
         ([TABLE] * 2, "two tokens have the name ann"),
         (
