@@ -10,7 +10,8 @@ import pytest
 
 from pgs_neo4j.cli.commands.questions.sessions import LEAN, _describe, _lean
 from pgs_neo4j.cli.pages import index_page
-from pgs_neo4j.engine import CreatedIndexes, SearchIndex
+from pgs_neo4j.engine import CreatedIndexes, SearchIndex, StoredGraph
+from pgs_neo4j.model import GraphMapping
 from tests.fakes.commands import StandIn, pgs
 
 INDEX = SearchIndex(
@@ -105,3 +106,20 @@ def test_a_session_is_shown_without_answers_and_internals() -> None:
     stored = {"id": "r1", "question": "why?", "answer": "long", "holder": None, "known": None}
     assert _lean(stored) == {"id": "r1", "question": "why?"}
     assert "answer" not in LEAN
+
+
+@pytest.mark.parametrize(("named", "asked"), [(("papers",), "papers"), ((), None)])
+def test_a_graph_is_shown_by_its_name_or_else_that_of_the_settings(
+    engine: StandIn, named: tuple[str, ...], asked: str | None
+) -> None:
+    engine.replies["graph"] = StoredGraph("papers", GraphMapping(labels=("Paper",)))
+    done = pgs("graph", "show", *named)
+    assert done.exit_code == 0, done.stderr
+    assert "not partitioned yet: pgs partition --graph papers" in done.stdout
+    assert engine.asked == [("graph", asked)]
+
+
+def test_a_removal_insists_on_the_name_of_its_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGS_GRAPH", "papers")
+    done = pgs("graph", "remove", "--yes")
+    assert (done.exit_code, done.stdout) == (2, "")

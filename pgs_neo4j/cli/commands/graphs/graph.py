@@ -23,6 +23,14 @@ NameArgument = Annotated[
     str,
     typer.Argument(metavar="NAME", help="The graph's name.", autocompletion=complete_graphs),
 ]
+ShownArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="The graph's name; by default PGS_GRAPH, or the only graph.",
+        autocompletion=complete_graphs,
+    ),
+]
 
 graph_app = typer.Typer(no_args_is_help=True, help="Store, list, show, and remove named graphs.")
 
@@ -172,12 +180,12 @@ async def _list(*, as_json: bool) -> None:
 
 
 @graph_app.command("show")
-def show(name: NameArgument, as_json: JsonOption = False) -> None:
+def show(name: ShownArgument = None, as_json: JsonOption = False) -> None:
     """Show a graph's mapping and its current partitioning."""
     run(_show(name, as_json=as_json))
 
 
-async def _show(name: str, *, as_json: bool) -> None:
+async def _show(name: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import as_json as json_of
     from pgs_neo4j.cli.pages import tables
@@ -188,7 +196,9 @@ async def _show(name: str, *, as_json: bool) -> None:
         output.write_json(json_of.graph(graph))
         return
     output.write_table(tables.mapping(graph.mapping))
-    output.write_lines(["", _state(graph), f"as a command: {add_command(name, graph.mapping)}"])
+    output.write_lines(
+        ["", _state(graph), f"as a command: {add_command(graph.name, graph.mapping)}"]
+    )
 
 
 def _state(graph: StoredGraph) -> str:
