@@ -195,9 +195,13 @@ async def get(db: Database, name: str | None) -> StoredGraph:
             "no graph is stored in this database yet; 'pgs inspect' proposes a mapping and "
             "'pgs graph add NAME' stores it"
         )
-    listed = ", ".join(str(row["name"]) for row in rows)
+    names = tuple(str(row["name"]) for row in rows)
+    listed = ", ".join(names)
     if name is None:
-        raise UnknownGraphError(f"there are several graphs ({listed}); name one with --graph")
+        raise UnknownGraphError(
+            f"there are several graphs ({listed}); name one with --graph (in Python: graph=)",
+            several=names,
+        )
     raise UnknownGraphError(f"there is no graph {name}; this database has {listed}")
 
 

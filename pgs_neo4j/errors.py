@@ -119,7 +119,14 @@ class GraphExistsError(UsageError):
 
 
 class UnknownGraphError(UsageError):
-    """This database stores no graph of that name."""
+    """This database stores no graph of that name.
+
+    ``several`` are the stored graphs if none was named and there is more than one.
+    """
+
+    def __init__(self, message: str, *, several: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.several = several
 
 
 class UnknownSessionError(UsageError):

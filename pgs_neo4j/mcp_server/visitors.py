@@ -72,7 +72,8 @@ async def choose_graph(pgs: PGS, visitor: Visitor, name: str | None) -> StoredGr
         return graphs[wanted]
     listed = f"there are {', '.join(graphs)}" if graphs else "you may see no graph"
     if name is None:
-        raise UnknownGraphError(f"name a graph; {listed}")
+        way = "; name one in the argument 'graph'" if graphs else ""
+        raise UnknownGraphError(f"{listed}{way}")
     raise UnknownGraphError(f"there is no graph {name[:64]}; {listed}")
 
 

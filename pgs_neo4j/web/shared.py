@@ -181,14 +181,18 @@ async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> 
         (graph,) = caller.graphs
     try:
         name = (await serving.lookups.find(graph)).name
-    except UnknownGraphError:
-        if caller.graphs is None:
+    except UnknownGraphError as error:
+        if caller.graphs is None and not error.several:
             raise
         name = ""  # the message may name graphs that the caller must not see
-    if not name or not caller.sees(name):
-        which = f"graph {graph}" if graph else "only graph, so name one"
-        raise UnknownGraphError(f"there is no {which}; 'GET /api/graphs' lists those you see")
-    return name
+    if name and caller.sees(name):
+        return name
+    if graph is None:
+        raise UnknownGraphError(
+            "there is no only graph; name one as 'graph' in the query or the body ('GET "
+            "/api/graphs' lists those you see)"
+        )
+    raise UnknownGraphError(f"there is no graph {graph}; 'GET /api/graphs' lists those you see")
 
 
 async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str] | None:

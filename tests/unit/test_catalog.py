@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j import catalog
 from pgs_neo4j.catalog import check_mapping, is_other, mapping_from
-from pgs_neo4j.errors import MappingError, StoredDataError
+from pgs_neo4j.errors import MappingError, StoredDataError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning.rows import definition_of
 
@@ -72,3 +73,19 @@ def test_what_was_made_for_a_mapping_that_cannot_be_read_is_made_again() -> None
 def test_a_text_is_not_taken_for_a_list_of_letters(part: str) -> None:
     with pytest.raises(MappingError, match=f"{part} is one text; write a list of names"):
         check_mapping(GraphMapping(**{part: "Paper"}))  # type: ignore[arg-type]
+
+
+async def test_several_graphs_are_listed_with_the_ways_to_name_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def rows(*_: object) -> list[dict[str, str]]:
+        return [{"name": "birds"}, {"name": "papers"}]
+
+    monkeypatch.setattr(catalog, "_read_rows", rows)
+    db: Any = None
+    with pytest.raises(UnknownGraphError) as caught:
+        await catalog.get(db, None)
+    assert str(caught.value) == (
+        "there are several graphs (birds, papers); name one with --graph (in Python: graph=)"
+    )
+    assert caught.value.several == ("birds", "papers")

@@ -65,7 +65,7 @@ async def test_the_configured_graph_is_taken_if_the_caller_sees_it() -> None:
     assert (await choose_graph(engine, Tenant(graphs=frozenset({"secrets"})), None)).name == (
         "secrets"
     )
-    with pytest.raises(PGSError, match="name a graph; there are birds"):
+    with pytest.raises(PGSError, match="there are birds; name one in the argument 'graph'"):
         await choose_graph(engine, Tenant(), None)
     with pytest.raises(PGSError, match="you may see no graph"):
         await choose_graph(engine, Tenant(graphs=frozenset()), "birds")

@@ -10,7 +10,9 @@ import pytest
 
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownGraphError
+from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.lookups import GraphLookups
+from pgs_neo4j.web.shared import visible_graph
 
 
 class Graphs:
@@ -68,3 +70,19 @@ async def test_a_graph_that_was_stored_before_the_request_is_seen() -> None:
     await turns()
     graphs.reads[1].set()
     assert (await late).name == "new"
+
+
+@pytest.mark.parametrize("graphs", [None, frozenset({"papers", "birds"})])
+async def test_a_request_is_told_to_name_a_graph_as_requests_do(
+    graphs: frozenset[str] | None,
+) -> None:
+    several = UnknownGraphError("there are several; --graph", several=("birds", "papers"))
+
+    async def find(name: str | None) -> Any:
+        raise several
+
+    serving: Any = SimpleNamespace(lookups=SimpleNamespace(find=find))
+    with pytest.raises(UnknownGraphError) as caught:
+        await visible_graph(serving, Caller("ann", "asker", graphs=graphs), None)
+    assert "--" not in str(caught.value)
+    assert "; name one as 'graph' in the query or the body" in str(caught.value)
