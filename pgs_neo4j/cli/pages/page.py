@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages import checks_page
 from pgs_neo4j.cli.pages.run_words import resume_command
-from pgs_neo4j.cli.pages.text import labeled, moment
+from pgs_neo4j.cli.pages.text import columns, fitted, labeled, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.model import Answer, Citation
 from pgs_neo4j.text.mentions import distinct, name_of
@@ -69,11 +69,11 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
     if not cited:
         return ["Sources", f"  {wording.NO_CITATION}"]
     names = [name_of(citation.partition, one_line(citation.alias, 30)) for citation in cited]
-    room = max(len(name) for name in names)
+    room = max(map(columns, names))
     return [
         "Sources",
         *(
-            f"  {name:<{room}}  {_title(citation, max(20, width - room - 4))}"
+            f"  {name}{' ' * (room - columns(name))}  {_title(citation, max(20, width - room - 4))}"
             for name, citation in zip(names, cited, strict=True)
         ),
     ]
@@ -181,6 +181,6 @@ def _title(citation: Citation, room: int) -> str:
     label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
     # The labels give way first: only the key leads to the node.
     for about in (", ".join(filter(None, (label, other))), other, label):
-        if about and len(about) <= room // 2:
-            return f"{one_line(title, room - len(about) - 3)} ({about})"
-    return one_line(title, room)
+        if about and columns(about) <= room // 2:
+            return f"{fitted(title, room - columns(about) - 3)} ({about})"
+    return fitted(title, room)

@@ -7,6 +7,8 @@ import textwrap
 import unicodedata
 from dataclasses import dataclass
 
+from pgs_neo4j.text.shown import one_line
+
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
@@ -37,6 +39,20 @@ def columns(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(_columns_of(letter) for letter in text)
+
+
+def fitted(text: str, room: int) -> str:
+    """Return text on one safe line of at most ``room`` columns."""
+    line = one_line(text)
+    if columns(line) <= room:
+        return line
+    kept, left = 0, room - 1  # the ellipsis takes a column
+    for letter in line:
+        left -= _columns_of(letter)
+        if left < 0:
+            break
+        kept += 1
+    return f"{line[:kept]}…"
 
 
 def _columns_of(letter: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.cli.pages import checks_page, page
+from pgs_neo4j.cli.pages.text import columns
 from pgs_neo4j.export import wording
 from pgs_neo4j.model import (
     AbsenceStatus,
@@ -49,6 +50,15 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(
     assert "\x1b" not in line
     assert len(line) <= 60
     assert line.endswith("… (k)")
+
+
+def test_sources_keep_within_the_columns_of_wide_letters() -> None:
+    wide = Citation(alias="節1", partition=1, node="x", title="東京都の図書館" * 10)
+    narrow = Citation(alias="n2", partition=1, node="y", title="Owls")
+    _, first, second = page.sources([wide, narrow], 60)
+    assert 58 <= columns(first) <= 60
+    assert first.endswith("… (x)")
+    assert columns(first.partition("東")[0]) == second.index("Owls")
 
 
 @pytest.mark.parametrize(
