@@ -8,6 +8,7 @@ are sent as octet-stream, which no form can send either.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -234,8 +235,16 @@ class Guard:
 def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
     """Return the values of Host that reach this server, each with and without its port."""
     own = {host, "localhost", "127.0.0.1", "[::1]"} if _is_loopback(host) else {host}
-    names = {name.lower() for name in (*own, *more)}
+    names = {host_name(name) for name in (*own, *more)}
     return frozenset(names | {f"{name}:{port}" for name in names if not _has_port(name)})
+
+
+def host_name(name: str) -> str:
+    """Return a name as clients send it in Host: an IPv6 address is short and in brackets."""
+    try:
+        return f"[{ipaddress.IPv6Address(name.strip('[]')).compressed}]"
+    except ValueError:
+        return name.lower()
 
 
 def _is_loopback(host: str) -> bool:

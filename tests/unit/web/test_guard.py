@@ -323,6 +323,8 @@ async def test_a_fault_says_nothing_of_its_cause(
     ("host", "more", "served"),
     [
         ("127.0.0.1", (), {"127.0.0.1:7475", "localhost:7475", "[::1]:7475", "localhost"}),
+        ("::1", (), {"[::1]:7475", "[::1]", "localhost:7475"}),
+        ("fd00::1", ("fd00::2",), {"[fd00::1]:7475", "[fd00::1]", "[fd00::2]:7475"}),
         ("0.0.0.0", ("Graphs.example",), {"graphs.example", "graphs.example:7475"}),
         ("0.0.0.0", ("graphs.example:8443",), {"graphs.example:8443"}),
     ],
