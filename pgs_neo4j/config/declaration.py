@@ -74,6 +74,11 @@ class Declaration:
         return NoneAllowed in self.field.metadata
 
     @property
+    def is_limit(self) -> bool:
+        """Whether it bounds what a run may use."""
+        return self.about.topic == "limits"
+
+    @property
     def types(self) -> tuple[object, ...]:
         """The types of its values, except None: classes, or one Literal."""
         return types_of(self.field)

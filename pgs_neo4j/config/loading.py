@@ -10,6 +10,7 @@ apply where pgs has no value of its own.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-from pgs_neo4j.config.declaration import NoneAllowed
+from pgs_neo4j.config.declaration import NoneAllowed, declarations
 from pgs_neo4j.config.knobs import PGSConfig
 from pgs_neo4j.config.provenance import Provenance, Source, one_reading
 from pgs_neo4j.config.search_table import SEARCH_KEYS
@@ -64,6 +65,7 @@ def load(overrides: Mapping[str, object] | None = None, arguments: Collection[st
     values = _without_none(overrides or {})
     for name in values:
         check_name(name, "the call", arguments)
+    _check_limits(os.environ)
     with one_reading() as inputs:
         settings = _build(Settings, _only(Settings, values))
         knobs = _build(PGSConfig, _only(PGSConfig, values))
@@ -72,6 +74,19 @@ def load(overrides: Mapping[str, object] | None = None, arguments: Collection[st
     provenance = inputs.trace(names, values)
     origins = {name: ORIGINS[source] for name, source in provenance.sources.items()}
     return Loaded(settings, knobs, origins, provenance, standing)
+
+
+def _check_limits(variables: Mapping[str, str]) -> None:
+    """Raise ConfigError if the variable of a limit is empty.
+
+    A script that failed to find the limit would set it so, and pay without any.
+    """
+    limits = {f"PGS_{one.name.upper()}" for one in declarations(PGSConfig) if one.is_limit}
+    for name, value in variables.items():
+        if name.upper() in limits and not value.strip():
+            raise ConfigError(
+                f"{name} is empty; write the limit, write none for no limit, or unset it"
+            )
 
 
 def _standing(knobs: PGSConfig, values: Mapping[str, object]) -> dict[str, Any]:

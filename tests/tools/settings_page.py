@@ -42,7 +42,8 @@ Each setting has a default. `pgs.toml` overrides the default, the environment ov
   directory, or else the one in your configuration directory: `~/.config/pgs-neo4j` on Linux,
   `~/Library/Application Support/pgs-neo4j` on macOS. `pgs doctor` names the file in force. Its keys
   are the names below.
-- Environment variables are the same names in capitals after `PGS_`, as in `PGS_NEO4J_URI`.
+- Environment variables are the same names in capitals after `PGS_`, as in `PGS_NEO4J_URI`. An empty
+  one counts as not set, except that an empty limit is an error.
 - In Python, `PGS.connect(...)` takes every setting by its name. `pgs.execute(...)` takes every
   knob: `query_timeout_s`, and the settings from Partitions on except `[[schedule]]`.
 

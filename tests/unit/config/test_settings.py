@@ -84,6 +84,17 @@ def test_an_unknown_name_and_a_broken_file_are_refused_by_name(toml, monkeypatch
         config.load()
 
 
+@pytest.mark.parametrize("name", ["PGS_MAX_COST", "pgs_max_calls", "PGS_RUN_TIMEOUT_S"])
+def test_an_empty_limit_is_refused_and_no_lack_of_one(name, toml, monkeypatch):
+    monkeypatch.setenv(name, " ")
+    with pytest.raises(ConfigError, match=f"{name} is empty; write the limit, write none for"):
+        config.load()
+    monkeypatch.setenv(name, "none")
+    monkeypatch.setenv("PGS_GRAPH", "")
+    toml('graph = "papers"')
+    assert config.load().settings.graph == "papers"
+
+
 @pytest.mark.parametrize(
     "name",
     [
