@@ -36,6 +36,7 @@ from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.repeats import refuse_lost, repeat_disturbed
 from pgs_neo4j.database.typed_columns import check_rows, lacks_values
 from pgs_neo4j.database.version import read_server
+from pgs_neo4j.errors import GraphChangedError
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
@@ -76,11 +77,8 @@ class Database:
         StoredDataError if what this package stored is not what its header says.
         """
         query.check(params, ("read",))
-        with self._span(query.name), self._translate_errors():
-            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
-                attempt = partial(read_managed, session, query, params)
-                whole = refuse_lost(attempt, partial(lacks_values, query), self.uri)
-                rows = await repeat_disturbed(whole)
+        with self._span(query.name):
+            rows = await self._read(query, params)
             check_rows(query, rows)
             return rows
 
@@ -245,6 +243,13 @@ class Database:
         """Close all connections."""
         await self.driver.close()
 
+    async def _read(self, query: Query, params: Row) -> list[Row]:
+        with self._translate_errors():
+            async with asyncio.timeout(self.timeout_s), self._session("read") as session:
+                attempt = partial(read_managed, session, query, params)
+                whole = refuse_lost(attempt, partial(lacks_values, query), self.uri)
+                return await repeat_disturbed(whole)
+
     async def _write(self, query: Query, params: Row) -> list[Row]:
         known: Known = None
         altered = False
@@ -331,11 +336,22 @@ class _OneTransaction(Database):
 
     transaction: AsyncManagedTransaction = field(repr=False)
 
+    async def _read(self, query: Query, params: Row) -> list[Row]:
+        attempt = partial(self._run, query, params)
+        whole = refuse_lost(attempt, partial(lacks_values, query), self.uri)
+        try:
+            return await whole()
+        except GraphChangedError:  # other rows again let the whole transaction be repeated
+            return await whole()
+
     async def _write(self, query: Query, params: Row) -> list[Row]:
-        if query.mode not in ("read", "data"):
+        if query.mode != "data":
             raise ValueError(f"a statement of mode {query.mode} has a transaction of its own")
-        if self.fence is not None and query.mode == "data":
+        if self.fence is not None:
             self.fence.check_texts(params)
+        return await self._run(query, params)
+
+    async def _run(self, query: Query, params: Row) -> list[Row]:
         try:
             async with asyncio.timeout(self.timeout_s):
                 result = await self.transaction.run(query.text, sent(params))
