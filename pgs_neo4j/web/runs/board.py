@@ -213,8 +213,9 @@ class RunBoard:
             await self._turn(run)
             try:
                 await self.answering.settled()
-                run.state, run.began_at = "running", monotonic()
+                # Taken before the run counts as begun, since readers of what has begun compare it.
                 run.token = await self.read_token()
+                run.state, run.began_at = "running", monotonic()
                 logger.info("a run began on graph %s", one_line(run.graph))
                 answer = await work(self.metrics.listen(run.graph, run.hear))
             finally:
