@@ -82,12 +82,11 @@ async def extract_group(
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
-    documents = _documents_of(settled)
-    tools.keeper.documents = tuple(sorted({one.id for one in settled}))
-    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling), documents)
+    tools.keeper.documents = _documents_of(settled)
+    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
     groups = prompt_groups(settled, found, tools.extractor)
     outcomes = chain(*await together(*map(buying.extract, groups)))
-    tools.keeper.documents = ()
+    tools.keeper.documents = {}
     errors: dict[str, ModelError | StoppedError] = {}
     fresh: dict[str, GroundedExtraction] = {}
     for key, outcome in outcomes:
@@ -129,12 +128,10 @@ class _Buying:
     """The extraction of some chunks. ``ended`` is the failure that any other one would meet.
 
     A prompt has its ``room`` until its reply is kept: a crash loses no more than may be in flight.
-    ``documents`` are the ids of those that have a chunk, by its key.
     """
 
     tools: IngestTools
     room: asyncio.Semaphore
-    documents: Mapping[str, Sequence[str]]
     ended: ModelError | None = None
 
     async def extract(self, wanted: Sequence[WantedChunk]) -> list[tuple[str, Outcome]]:
@@ -166,7 +163,7 @@ class _Buying:
         found = [add_given(ground(one, chunk), chunk) for one, chunk in pairs]
         if not tools.extractor.free:
             keys = (one.extraction_key for one in wanted)
-            await tools.keeper.keep(dict(zip(keys, found, strict=True)), self.documents)
+            await tools.keeper.keep(dict(zip(keys, found, strict=True)))
         return [*found]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -23,42 +24,41 @@ class Keeper:
 
     Those that arrive during one transaction share the next, since each takes a lock and a write to
     the disk. ``holder`` has the right to write the documents, once it was taken. ``documents`` are
-    the ids of those that are extracted now: what is kept goes when one of them is deleted, since
-    nothing else tells whose text it is until the graph has it.
+    the ids of those that are extracted now, by the keys of their extractions: what is kept goes
+    when one of them is deleted, since nothing else tells whose text it is until the graph has it.
     """
 
     db: Database
     graph: str
     holder: str = ""
-    documents: tuple[str, ...] = ()
+    documents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     _waiting: dict[str, Row] = field(default_factory=dict)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _replies: frozenset[str] | None = None
 
-    async def keep(
-        self,
-        extractions: Mapping[str, GroundedExtraction],
-        documents: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
+    async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
         """Return when the database has extractions under their keys.
 
-        ``documents`` are the ids of those that each is of, where it is known. Raises DatabaseError,
-        and LeaseLostError if another writer took over.
+        Raises DatabaseError, and LeaseLostError if another writer took over.
         """
         await self._keep(
             {
                 key: {
                     "data": EXTRACTION.dump_json(one).decode(),
-                    "documents": [*(documents or {}).get(key, self.documents)],
+                    "documents": [*self.documents.get(key, ())],
                 }
                 for key, one in extractions.items()
             }
         )
 
     async def keep_text(self, key: str, text: str) -> None:
-        """Return when the database has a reply under its key. Raises what ``keep`` raises."""
-        await self._keep({REPLY + key: {"data": text, "documents": [*self.documents]}})
+        """Return when the database has a reply under its key. Raises what ``keep`` raises.
+
+        It may be of any of the documents.
+        """
+        documents = sorted(set(chain(*self.documents.values())))
+        await self._keep({REPLY + key: {"data": text, "documents": documents}})
 
     async def find(self, key: str) -> str | None:
         """Return a reply that an ingestion which did not end kept. Raises DatabaseError.

@@ -61,8 +61,8 @@ async def test_replies_are_found_by_the_next_process() -> None:
 
 async def test_what_is_kept_names_the_documents_that_it_is_of() -> None:
     db: Any = FakeDatabase(keep_extractions=HELD)
-    keeper = Keeper(db, "docs", documents=("a.md", "b.md"))
-    await keeper.keep({"k1": SAID, "k2": SAID}, {"k1": ["a.md"]})
+    keeper = Keeper(db, "docs", documents={"k1": ["a.md"], "k2": ["a.md", "b.md"]})
+    await keeper.keep({"k1": SAID, "k2": SAID})
     await keeper.keep_text("k3", "entity")
     rows = [row for sent in db.params("keep_extractions") for row in sent["rows"]]
     assert {row["key"]: row["documents"] for row in rows} == {
