@@ -47,7 +47,13 @@ REASONS = {
 """What is said of documents that are refused before a parser builds them, or of a part of them."""
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group",
+    [
+        pytest.param(group, marks=[pytest.mark.thorough] if group == "large" else [])
+        for group in GROUPS
+    ],
+)
 def test_no_document_takes_much_memory_or_keeps_the_next_from_being_read(
     group: str, tmp_path: Path
 ) -> None:
