@@ -5,13 +5,20 @@ many seconds for what a shorter test shows as well. Where only the number of tri
 the test and choose the number with ``tries``, or with ``histories`` where chance says what happens.
 ``pytest --histories 500 tests/integration/test_spending.py`` lives through 500 of them, and
 ``--histories 41:60`` through those of the seeds 41 to 59.
+
+Mark it ``@pytest.mark.nightly`` instead if it repeats for a minute or so what another test shows
+once. ``--thorough`` runs it as well, but ``.ci/run`` only with ``--nightly``.
 """
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
 
 VARIABLE = "PGS_TEST_THOROUGH"
 HISTORIES = "PGS_TEST_HISTORIES"
@@ -20,6 +27,7 @@ HISTORIES = "PGS_TEST_HISTORIES"
 def enable(config: pytest.Config) -> None:
     """Announce the option to this process and the workers it starts, before tests are imported."""
     config.addinivalue_line("markers", "thorough: takes long; runs with --thorough only")
+    config.addinivalue_line("markers", "nightly: thorough, and .ci/run leaves it to --nightly")
     if config.getoption("--thorough"):
         os.environ[VARIABLE] = "1"
     if wanted := config.getoption("--histories"):
@@ -36,6 +44,12 @@ def histories(default: int, thorough: int) -> range:
     if HISTORIES in os.environ:
         return parse_seeds(os.environ[HISTORIES])
     return range(tries(default, thorough))
+
+
+def in_two_parts(seeds: range, first: int) -> list[ParameterSet]:
+    """Return parameters for a test of ``seeds``: the ``first`` ones, and the others at night."""
+    others = pytest.param(seeds[first:], id="others", marks=pytest.mark.nightly)
+    return [pytest.param(seeds[:first], id="first"), *([others] if seeds[first:] else [])]
 
 
 def check_seeds(text: str) -> str:
@@ -60,7 +74,11 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take the thorough tests out of ``items``, unless they were asked for."""
     if VARIABLE in os.environ:
         return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    left_out = [item for item in items if _is_thorough(item)]
     if left_out:
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        items[:] = [item for item in items if not _is_thorough(item)]
         config.hook.pytest_deselected(items=left_out)
+
+
+def _is_thorough(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("thorough", "nightly"))

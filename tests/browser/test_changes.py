@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from pgs_neo4j.database.connection import Database
 from tests.browser.conftest import Window
 
@@ -20,6 +22,7 @@ CREATE (a)-[:PGS_ISOMORPHIC {
 """
 
 
+@pytest.mark.nightly
 async def test_the_map_shows_arcs_and_what_changed_and_a_job_makes_another_generation(
     window: Window, database: Database
 ) -> None:

@@ -109,6 +109,7 @@ async def heading_after_reload(window: Window, address: str, before: str) -> str
     return await heading_of(window)
 
 
+@pytest.mark.nightly
 async def test_every_view_is_open_to_all_and_survives_a_reload(
     window: Window, ways: list[str]
 ) -> None:

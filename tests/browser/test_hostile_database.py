@@ -83,6 +83,7 @@ async def pgs(browser: Browser, endpoint: Endpoint, db: Database) -> AsyncIterat
         yield opened
 
 
+@pytest.mark.nightly
 async def test_an_answer_is_inert_on_the_page_and_saved_without_a_server(
     pgs: PGS, browser: Browser, tmp_path: Path
 ) -> None:

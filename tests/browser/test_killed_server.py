@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pgs_neo4j.database.connection import Database
 from tests.browser.conftest import WAIT_MS
 from tests.conftest import Endpoint
@@ -30,6 +32,7 @@ async def ask(page: Page) -> None:
         await page.get_by_text("A finding of the fake model").nth(place).wait_for()
 
 
+@pytest.mark.nightly
 async def test_a_run_of_a_killed_server_is_resumed_from_the_page(
     endpoint: Endpoint, db: Database, browser: Browser, tmp_path: Path
 ) -> None:

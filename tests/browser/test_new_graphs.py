@@ -83,6 +83,7 @@ async def drop(window: Window, *files: tuple[str, str]) -> None:
     await window.page.evaluate(DROP, [list(file) for file in files])
 
 
+@pytest.mark.nightly
 async def test_files_are_dropped_refused_updated_and_deleted(window: Window) -> None:
     page = window.page
     main = page.locator("main")

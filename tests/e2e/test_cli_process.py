@@ -29,7 +29,7 @@ def pgs(shell: Shell) -> Shell:
 
 
 @pytest.mark.schema
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_from_a_look_at_the_database_to_the_purge(pgs: Shell, db: Database) -> None:
     await papers(db, isolates=5)
     before = await checksum(db)

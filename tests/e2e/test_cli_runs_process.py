@@ -42,7 +42,7 @@ def resumable(text: str) -> str:
     return str(run)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_from_a_bound_to_a_whole_answer_its_files_and_an_empty_cache(
     pgs: Shell, stored: Database, fake: FakeOpenAI
 ) -> None:

@@ -45,7 +45,7 @@ from tests.killed_ingest import graph_without_name, half_documents
 from tests.leftovers import expire, nothing_left, only, whole
 
 # A server starts twice, which takes long, most of all on a busy machine.
-pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
 KEEP = 2
 PATIENCE_S = LEASE_S = 400.0  # longer than a restart on a busy machine
 WRITERS = 8

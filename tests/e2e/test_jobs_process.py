@@ -59,7 +59,7 @@ async def test_a_night_without_and_with_changes(shell: Shell, stored: Database) 
     assert f"generation        {first['generation']}" in shown.out.splitlines()
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_a_killed_job_leaves_what_there_was_and_the_next_cleans_up(
     shell: Shell, stored: Database
 ) -> None:

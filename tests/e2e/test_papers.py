@@ -132,7 +132,13 @@ async def ask_about_papers(endpoint: Endpoint, db: Database) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[] if page.stem == "README" else pytest.mark.nightly)
+        for page in WITH_CODE
+    ],
+)
 async def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, endpoint: Endpoint, db: Database, forks: Forks
 ) -> None:

@@ -88,6 +88,7 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
         yield opened
 
 
+@pytest.mark.nightly
 async def test_a_job_killed_at_any_step_leaves_old_or_new_and_the_next_one_cleans_up(
     jobs: Interpreter, pgs: PGS, db: Database, gds: GDS
 ) -> None:

@@ -74,7 +74,7 @@ async def shown_nodes(engine):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("brain", ["physics2" if OTHERS else "generated"], indirect=True)
 async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     loaded = await load(db, read_brain(brain.path), "physics2")
@@ -104,7 +104,7 @@ async def test_notes_from_file_to_a_complete_reading(endpoint, db, brain):
     assert await checksum(db) == before
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("archive", ["Stack Overflow" if OTHERS else "generated"], indirect=True)
 async def test_questions_as_an_existing_heterogeneous_database(endpoint, db, archive):
     stored = await load_tables(db, archive)

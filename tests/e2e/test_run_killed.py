@@ -57,7 +57,7 @@ def asked(fake):
     return Counter(json.dumps(request.body["messages"]) for request in list(fake.chats))
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_a_killed_run_repeats_no_more_calls_than_were_in_flight(endpoint, db, fake, runs):
     settings = {
         **KNOBS,

@@ -49,7 +49,7 @@ async def test_a_server_answers_and_ends_when_it_is_told(
         assert link.partition("=")[2] not in said
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_another_link_of_a_server_comes_from_another_process_and_runs_go_on(
     endpoint: Endpoint, papers: None, tmp_path: Path
 ) -> None:
@@ -71,7 +71,7 @@ async def test_another_link_of_a_server_comes_from_another_process_and_runs_go_o
                 assert (await owner.get("/api/me")).json()["name"] == "owner"
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_after_a_kill_a_run_is_seen_and_resumed_by_the_next_server(
     endpoint: Endpoint, papers: None, db: Database, tmp_path: Path
 ) -> None:

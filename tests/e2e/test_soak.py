@@ -15,7 +15,7 @@ from tests.graphs import papers
 MINUTES, QUESTIONS, LOOK_S = 0.3, 12, 0.5
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_questions_block_nothing_and_leave_nothing(
     endpoint: Endpoint, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,7 +105,7 @@ async def test_a_run_that_finds_nothing_free_waits_and_then_has_nothing_left(
     assert sum(isinstance(one, NothingLeftError) for one in ended) == 2
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_twenty_that_ask_the_same_at_once_buy_each_prompt_once(
     engine: PGS, db: Database
 ) -> None:

@@ -26,7 +26,7 @@ from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import KNOBS, answering, engine_on
 from tests.graphs import count
-from tests.thorough import histories
+from tests.thorough import histories, in_two_parts
 from tests.waiting import until
 
 SECRET = "Marie Curie hid seven grams of radium under the laboratory stairs."
@@ -264,12 +264,13 @@ async def test_a_file_is_not_written_with_what_was_deleted_since_it_was_read(
         await check(text)
 
 
+@pytest.mark.parametrize("seeds", in_two_parts(histories(4, thorough=40), first=10))
 async def test_random_histories_leave_no_deleted_sentence(
-    docs: PGS, other: PGS, db: Database, tmp_path: Path
+    docs: PGS, other: PGS, db: Database, tmp_path: Path, seeds: range
 ) -> None:
     """Runs, searches, and partitionings are overtaken by a deletion at any of their calls."""
     met = 0
-    for seed in histories(4, thorough=40):
+    for seed in seeds:
         random = Random(seed)
         sentence = " ".join(random.choice(WORDS) for _ in range(12)).capitalize() + "."
         (tmp_path / "hidden.md").write_text(f"{sentence} {random.choice(('', SEINE))}\n")

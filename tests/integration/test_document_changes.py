@@ -223,7 +223,7 @@ class History:
         return kind, [live[name]], ""
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_any_history_ends_at_what_its_end_makes_at_once(db: Database, writer: Writer) -> None:
     """Some histories side by side, since most of their time is the server's."""
     happened: Counter[str] = Counter()

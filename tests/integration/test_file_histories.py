@@ -25,7 +25,7 @@ from tests.engines import KNOBS, engine_on
 from tests.fakes.extractors import WordExtractor
 from tests.killed_ingest import graph_without_name
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 HISTORIES = 3
 STEPS = 6
 NAMES = ("a.txt", "b.txt", "c.txt")

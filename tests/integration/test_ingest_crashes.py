@@ -38,7 +38,7 @@ AT_ONCE = 4
 """Calls in flight."""
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_a_killed_ingestion_is_continued_without_duplicates_and_losses(
     endpoint: Endpoint, db: Database, tmp_path: Path
 ) -> None:

@@ -42,7 +42,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delete, "PART_CHUNKS", 2)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_a_document_in_parts_becomes_the_graph_of_the_whole_one(
     pgs: PGS, db: Database, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -95,7 +95,7 @@ async def test_whatever_write_fails_a_document_in_parts_is_old_or_new(
             assert await everything(db, "faulty") == latter, (how, at)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_without_memory_for_one_transaction_each_part_has_its_own(
     pgs: PGS, db: Database, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -24,7 +24,7 @@ from tests.graphs import checksum, papers
 from tests.leftovers import expire, nothing_left, only, whole
 from tests.write_faults import WriteFaults, faulty_writes
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 KEEP = 2
 MOST_WRITES = 40
 PATIENCE_S = 300.0

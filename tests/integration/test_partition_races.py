@@ -34,7 +34,7 @@ ADD_LINKS = (
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 async def test_reads_during_flips_see_all_old_or_all_new(
     endpoint: Endpoint, pgs: PGS, db: Database, gds: GDS
 ) -> None:

@@ -46,7 +46,7 @@ async def test_a_graph_is_read_over_every_wire_and_nothing_else_counts(
     assert [cell for cell in cells if not cell.right] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("vendor", VENDORS)
 async def test_a_graph_is_read_over_a_wire_in_every_context(
     endpoint: Endpoint, db: Database, vendor: str

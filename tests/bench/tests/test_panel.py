@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pgs_neo4j.engine import PGS
 from tests.bench import panel, place
 from tests.bench.store import Server
@@ -9,6 +11,7 @@ from tests.conftest import Endpoint
 from tests.serving import served
 
 
+@pytest.mark.nightly
 async def test_panels_of_a_hub_are_timed_whole_and_by_part(endpoint: Endpoint, db) -> None:
     server = Server(endpoint.uri, endpoint.user, endpoint.password)
     async with PGS.connect_without_models(**place.connection(server)) as pgs:

@@ -55,6 +55,7 @@ async def finish(process):
     return process.returncode, out.decode(), err.decode()
 
 
+@pytest.mark.nightly
 async def test_a_small_graph_is_measured_and_taken_away_again(endpoint, db, tmp_path):
     process = await start(
         endpoint, tmp_path, "--files", "2000", "8000", "--changes", "0.01", "--json"
@@ -124,6 +125,7 @@ async def test_a_database_that_holds_something_is_left_alone(endpoint, db, tmp_p
     assert await count(db, "(x:Precious)") == await count(db, "(x)") == 1
 
 
+@pytest.mark.nightly
 async def test_an_interrupted_benchmark_takes_its_graph_away(endpoint, db, tmp_path):
     process = await start(endpoint, tmp_path, "--files", "2000", "8000")
     told = b""

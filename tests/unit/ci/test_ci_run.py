@@ -27,6 +27,7 @@ case "$*" in
 *failed-README*--last-failed*) exit "${AGAIN:-0}" ;;
 *failed-README*)
     echo "$TMPDIR" >"$NOTES/folder"
+    echo "$*" >"$NOTES/arguments"
     [ -z "${HANG:-}" ] || { echo $$ >"$NOTES/pid"; exec sleep 60; }
     cache=$(printf '%s\\n' "$@" | sed -n 's/^cache_dir=//p')
     mkdir -p "$cache/v/cache" && echo "${FAILED:-{\\}}" >"$cache/v/cache/lastfailed"
@@ -41,6 +42,12 @@ esac
     "pip": """
 case "$*" in *"${MISSING:-nothing}"*) exit 1 ;; esac
 echo "$*" >>"$NOTES/installed"
+""",
+    # Like pip, unless it is the installer that is missing.
+    "uv": """
+[ -z "${NO_UV:-}" ] || exit 127
+case "$*" in *"${MISSING:-nothing}"*) exit 1 ;; esac
+echo "uv $*" >>"$NOTES/installed"
 """,
     "mypy": "",
     "lint-imports": "",
@@ -67,9 +74,9 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def run(environment: dict[str, str], **more: str) -> tuple[int, list[str]]:
+def run(environment: dict[str, str], *arguments: str, **more: str) -> tuple[int, list[str]]:
     ended = subprocess.run(
-        ["bash", ROOT / ".ci/run"],
+        ["bash", ROOT / ".ci/run", *arguments],
         env=environment | more,
         capture_output=True,
         text=True,
@@ -103,15 +110,32 @@ def test_a_failure_that_does_not_repeat_is_named_and_up_to_two_are_green(
         assert last in (lines[-1], *(line for line in lines if line.startswith("lint")))
 
 
+@pytest.mark.parametrize("no_uv", ["", "1"])
 def test_libraries_that_cannot_be_installed_keep_no_others_away(
-    surroundings: dict[str, str],
+    surroundings: dict[str, str], no_uv: str
 ) -> None:
-    ended, lines = run(surroundings, MISSING="fuzz")
+    ended, lines = run(surroundings, MISSING="fuzz", NO_UV=no_uv)
     assert ended == 0, lines
     installed = (Path(surroundings["NOTES"]) / "installed").read_text()
+    assert ("uv pip" in installed) == (not no_uv)
     expected = ("lint", "browser", "site", "graphrag", "langchain", "notebook", "suites", "test")
     assert [f".[{extra}]" in installed for extra in expected] == [True] * len(expected)
     assert "fuzz" not in installed
+
+
+@pytest.mark.parametrize(("arguments", "all_tests"), [((), False), (("--nightly",), True)])
+def test_what_repeats_for_minutes_runs_at_night(
+    surroundings: dict[str, str], arguments: tuple[str, ...], all_tests: bool
+) -> None:
+    ended, lines = run(surroundings, *arguments)
+    assert ended == 0, lines
+    asked = (Path(surroundings["NOTES"]) / "arguments").read_text()
+    assert "--thorough" in asked
+    assert ("-m not nightly" not in asked) == all_tests
+
+
+def test_an_option_that_it_does_not_have_is_refused(surroundings: dict[str, str]) -> None:
+    assert run(surroundings, "--nightyl")[0] == 2
 
 
 def test_without_what_all_tests_need_nothing_is_tested(surroundings: dict[str, str]) -> None:

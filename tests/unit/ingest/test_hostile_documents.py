@@ -50,7 +50,7 @@ REASONS = {
 @pytest.mark.parametrize(
     "group",
     [
-        pytest.param(group, marks=[pytest.mark.thorough] if group == "large" else [])
+        pytest.param(group, marks=[pytest.mark.nightly] if group == "large" else [])
         for group in GROUPS
     ],
 )

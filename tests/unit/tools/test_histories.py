@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import thorough
-from tests.thorough import histories, parse_seeds
+from tests.thorough import histories, in_two_parts, parse_seeds
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,13 @@ def test_without_it_there_are_as_many_as_tries(monkeypatch: pytest.MonkeyPatch) 
     assert [*histories(2, thorough=7)] == [0, 1]
     monkeypatch.setenv(thorough.VARIABLE, "1")
     assert len(histories(2, thorough=7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("seeds", "parts"),
+    [(range(5), [range(2), range(2, 5)]), (range(2), [range(2)]), (range(7, 8), [range(7, 8)])],
+)
+def test_no_seed_is_lost_between_day_and_night(seeds: range, parts: list[range]) -> None:
+    made = in_two_parts(seeds, first=2)
+    assert [one.values[0] for one in made] == parts
+    assert [[mark.name for mark in one.marks] for one in made] == [[], ["nightly"]][: len(parts)]
