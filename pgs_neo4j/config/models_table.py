@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     JsonValue,
     SecretStr,
@@ -22,6 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.providers import PromptCache, ProviderName
+from pgs_neo4j.config.written_types import TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
@@ -80,7 +80,7 @@ class ModelEntry(BaseModel):
     its reply included.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = TABLE
 
     model: Annotated[
         str | None,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
+from pgs_neo4j.config.written_types import LIST, TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
@@ -26,9 +27,7 @@ class ScheduleEntry(BaseModel):
     ``cron`` has the five fields of crontab: minute, hour, day of month, month, day of week.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True
-    )
+    model_config = TABLE
 
     cron: Annotated[str, Field(description="when it runs: the five fields of crontab")]
     kind: Annotated[
@@ -59,6 +58,7 @@ class ScheduleEntry(BaseModel):
 
     paths: Annotated[
         tuple[str, ...],
+        LIST,
         Field(description="ingest: files, folders, patterns, and URLs"),
     ] = ()
     sync: Annotated[

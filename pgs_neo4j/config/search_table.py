@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
+from pgs_neo4j.config.written_types import LIST, TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import KeywordSource, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import check_number
@@ -21,12 +22,13 @@ Share = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 class SearchDefaults(BaseModel):
     """How to search where a call does not say. Each field declares everything about its key."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = TABLE
 
     mode: Annotated[SearchMode, Field(description="what a search compares")] = "hybrid"
     top_k: Annotated[int, Field(ge=1, le=200, description="number of nodes to return")] = 10
     weights: Annotated[
         tuple[Share, Share, Share],
+        LIST,
         Field(description="weights of local, global, and naive in the mode mix"),
     ] = (1.0, 1.0, 1.0)
     rerank: Annotated[

@@ -16,6 +16,7 @@ from pydantic_settings import (
 )
 
 from pgs_neo4j.config.provenance import find_file, one_reading
+from pgs_neo4j.config.written_types import as_written
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 
@@ -61,7 +62,7 @@ class Sourced(BaseSettings):
         return (
             init_settings,
             env_settings,
-            InitSettingsSource(settings_cls, inputs.values),
+            InitSettingsSource(settings_cls, as_written(settings_cls, inputs.values)),
             InitSettingsSource(settings_cls, dict(inputs.customary)),
         )
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     field_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from pgs_neo4j.config.written_types import LIST, TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 
@@ -41,7 +41,7 @@ class TokenEntry(BaseModel):
     without its name, and an empty list of graphs shows none of them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = TABLE
 
     name: Annotated[
         str,
@@ -67,17 +67,14 @@ class TokenEntry(BaseModel):
     ]
     graphs: Annotated[
         tuple[Annotated[str, Field(pattern=NAME)], ...] | None,
+        LIST,
         Field(description="graphs that it sees; unset: all of them; an empty list: none"),
     ] = None
-    # Strict: "5" and true would otherwise count as the numbers 5 and 1.
-    runs: Annotated[
-        int | None, Field(ge=1, strict=True, description="most runs in progress at once")
-    ] = None
+    runs: Annotated[int | None, Field(ge=1, description="most runs in progress at once")] = None
     cost_per_day: Annotated[
         float | None,
         Field(
             gt=0.0,
-            strict=True,
             allow_inf_nan=False,
             description="most that it may spend on a day (UTC)",
         ),
