@@ -19,7 +19,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.connections import SHARE, BoundedProtocol, Gate
-from pgs_neo4j.web.access.guard import Guard, host_name, served_hosts
+from pgs_neo4j.web.access.guard import Guard, host_name, plain_origin, served_hosts
 from pgs_neo4j.web.access.new_links import offer_links
 from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
 from pgs_neo4j.web.app import create_app
@@ -129,7 +129,7 @@ async def serve(pgs: PGS, options: ServeOptions, ready: Callable[[str], None]) -
         tokens,
         serving.cookie,
         served_hosts(options.host, options.port, options.allow_hosts),
-        frozenset(origin.lower().rstrip("/") for origin in options.allow_origins),
+        frozenset(plain_origin(origin.rstrip("/")) for origin in options.allow_origins),
         serving.uploads.most_bytes,
         frozenset(host_name(name) for name in options.allow_hosts),
         max(_most_connections() // SHARE, 1),

@@ -31,6 +31,8 @@ UPLOADS = re.compile(r"/api/graphs/[^/]+/uploads")
 """Paths that take files."""
 MOST_REQUESTS = 500
 """Requests of one caller that may be in progress at once."""
+DEFAULT_PORTS = {"http": 80, "https": 443}
+"""The port that an address without one means, by its scheme."""
 SAFE = frozenset({"GET", "HEAD"})
 OPEN = frozenset({"/api/login", "/api/health"})
 """Paths of the API that need no token."""
@@ -96,7 +98,7 @@ class Guard:
             return  # no WebSocket is served: the server closes it
         headers = Headers(scope=scope)
         sending = _with_headers(send, self._allowed_origin(headers))
-        if scope["method"] == "OPTIONS" and headers.get("origin", "").lower() in self.origins:
+        if scope["method"] == "OPTIONS" and _origin(headers) in self.origins:
             await _preflight(scope, receive, sending)
             return
         refusal = (
@@ -131,8 +133,8 @@ class Guard:
             return 421, _failure("this host is not served", "host", "allow it with --allow-host")
         if scope["method"] in SAFE:
             return self._oversize(scope, headers)
-        origin = headers.get("origin")
-        foreign = origin is not None and not self._is_allowed(origin.lower(), hosts[0].lower())
+        origin = _origin(headers)
+        foreign = origin is not None and not self._is_allowed(origin, hosts[0].lower())
         site = headers.get("sec-fetch-site", "none")
         if foreign or (site not in ("none", "same-origin") and origin not in self.origins):
             return 403, _failure(
@@ -160,14 +162,18 @@ class Guard:
     def _is_allowed(self, origin: str, host: str) -> bool:
         """Return whether pages of an origin may use the API: its own ones, and those allowed.
 
-        A page of another port is another program's, also on this machine.
+        A page of another port is another program's, also on this machine. Browsers leave the
+        default port out of Origin, and a proxy may write it into Host.
         """
         scheme, _, own = origin.partition("://")
         if origin in self.origins:
             return True
-        if scheme not in ("http", "https"):
+        if scheme not in DEFAULT_PORTS:
             return False
-        return own == host or (own in self.proxied and _name(own) != _name(host))
+        proxied = {without_default_port(scheme, name) for name in self.proxied}
+        if own == without_default_port(scheme, host):
+            return True
+        return own in proxied and _name(own) != _name(host)
 
     def _oversize(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
         most = self._most_body(scope["path"])
@@ -228,15 +234,32 @@ class Guard:
         return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
 
     def _allowed_origin(self, headers: Headers) -> str | None:
-        origin = headers.get("origin", "").lower()
+        origin = _origin(headers)
         return origin if origin in self.origins else None
 
 
 def served_hosts(host: str, port: int, more: Iterable[str]) -> frozenset[str]:
-    """Return the values of Host that reach this server, each with and without its port."""
+    """Return the values of Host that reach this server, each with and without its port.
+
+    A proxy asks under the port at which it is reached itself, often a default one.
+    """
     own = {host, "localhost", "127.0.0.1", "[::1]"} if _is_loopback(host) else {host}
     names = {host_name(name) for name in (*own, *more)}
-    return frozenset(names | {f"{name}:{port}" for name in names if not _has_port(name)})
+    ports = (port, *DEFAULT_PORTS.values())
+    bare = [name for name in names if not _has_port(name)]
+    return frozenset(names | {f"{name}:{number}" for name in bare for number in ports})
+
+
+def plain_origin(origin: str) -> str:
+    """Return an origin as browsers send it: in lower case, without the default port."""
+    scheme, separator, host = origin.lower().partition("://")
+    return f"{scheme}{separator}{without_default_port(scheme, host)}"
+
+
+def without_default_port(scheme: str, host: str) -> str:
+    """Return a host without the port that its scheme has anyway."""
+    port = DEFAULT_PORTS.get(scheme)
+    return host if port is None else host.removesuffix(f":{port}")
 
 
 def host_name(name: str) -> str:
@@ -245,6 +268,11 @@ def host_name(name: str) -> str:
         return f"[{ipaddress.IPv6Address(name.strip('[]')).compressed}]"
     except ValueError:
         return name.lower()
+
+
+def _origin(headers: Headers) -> str | None:
+    origin = headers.get("origin")
+    return None if origin is None else plain_origin(origin)
 
 
 def _is_loopback(host: str) -> bool:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from pgs_neo4j import __version__
 from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.guard import plain_origin
 from pgs_neo4j.web.access.tokens import COOKIE_S
 from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.routes.router import BODY, api_router
@@ -100,8 +101,9 @@ async def health() -> Health:
 
 def _over_tls(request: Request) -> bool:
     """Return whether the browser speaks TLS, by its own word or that of a trusted proxy."""
-    origin, host = (request.headers.get(name, "").lower() for name in ("origin", "host"))
-    return request.url.scheme == "https" or origin == f"https://{host}"
+    origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
+    page = plain_origin(f"https://{host}")
+    return request.url.scheme == "https" or plain_origin(origin) == page
 
 
 def _me(caller: Caller, serving: Serving) -> Me:

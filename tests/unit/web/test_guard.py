@@ -201,6 +201,27 @@ async def test_who_has_no_good_token_hears_which_kind_is_wanted(
         ("graphs.example:1", "https://graphs.example", False),  # another program of that machine
         ("graphs.example:1", "http://graphs.example:1", True),
         ("127.0.0.1:1", "http://[::1]:1", False),
+        # The default port of a scheme is the same as no port, and that of another scheme is not.
+        ("graphs.example:443", "https://graphs.example", True),
+        ("graphs.example:443", "https://graphs.example:443", True),
+        ("graphs.example", "https://graphs.example:443", True),
+        ("GRAPHS.example:443", "https://graphs.EXAMPLE", True),
+        ("graphs.example:80", "http://graphs.example", True),
+        ("graphs.example", "http://graphs.example:80", True),
+        ("[::1]:443", "https://[::1]", True),
+        ("127.0.0.1:1", "https://graphs.example:443", True),
+        ("graphs.example:443", "http://graphs.example", False),
+        ("graphs.example:80", "https://graphs.example", False),
+        ("graphs.example", "http://graphs.example:443", False),
+        ("graphs.example", "https://graphs.example:80", False),
+        ("graphs.example:1", "https://graphs.example:443", False),
+        ("graphs.example:443", "https://graphs.example:8443", False),
+        ("graphs.example:443", "https://graphs.example:4430", False),
+        ("graphs.example:443", "https://evil.example", False),
+        ("graphs.example:443", "https://evil.example:443", False),
+        ("127.0.0.1:1", "https://evil.example:443", False),
+        ("127.0.0.1:1", "http://127.0.0.1:80", False),
+        ("127.0.0.1:443", "https://graphs.example:443:443", False),
     ],
 )
 async def test_a_page_of_another_port_is_another_programs(
@@ -327,11 +348,12 @@ async def test_a_fault_says_nothing_of_its_cause(
         ("fd00::1", ("fd00::2",), {"[fd00::1]:7475", "[fd00::1]", "[fd00::2]:7475"}),
         ("0.0.0.0", ("Graphs.example",), {"graphs.example", "graphs.example:7475"}),
         ("0.0.0.0", ("graphs.example:8443",), {"graphs.example:8443"}),
+        ("0.0.0.0", ("graphs.example",), {"graphs.example:443", "graphs.example:80"}),
     ],
 )
 def test_hosts_that_are_served(host: str, more: tuple[str, ...], served: set[str]) -> None:
     assert served <= served_hosts(host, 7475, more)
-    assert "evil.example" not in served_hosts(host, 7475, more)
+    assert not {"evil.example", "evil.example:443"} & served_hosts(host, 7475, more)
 
 
 @pytest.mark.parametrize(

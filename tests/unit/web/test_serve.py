@@ -201,6 +201,8 @@ async def test_who_guesses_has_to_wait_whatever_address_it_names(
         ((), {"X-Forwarded-Proto": "https"}, False),
         ((), {"Origin": "https://localhost"}, True),
         ((), {"Origin": "http://localhost"}, False),
+        ((), {"Host": "localhost:443", "Origin": "https://localhost"}, True),
+        ((), {"Host": "localhost:80", "Origin": "http://localhost"}, False),
         (("127.0.0.1",), {"X-Forwarded-Proto": "https"}, True),
         (("127.0.0.1",), {}, False),
         (("10.0.0.0/8",), {"X-Forwarded-Proto": "https"}, False),
@@ -218,6 +220,20 @@ async def test_the_cookie_of_a_browser_behind_tls_never_travels_without(
         value = {"Cookie": cookie.partition(";")[0]}
         gone = await client.post("/api/logout", json={}, headers=sent | value)
         assert ("Secure" in gone.headers["set-cookie"].split("; ")) == secure
+
+
+async def test_an_allowed_origin_with_its_default_port_is_that_of_its_pages() -> None:
+    allowed = ("https://Site.example:443/", "http://site.example:443")
+    async with served(ENGINE, allow_origins=allowed) as server, server.client() as client:
+        for origin, status in (
+            ("https://site.example", 401), ("http://site.example:443", 401),
+            ("http://site.example", 403), ("https://site.example:80", 403),
+        ):  # fmt: skip
+            sent = {"Origin": origin, "Sec-Fetch-Site": "cross-site"}
+            answer = await client.post("/api/logout", json={}, headers=sent)
+            assert answer.status_code == status, answer.text
+            told = answer.headers.get("access-control-allow-origin")
+            assert told == (origin if status == 401 else None)
 
 
 @pytest.mark.parametrize("proxy", ["*", "graphs.example", "10.0.0.1/8", ""])
