@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from textwrap import wrap
 
+from pgs_neo4j.cli.pages.text import columns, filled, reach
 from pgs_neo4j.model import Found, FoundFact, FoundFinding, FoundItem, FoundUnit
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import counted, one_line, seconds
 from pgs_neo4j.text.words import stem, words
 
 TEXT_LINES = 2
-LAST_WORD = 12  # characters by which lines are shorter than the terminal, as words are not divided
+LAST_WORD = 12  # columns by which lines are shorter than the terminal, as words are not divided
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])")
 MOST_LISTED = 5
 """Relationships, partitions, and findings that a terminal shows of each."""
@@ -63,7 +63,7 @@ def lines(found: Found, width: int) -> list[str]:
     told = f"{counted(len(found.items), 'node')} in {_moment(found.seconds)}"
     if found.reason:
         told = f"{told}; {found.reason}"
-    return [*shown, "", *wrap(f"{told}; {methods}" if methods else told, width)]
+    return [*shown, "", *filled(f"{told}; {methods}" if methods else told, width)]
 
 
 def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
@@ -73,7 +73,7 @@ def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
     listed = [
         line
         for entry in entries[:MOST_LISTED]
-        for line in wrap(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
+        for line in filled(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
     ]
     more = len(entries) - MOST_LISTED
     return ["", heading, *listed, *([f"{INDENT}and {more:,} more (--json)"] if more > 0 else [])]
@@ -106,13 +106,13 @@ def _moment(value: float) -> str:
 
 
 def excerpt(text: str, question: str, room: int) -> str:
-    """Return the part of a text that matches a question best, in at most ``room`` characters.
+    """Return the part of a text that matches a question best, in at most ``room`` columns.
 
     It begins with the first sentence that has the most words of the question, and ends with a whole
     word. What is left out has an ellipsis on either side.
     """
     text = one_line(text)
-    if len(text) <= room:
+    if columns(text) <= room:
         return text
     asked = {stem(word) for word in words(question)}
     starts = [0, *(gap.end() for gap in _SENTENCE_END.finditer(text))]
@@ -124,12 +124,14 @@ def excerpt(text: str, question: str, room: int) -> str:
     begin = starts[shares.index(max(shares))]
     head = "… " if begin else ""
     rest, left = text[begin:], room - len(head)
-    if len(rest) <= left:
+    if columns(rest) <= left:
         return f"{head}{rest}"
-    cut = rest[: left - 1]
-    blank = cut.rfind(" ") if not rest[left - 1 : left].isspace() else len(cut)
+    end = reach(rest, left - 1)
+    cut = rest[:end]
+    blank = cut.rfind(" ") if not rest[end : end + 1].isspace() else end
     # A word that is longer than half of the room is cut, as in scripts without blanks.
-    return f"{head}{(cut[:blank] if blank > left // 2 else cut).rstrip()}…"
+    words_fill = blank > 0 and columns(cut[:blank]) > left // 2
+    return f"{head}{(cut[:blank] if words_fill else cut).rstrip()}…"
 
 
 def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
@@ -141,7 +143,7 @@ def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
     text = one_line(item.text).removeprefix(title).strip()
     text = excerpt(text, question, TEXT_LINES * (width - len(INDENT)) - LAST_WORD)
     return [
-        *wrap(head, width, subsequent_indent=INDENT),
-        *wrap(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
-        *(f"{INDENT}{line}" for line in wrap(text, width - len(INDENT))[:TEXT_LINES]),
+        *filled(head, width, subsequent_indent=INDENT),
+        *filled(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
+        *(f"{INDENT}{line}" for line in filled(text, width - len(INDENT))[:TEXT_LINES]),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.cli.pages.text import moment, size, wrapped
+from pgs_neo4j.cli.pages.text import fitted, moment, size, wrapped
 from pgs_neo4j.text.shown import counted, one_line, plain
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def elsewhere(cached: int) -> str:
 
 def _row(number: int, reply: StoredReply, width: int) -> list[str]:
     indent = " " * 5
-    begins = one_line(reply.text, max(20, width - len(indent))) or "(no text)"
+    begins = fitted(reply.text, max(20, width - len(indent))) or "(no text)"
     head = wrapped(_head(number, reply), width - len(indent)).splitlines()
     return [head[0], *(f"{indent}{more}" for more in head[1:]), f"{indent}{begins}"]
 

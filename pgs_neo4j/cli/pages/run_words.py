@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.cli.pages.text import moment
+from pgs_neo4j.cli.pages.text import fitted, moment
 from pgs_neo4j.text.shown import counted, one_line, unproven_note
 
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ def _head(run: RunInfo) -> str:
 
 
 def _question(run: RunInfo, width: int) -> str:
-    return f"  {one_line(run.question, width - 2)}"
+    return f"  {fitted(run.question, width - 2)}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from pgs_neo4j.cli.pages import tables as plain_tables
+from pgs_neo4j.cli.pages.text import filled
 from pgs_neo4j.text.shown import counted, one_line, percent, plain
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def proposed(
     ]
     lines += ["", "Proposed graph"]
     for note in proposal.notes:
-        wrapped = textwrap.wrap(one_line(note), max(40, width - 4)) or [""]
+        wrapped = filled(one_line(note), max(40, width - 4)) or [""]
         lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
     # Not wrapped: a command is copied as a whole.
     return [*lines, "", plain(command)] if command else lines

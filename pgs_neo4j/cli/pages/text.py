@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 from pgs_neo4j.text.shown import one_line
 
@@ -14,6 +17,9 @@ _WORD = re.compile(r"\S+|\n|[^\S\n]+")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])$")
 _COMMAND = re.compile(r"'pgs [^'\n]*'")
 _HELD = "\x00"  # stands for a space at which no line ends
+_BREAK = "\x0b"  # the second column of a wide letter, where a line may end
+_SECOND = "\x01"  # the second column of a wide letter, where no line ends
+_BLANKS = str.maketrans(dict.fromkeys("\t\n\x0b\x0c\r", " ") | {_SECOND: ""})
 LABEL = 10  # columns of the labels on the left
 LONGEST_ITEM = 3  # lines
 
@@ -46,13 +52,41 @@ def fitted(text: str, room: int) -> str:
     line = one_line(text)
     if columns(line) <= room:
         return line
-    kept, left = 0, room - 1  # the ellipsis takes a column
-    for letter in line:
-        left -= _columns_of(letter)
-        if left < 0:
-            break
-        kept += 1
-    return f"{line[:kept]}…"
+    return f"{line[: reach(line, room - 1)]}…"  # the ellipsis takes a column
+
+
+def reach(text: str, room: int) -> int:
+    """Return how many letters from the first on fit into ``room`` columns."""
+    for kept, letter in enumerate(text):
+        room -= _columns_of(letter)
+        if room < 0:
+            return kept
+    return len(text)
+
+
+def filled(text: str, width: int, **options: Any) -> list[str]:
+    """Wrap a text by the columns that its letters take; ``options`` are those of textwrap.
+
+    Scripts without blanks have wide letters, and a line may end after each of them.
+    """
+    if text.isascii():
+        return textwrap.wrap(text, width, **options)
+    # textwrap counts characters, so each wide letter gets one for its second column. That of the
+    # last letter of a line falls off with the blanks, so the line is shorter by a column.
+    spread = "".join(_spread(text.translate(_BLANKS)))
+    room = width - (_BREAK in spread or _SECOND in spread)
+    lines = textwrap.wrap(spread, room, replace_whitespace=False, expand_tabs=False, **options)
+    return [line.replace(_BREAK, "").replace(_SECOND, "") for line in lines]
+
+
+def _spread(text: str) -> Iterator[str]:
+    """Yield the letters, wide ones with a character for their second column."""
+    for letter, following in pairwise(f"{text} "):
+        yield letter
+        if _columns_of(letter) > 1:
+            # A line never begins with punctuation or the accent of the letter before.
+            attached = unicodedata.category(following) in ("Mn", "Pe", "Pf", "Po")
+            yield _SECOND if attached or following == " " else _BREAK
 
 
 def _columns_of(letter: str) -> int:
@@ -66,19 +100,20 @@ def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]
 
     A command in quotes stays on one line, since a shell would run each line of it by itself.
     """
-    body = textwrap.wrap(
+    body = filled(
         _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text),
         max(30, width - column),
         break_on_hyphens=False,
         break_long_words=False,
     ) or [""]
     first, *rest = (line.replace(_HELD, " ") for line in body)
-    return [f"{label:<{column - 1}} {first}", *(f"{'':<{column}}{line}" for line in rest)]
+    room = " " * max(column - 1 - columns(label), 0)
+    return [f"{label}{room} {first}", *(f"{'':<{column}}{line}" for line in rest)]
 
 
 def item(text: str, width: int) -> list[str]:
     """Return a bullet, wrapped, and cut after LONGEST_ITEM lines."""
-    return textwrap.wrap(
+    return filled(
         text,
         max(30, width),
         initial_indent="  - ",
