@@ -246,6 +246,11 @@ PAGES: Mapping[str, Make] = {
     "choices.html": lambda: _html("<select>" + "<option selected>a" * 100_000),
     "menus.html": lambda: _html("<select><option selected>a</option>" * 100_000),
     "labels.html": lambda: _html("<svg>" + "<text>a" * 50_000),
+    "unmatched.html": lambda: _html("<svg>" + "<g>" * 50_000 + "</h>" * 50_000),
+    "broken-out.html": lambda: _html("<svg><p>" + "<div/>" * 50_000 + "a"),
+    "broken-font.html": lambda: _html("<svg><font color=red>" + "<section/>" * 50_000 + "a"),
+    "foreign.html": lambda: _html("<svg><foreignObject>" + "<section/>" * 50_000 + "a"),
+    "paths.html": lambda: _html("<svg><desc><b>a</b></desc>" + "<path/>" * 100_000 + "</svg>a"),
     "references.html": lambda: _html("&amp;&#x1F600;" * 300_000),
 }
 PDFS: Mapping[str, Make] = {

@@ -32,6 +32,20 @@ DRAWN = frozenset(("svg", "g", "text", "tspan", "math", "mrow"))
 50,000 of them in each other take half a second, where as many ``div`` take 15."""
 FOREIGN = ("svg", "math")
 """Elements in which a tag may end itself."""
+POINTS = frozenset(("foreignobject", "desc", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"))
+"""Elements of those in which tags are those of HTML again."""
+BREAKING = frozenset(
+    (
+        *("b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em"),
+        *("embed", "h1", "h2", "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing"),
+        *("menu", "meta", "nobr", "ol", "p", "pre", "ruby", "s", "small", "span", "strong"),
+        *("strike", "sub", "sup", "table", "tt", "u", "ul", "var"),
+    )
+)
+"""Tags that end a drawing or an equation, by the HTML standard."""
+_BREAKING_FONT = re.compile(
+    r"<font\b.*[ \t\n\f\r/\"'](?:color|face|size)\b", re.IGNORECASE | re.DOTALL
+)
 _ANY_NUMBER = " multiple"
 
 _BLANK = r"[ \t\n\f\r]"
@@ -69,6 +83,8 @@ def bound_markup(html: str) -> str:
                 f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes, as no page does; "
                 "save it again without this tag"
             )
+        if name in BREAKING or (name == "font" and _BREAKING_FONT.match(tag[0])):
+            nesting.break_out()
         nesting.enter(name, ended=tag["ended"] is not None)
         if name == "select":
             lists.append(tag.end("name"))
@@ -86,26 +102,52 @@ class _Nesting:
     names: Counter[str] = field(default_factory=Counter)
     depth: int = 0
     passed: int = 0
+    _spaces: list[str] = field(default_factory=list)
+    """The drawings and equations that are open, and those of their elements that hold HTML."""
+    _open_spaces: Counter[str] = field(default_factory=Counter)
 
     def enter(self, name: str, *, ended: bool) -> None:
         """Take in a tag that begins an element. Raises InputFileError."""
         if name not in DRAWN:
-            self.passed += self.depth
+            self._look_through()
+        if ended and (name in FOREIGN or self._is_drawing):
+            return
+        if name and name not in SHALLOW and name not in RAW:
+            self.names[name] += 1
+            self.depth += 1
+        if name in FOREIGN or (name in POINTS and self._is_drawing):
+            self._spaces.append(name)
+            self._open_spaces[name] += 1
+
+    def leave(self, name: str) -> None:
+        """Take in a tag that ends an element. Raises InputFileError."""
+        self._look_through()
+        if self.names[name]:
+            self.names[name] -= 1
+            self.depth -= 1
+        if name in ("br", "p"):
+            self.break_out()
+        while self._open_spaces[name]:
+            last = self._spaces.pop()
+            self._open_spaces[last] -= 1
+            if last == name:
+                break
+
+    def break_out(self) -> None:
+        """End the drawing that is open: what follows is HTML, where no tag ends itself."""
+        while self._is_drawing:
+            self._open_spaces[self._spaces.pop()] -= 1
+
+    @property
+    def _is_drawing(self) -> bool:
+        return bool(self._spaces) and self._spaces[-1] in FOREIGN
+
+    def _look_through(self) -> None:
+        self.passed += self.depth
         if self.passed > MOST_OPEN:
             raise InputFileError(
                 "its tags are nested too deeply, as those of no page are; save it again"
             )
-        foreign = ended and any(self.names[one] for one in FOREIGN)
-        if name and name not in SHALLOW and name not in RAW and not foreign:
-            self.names[name] += 1
-            self.depth += 1
-
-    def leave(self, name: str) -> None:
-        """Take in a tag that ends an element."""
-        self.passed += self.depth
-        if self.names[name]:
-            self.names[name] -= 1
-            self.depth -= 1
 
 
 def _end_of_raw(html: str, name: str, start: int) -> int:

@@ -27,6 +27,7 @@ READ = frozenset(
         *("deep-beside.json", "lists.json", "halves.jsonl", "blank.csv", "marks.csv", "sheet.csv"),
         *("marks.txt", "line.txt", "words.txt", "headings.md", "quotes.md", "brackets.md"),
         *("fences.md", "utf-16.txt", "remarks.pdf", "choices.html", "menus.html", "labels.html"),
+        "paths.html",
         *("record.jsonl", "wide.json", "string.json", "escapes.json", "cells.docx"),
     )
 )
@@ -38,6 +39,10 @@ REASONS = {
     "attributes.docx": "one of its elements has more than 1,000 attributes",
     "deep.html": "its tags are nested too deeply",
     "tables.html": "its tags are nested too deeply",
+    "unmatched.html": "its tags are nested too deeply",
+    "broken-out.html": "its tags are nested too deeply",
+    "broken-font.html": "its tags are nested too deeply",
+    "foreign.html": "its tags are nested too deeply",
     "ended.html": "its tags are nested too deeply",
     "row.docx": "one of its paragraphs or rows has more than 100,000 elements",
     "short.docx": "its text has more than 250,000 elements",

@@ -84,6 +84,17 @@ def test_a_part_that_nothing_reads_may_be_broken_behind_its_beginning() -> None:
         "<table><tr><td>" * 60_000 + "a",
         "<ul><li>a" * 60_000,
         "<b><i>" * 30_000 + "a",
+        # Tags that end nothing come after the last one that begins an element.
+        "<svg>" + "<g>" * 40_000 + "</h>" * 40_000,
+        # A tag ends itself only in a drawing, and these have ended the drawing, or hold HTML.
+        "<svg><p>" + "<div/>" * 60_000,
+        "<svg>" + "<div/>" * 60_000,
+        "<svg></p>" + "<section/>" * 60_000,
+        "<math><b>" + "<section/>" * 60_000,
+        "<svg><font color=red>" + "<section/>" * 60_000,
+        "<svg><foreignObject>" + "<section/>" * 60_000,
+        "<svg/>" + "<section/>" * 60_000,
+        "<svg><g></svg>" + "<section/>" * 60_000,
     ],
 )
 def test_tags_that_are_nested_too_deeply_for_their_number_are_refused(html: str) -> None:
@@ -99,6 +110,10 @@ def test_tags_that_are_nested_too_deeply_for_their_number_are_refused(html: str)
         "<div>a</div>" * 60_000,
         "<table>" + "<tr><td>a" * 60_000,
         "<svg>" + "<path d='M0'/>" * 60_000 + "</svg>",
+        "<svg><foreignObject><p>a</p></foreignObject>" + "<path/>" * 60_000 + "</svg>",
+        "<svg><font horiz-adv-x='9'>" + "<glyph/>" * 60_000 + "</font></svg>",
+        "<math><mi>a</mi>" + "<mspace/>" * 60_000 + "</math>",
+        "<svg/>" * 60_000,
         "a<br>" * 60_000,
         "<div>" * 3_000 + "a",
     ],
