@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, cast
 
@@ -92,7 +93,13 @@ class Serving:
         held = self._held(caller)
         costs = await self.pgs.runs.costs(days=1)
         held |= self._held(caller)  # also what ended since, which the costs may not hold yet
-        spent = sum(one.cost for one in costs if caller.own_session(one.session) is not None)
+        # A clock that was set back leaves costs of a later day, which count when that day comes.
+        today = datetime.now(UTC).date().isoformat()
+        spent = sum(
+            one.cost
+            for one in costs
+            if one.day <= today and caller.own_session(one.session) is not None
+        )
         if spent >= most:
             raise BudgetError(
                 f"{caller.name} has spent its {most:g} of today; ask again tomorrow (UTC)"

@@ -163,6 +163,16 @@ async def test_money_that_is_held_and_not_spent_is_said_to_be_so() -> None:
     assert str(raised.value) == "ann has spent its 0.4 of today; ask again tomorrow (UTC)"
 
 
+async def test_a_day_that_is_still_to_come_counts_on_its_own() -> None:
+    costs = [replace(SPENT, cost=0.4), replace(SPENT, day="9999-12-31", cost=9.0)]
+    runs = SimpleNamespace(costs=giving(costs))
+    server = serving_of(SimpleNamespace(runs=runs, config=SimpleNamespace(max_cost=None)))
+    ann = Caller("ann", tenant=True, cost_per_day=1.0)
+    assert await server.remaining_cost(ann) == pytest.approx(0.6)
+    with pytest.raises(BudgetError):
+        await server.remaining_cost(replace(ann, cost_per_day=0.4))
+
+
 def test_a_tenant_of_the_name_owner_is_not_the_owner() -> None:
     callers = (OWNER, Caller("owner", tenant=True))
     names = [_name_of({"state": {"caller": caller}}) for caller in callers]
