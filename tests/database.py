@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.queries import Query
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema
 from pgs_neo4j.ingest.publish import mapping_of
 from pgs_neo4j.retrieval.indexes.making import make_indexes
@@ -131,3 +132,8 @@ async def explain(db: Database, query: Query) -> tuple[str, tuple[str, ...]]:
         columns = tuple(result.keys())
         summary = await result.consume()
         return str(summary.query_type), columns
+
+
+async def list_rows(rows: AsyncIterator[Row]) -> list[Row]:
+    """Take all rows of a stream."""
+    return [row async for row in rows]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing
 from itertools import islice
 from typing import Any
 
@@ -70,11 +71,19 @@ def _checked(run: Any) -> Any:
 def _checked_stream(run: Any) -> Any:
     @functools.wraps(run)
     async def checked(
-        db: Database, query: Query, *, fetch: int = 1000, **params: object
-    ) -> AsyncIterator[Row]:
+        db: Database, query: Query, take: Any, /, *, fetch: int = 1000, **params: object
+    ) -> Any:
         check(query, query.params, [params])
-        async for row in run(db, query, fetch=fetch, **params):
-            check(query, query.columns, [row])
-            yield row
+
+        async def watch(rows: AsyncIterator[Row]) -> AsyncGenerator[Row]:
+            async for row in rows:
+                check(query, query.columns, [row])
+                yield row
+
+        async def take_checked(rows: AsyncIterator[Row]) -> Any:
+            async with aclosing(watch(rows)) as watched:
+                return await take(watched)
+
+        return await run(db, query, take_checked, fetch=fetch, **params)
 
     return checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -10,7 +11,7 @@ from uuid import uuid4
 from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.analogies.skeletons import SYSTEM
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.repeats import repeat_disturbed
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.llm.protocol import is_signed, reply_signature
 from pgs_neo4j.model import Node, PromptNode
 from pgs_neo4j.sweeping.pieces import cut_node
@@ -39,20 +40,21 @@ async def read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText
 
     That order depends on nothing but the texts and the model.
     """
-    return await repeat_disturbed(partial(_read_texts, order, tools))
-
-
-async def _read_texts(order: AnalogyOrder, tools: AnalogyTools) -> list[GraphText]:
-    mapping, seed = order.mapping, _seed(order, tools)
-    texts: list[GraphText] = []
-    async for row in tools.db.stream(
+    mapping = order.mapping
+    return await tools.db.stream(
         queries.get("analogies/read_texts"),
+        partial(_take_texts, _seed(order, tools)),
         labels=list(mapping.labels),
         text=mapping.text_properties,
         facts=mapping.facts,
         title=mapping.title_properties,
         key=mapping.key_properties,
-    ):
+    )
+
+
+async def _take_texts(seed: str, rows: AsyncIterator[Row]) -> list[GraphText]:
+    texts: list[GraphText] = []
+    async for row in rows:
         node = node_text.node(rank=0, labels=(), **row)
         if node.text:
             texts.append(_text(node, seed))

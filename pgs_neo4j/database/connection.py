@@ -8,8 +8,8 @@ earlier writes, on a cluster as on a single server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -145,37 +145,53 @@ class Database:
         return (await self.call(query.text, params, "write", name=query.name))[1]
 
     async def stream(
-        self, query: Query, *, fetch: int = 1000, **params: object
-    ) -> AsyncIterator[Row]:
-        """Yield the rows of a read statement as they arrive.
+        self,
+        query: Query,
+        take: Callable[[AsyncIterator[Row]], Awaitable[Result]],
+        /,
+        *,
+        fetch: int = 1000,
+        **params: object,
+    ) -> Result:
+        """Return what ``take`` makes of the rows of a read statement, as they arrive.
 
-        The deadline applies to each fetch. Not retried once the caller has seen a row: if something
-        is deleted then that it has found, it raises GraphChangedError, and the caller begins again.
-        An error says so, or a null where the header allows none; so a statement that is streamed
-        has to leave out what another program may have damaged.
+        It begins again with the first row, up to five times, if something is deleted that the
+        statement has found. So it must be harmless to repeat, and runs no statement itself. An
+        error says so, or a null where the header allows none; so a statement that is streamed has
+        to leave out what another program may have damaged. The deadline applies to each wait for a
+        row, whatever number of attempts it takes.
         """
         query.check(params, ("read",))
-        with self._span(query.name), self._translate_errors():
-            async with self._session("read", fetch) as session:
+        now = asyncio.get_running_loop().time
+        due = now() + self.timeout_s
 
-                async def begin() -> tuple[AsyncIterator[Record], Row | None]:
-                    async with asyncio.timeout(self.timeout_s):
-                        result = await session.run(query.text, sent(params))
-                    records = aiter(result)
-                    return records, await fetch_row(records)
+        async def fetch_row(records: AsyncIterator[Record]) -> Row | None:
+            async with asyncio.timeout_at(due):
+                record = await anext(records, None)
+            row = None if record is None else dict(record)
+            if row is not None and lacks_values(query, row):
+                raise graph_changed(self.uri)
+            return row
 
-                async def fetch_row(records: AsyncIterator[Record]) -> Row | None:
-                    async with asyncio.timeout(self.timeout_s):
-                        record = await anext(records, None)
-                    row = None if record is None else dict(record)
-                    if row is not None and lacks_values(query, row):
-                        raise graph_changed(self.uri)
-                    return row
-
-                records, row = await repeat_disturbed(begin)
-                while row is not None:
-                    yield row
+        async def read_rows() -> AsyncGenerator[Row]:
+            nonlocal due
+            # What ``take`` raises is not translated: it is no error of the driver.
+            with self._translate_errors():
+                async with self._session("read", fetch) as session:
+                    async with asyncio.timeout_at(due):
+                        records = aiter(await session.run(query.text, sent(params)))
                     row = await fetch_row(records)
+                    while row is not None:
+                        yield row
+                        due = now() + self.timeout_s
+                        row = await fetch_row(records)
+
+        async def attempt() -> Result:
+            async with aclosing(read_rows()) as rows:
+                return await take(rows)
+
+        with self._span(query.name):
+            return await repeat_disturbed(attempt)
 
     async def call(
         self,

@@ -10,7 +10,7 @@ from neo4j.exceptions import Neo4jError
 
 from pgs_neo4j.database.driver_errors import graph_changed, is_deleted
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.errors import GraphChangedError
+from pgs_neo4j.errors import DatabaseTimeoutError, GraphChangedError
 
 Result = TypeVar("Result")
 
@@ -19,6 +19,13 @@ PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 A deletion that disturbs a statement has committed, so only another one can disturb the next
 attempt.
+"""
+
+TRIED_ENOUGH = (GraphChangedError, DatabaseTimeoutError)
+"""What a read raises after its attempts, or after its time.
+
+Code that repeats several reads together, for another reason, lets these pass: they would have all
+their attempts once more.
 """
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,6 @@ from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.ingest.batches import batches
@@ -85,7 +84,7 @@ async def load(
         relationships=len(file.relationships),
     )
     await _delete_abandoned(database, graph)
-    if await repeat_disturbed(partial(_is_loaded, database, file, graph, label)):
+    if await _is_loaded(database, file, graph, label):
         return replace(result, kept=len(file.nodes), unchanged=True)
     row = await _replace(database, file, graph, label, on_event)
     return replace(result, added=row["added"], kept=row["kept"], removed=row["removed"])
@@ -207,18 +206,31 @@ def _check_owned(rows: list[Row], graph: str) -> None:
 
 async def _is_loaded(database: Database, file: GraphFile, graph: str, label: str) -> bool:
     """Return whether the database already holds exactly the file's content."""
+    nodes = queries.get("ingest/read_loaded_nodes")
+    if not await database.stream(nodes, partial(_has_nodes, file, graph, label), graph=graph):
+        return False
+    relationships = queries.get("ingest/read_loaded_relationships")
+    return await database.stream(relationships, partial(_has_relationships, file), graph=graph)
+
+
+async def _has_nodes(file: GraphFile, graph: str, label: str, rows: AsyncIterator[Row]) -> bool:
+    """Return whether rows are exactly the file's nodes."""
     missing: dict[str | int, int] | None = None
     same = True
-    async for row in database.stream(queries.get("ingest/read_loaded_nodes"), graph=graph):
+    async for row in rows:
         if missing is None:  # made only for a graph that was loaded before
             missing = {node.id: place for place, node in enumerate(file.nodes)}
         # Another program may have taken its id. So it is not the file's content.
         place = missing.pop(row["properties"].get("id"), None)
         same = same and place is not None and _same(file.nodes[place], label, graph, row)
-    if missing or not same or (missing is None and len(file.nodes)):
-        return False
+    return same and not missing and (missing is not None or not file.nodes)
+
+
+async def _has_relationships(file: GraphFile, rows: AsyncIterator[Row]) -> bool:
+    """Return whether rows are exactly the file's relationships."""
     wanted = Counter(_signature(_relationship_row(r, file.nodes)) for r in file.relationships)
-    async for row in database.stream(queries.get("ingest/read_loaded_relationships"), graph=graph):
+    same = True
+    async for row in rows:
         properties = dict(row.pop("properties"))
         wanted[_signature({**row, "weight": properties.pop("weight", None)})] -= 1
         same = same and not properties

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import Lease
+from pgs_neo4j.database.repeats import TRIED_ENOUGH
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError, StoredDataError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
@@ -88,6 +89,8 @@ async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
         await clean_up(order, tools)
     try:
         result = await _read(order, tools, current)
+    except TRIED_ENOUGH:
+        raise
     except DatabaseError:  # another generation became current between two reads
         current = await generation.read_current(db, graph)
         result = await _read(order, tools, current)

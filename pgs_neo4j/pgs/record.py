@@ -16,6 +16,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.repeats import TRIED_ENOUGH
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import (
     BusyError,
@@ -112,7 +113,7 @@ async def prepare_plan(order: RunOrder, tools: RunTools) -> tuple[Partitioning, 
     reading = partial(read_current, tools.db, order.graph, centroids=False, known=tools.known)
     try:
         current = await reading()
-    except StoredDataError:
+    except (StoredDataError, *TRIED_ENOUGH):
         raise
     except DatabaseError:  # another generation became current between two reads
         current = await reading()

@@ -41,9 +41,20 @@ class FakeDatabase:
     async def read(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)
 
-    async def stream(self, query: Query, *, fetch: int = 1000, **params: Any) -> AsyncIterator[Row]:
-        for row in self._answer(query, params):
-            yield row
+    async def stream(
+        self,
+        query: Query,
+        take: Callable[[AsyncIterator[Row]], Awaitable[Any]],
+        /,
+        *,
+        fetch: int = 1000,
+        **params: Any,
+    ) -> Any:
+        async def read_rows() -> AsyncIterator[Row]:
+            for row in self._answer(query, params):
+                yield row
+
+        return await take(read_rows())
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
         return self._answer(query, params)

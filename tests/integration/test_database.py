@@ -16,6 +16,7 @@ from pgs_neo4j.errors import (
     DatabaseTimeoutError,
     QueryError,
 )
+from tests.database import list_rows
 from tests.engines import engine_on
 from tests.graphs import papers
 from tests.waiting import until
@@ -32,10 +33,9 @@ def query(text, mode="read", returns="value", params=""):
 
 async def test_a_stream_gives_every_row_and_may_be_left_early(db):
     numbers = query("UNWIND range(1, 5000) AS value RETURN value")
-    assert [row["value"] async for row in db.stream(numbers, fetch=7)] == list(range(1, 5001))
-    async for row in db.stream(numbers, fetch=7):
-        assert row["value"] == 1
-        break
+    rows = await db.stream(numbers, list_rows, fetch=7)
+    assert [row["value"] for row in rows] == list(range(1, 5001))
+    assert await db.stream(numbers, anext, fetch=7) == {"value": 1}
     assert await db.read(query("RETURN 1 AS value")) == [{"value": 1}]
 
 
@@ -165,7 +165,7 @@ async def test_the_log_of_the_driver_has_no_parameter(db, caplog):
     with caplog.at_level("DEBUG", logger="neo4j"):
         expected = [secret, canary, [canary], 7]
         assert await db.read(read, **given) == [{"value": expected}]
-        assert [row async for row in db.stream(read, **given)] == [{"value": expected}]
+        assert await db.stream(read, list_rows, **given) == [{"value": expected}]
         assert (await db.call(read.text, given, "read"))[1] == [{"value": expected}]
         await db.write(written, **few)
         await db.rehearse(written, **few)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.repeats import repeat_disturbed
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
 from pgs_neo4j.text.traces import SHORTEST, Traces
@@ -69,21 +67,19 @@ async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequen
 
     Raises DatabaseError.
     """
-    await repeat_disturbed(partial(_drop_live_texts, db, graph, traces, gone))
-
-
-async def _drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
     query = queries.get("ingest/deletion/read_live_texts")
-    rows = db.stream(query, fetch=FETCHED, graph=graph, gone=[*gone])
+    await db.stream(query, partial(_drop_texts, traces), fetch=FETCHED, graph=graph, gone=[*gone])
+
+
+async def _drop_texts(traces: Traces, rows: AsyncIterator[Row]) -> None:
     texts: list[str] = []
     size = 0
-    async with aclosing(rows):  # type: ignore[type-var]
-        async for row in rows:
-            texts.append(row["text"])
-            size += len(row["text"])
-            if size > BATCH:
-                traces.drop(texts)
-                texts, size = [], 0
+    async for row in rows:
+        texts.append(row["text"])
+        size += len(row["text"])
+        if size > BATCH:
+            traces.drop(texts)
+            texts, size = [], 0
     traces.drop(texts)
 
 
@@ -93,34 +89,29 @@ async def scan_remade(db: Database, traces: Traces) -> Scan:
     Raises DatabaseError.
     """
     query = queries.get("ingest/deletion/scan_remade")
-
-    async def scan_all() -> Scan:
-        scan = Scan(traces)
-        await _look_through(scan, db.stream(query, fetch=FETCHED, least=LEAST))
-        return scan
-
-    return await repeat_disturbed(scan_all)
+    return await db.stream(query, partial(_look_through, Scan(traces)), fetch=FETCHED, least=LEAST)
 
 
 async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
     """Return what holds traces: nodes, relationships, and full-text indexes.
 
     The time is that of reading all text once: 3 to 10 seconds for each 10 MB, much of it for
-    relationships, whose rows are many. Memory is that of one batch. It begins again if something is
-    deleted that it has found. Raises DatabaseError.
+    relationships, whose rows are many. Memory is that of one batch. A statement begins again if
+    something is deleted that it has found. Raises DatabaseError.
     """
-    return await repeat_disturbed(partial(_scan_database, db, graph, traces, on_event))
-
-
-async def _scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
     scan = Scan(traces, on_event)
-    nodes = queries.get("ingest/deletion/scan_nodes")
-    await _look_through(scan, db.stream(nodes, fetch=FETCHED, graph=graph, least=LEAST))
-    relationships = queries.get("ingest/deletion/scan_relationships")
-    rows = db.stream(relationships, fetch=FETCHED, least=LEAST)
-    await _look_through(scan, _one_by_one(rows))
+    query = queries.get("ingest/deletion/scan_nodes")
+    look = partial(_look_through, scan)
+    scan = await db.stream(query, look, fetch=FETCHED, graph=graph, least=LEAST)
+    query = queries.get("ingest/deletion/scan_relationships")
+    look = partial(_look_through_relationships, scan)
+    scan = await db.stream(query, look, fetch=FETCHED, least=LEAST)
     await _ask_indexes(db, scan)
     return scan
+
+
+async def _look_through_relationships(scan: Scan, rows: AsyncIterator[Row]) -> Scan:
+    return await _look_through(scan, _one_by_one(rows))
 
 
 async def _one_by_one(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
@@ -130,7 +121,9 @@ async def _one_by_one(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
             yield {**one, "id": f"{row['id']} -> {one['target']}"}
 
 
-async def _look_through(scan: Scan, rows: AsyncIterator[Row]) -> None:
+async def _look_through(before: Scan, rows: AsyncIterator[Row]) -> Scan:
+    """Return what was found before, and in these rows; ``before`` stays as it is."""
+    scan = replace(before, found=[*before.found])
     texts: list[str] = []
     held: list[HeldText] = []
     size = 0
@@ -144,6 +137,7 @@ async def _look_through(scan: Scan, rows: AsyncIterator[Row]) -> None:
             _compare(scan, texts, held)
             texts, held, size = [], [], 0
     _compare(scan, texts, held)
+    return scan
 
 
 def _compare(scan: Scan, texts: list[str], held: list[HeldText]) -> None:

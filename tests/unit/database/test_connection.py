@@ -13,6 +13,7 @@ from pgs_neo4j.errors import (
     DatabaseUnavailableError,
     DatabaseVersionError,
 )
+from tests.database import list_rows
 from tests.fakes.tls_server import CERTIFICATE, KEY, tls_server
 
 
@@ -136,7 +137,7 @@ async def test_a_statement_runs_only_as_its_mode_says(database, method, mode):
     with pytest.raises(ValueError, match=f"test/statement has mode {mode}, and was run as"):
         await getattr(database, method)(parse(mode))
     with pytest.raises(ValueError, match="has mode write"):
-        await anext(database.stream(parse("write")))
+        await database.stream(parse("write"), list_rows)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])

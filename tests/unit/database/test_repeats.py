@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import groupby
 
 import pytest
 from neo4j.exceptions import Neo4jError
@@ -10,8 +12,9 @@ from neo4j.exceptions import Neo4jError
 from pgs_neo4j.database import queries, repeats
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.repeats import PAUSES_S, repeat_disturbed
+from pgs_neo4j.database.repeats import PAUSES_S
 from pgs_neo4j.errors import GraphChangedError, QueryError, StoredDataError
+from tests.database import list_rows
 from tests.fakes.disturbed import NODE, RELATIONSHIP, URI, Driver, Step, database_of, refusal
 
 OWN = "Node with id 2 has been deleted in this transaction"
@@ -58,7 +61,7 @@ async def transact(db: Database) -> object:
 
 
 async def stream(db: Database) -> object:
-    return [row async for row in db.stream(parse("read"))]
+    return await db.stream(parse("read"), list_rows)
 
 
 async def project(db: Database) -> object:
@@ -121,24 +124,56 @@ async def test_what_fails_each_time_is_not_repeated(way: Way, error: Neo4jError)
     assert len(driver.sent) == 1
 
 
-async def test_rows_that_were_handed_out_are_not_handed_out_again() -> None:
-    db, driver = database([*ROWS, refusal()], ROWS)
-    seen = []
-    with pytest.raises(GraphChangedError):
-        async for row in db.stream(parse("read")):
-            seen += [row]
-    assert seen == ROWS
+async def test_a_taker_of_rows_begins_again_with_the_first() -> None:
+    db, driver = database([*ROWS, refusal()], refusal(), ROWS)
+    taken: list[list[Row]] = []
+
+    async def take(rows: AsyncIterator[Row]) -> int:
+        taken.append([])
+        async for row in rows:
+            taken[-1] += [row]
+        return len(taken)
+
+    assert await db.stream(parse("read"), take) == 3
+    assert taken == [ROWS, [], ROWS]
+    assert len(driver.sent) == 3
+
+
+async def test_breaks_before_and_after_the_first_row_share_their_attempts() -> None:
+    db, driver = database(*[[*ROWS, refusal()], refusal(), [refusal()]] * 20)
+    with pytest.raises(GraphChangedError) as told:
+        await stream(db)
+    assert str(told.value) == TOLD
+    assert len(driver.sent) == len(PAUSES_S) + 1
+
+
+async def test_a_taker_of_rows_that_fails_is_not_asked_again() -> None:
+    db, driver = database(ROWS, ROWS)
+
+    async def take(rows: AsyncIterator[Row]) -> None:
+        await anext(rows)
+        raise TimeoutError("its own")
+
+    with pytest.raises(TimeoutError, match="its own"):
+        await db.stream(parse("read"), take)
     assert len(driver.sent) == 1
 
 
-async def test_a_caller_begins_a_stream_again() -> None:
-    db, driver = database([*ROWS, refusal()], ROWS)
+async def test_attempts_without_rows_share_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    db, driver = database(refusal(), refusal(), [ROWS[0], refusal()], refusal(), ROWS)
+    dues: list[float] = []
+    started = asyncio.timeout_at
 
-    async def collect() -> object:
-        return [row async for row in db.stream(parse("read"))]
+    def timeout_at(due: float | None) -> asyncio.Timeout:
+        assert due is not None
+        dues.append(due)
+        return started(due)
 
-    assert await repeat_disturbed(collect) == ROWS
-    assert len(driver.sent) == 2
+    monkeypatch.setattr(asyncio, "timeout_at", timeout_at)
+    assert await stream(db) == ROWS
+    # Three attempts wait for the first row, and two for what follows it, whichever row that is.
+    assert [len([*same]) for _, same in groupby(dues)] == [4, 4, 1, 1]
+    assert len(driver.sent) == 5
 
 
 async def test_a_batch_is_not_repeated() -> None:
@@ -200,18 +235,13 @@ async def test_a_stream_that_begins_with_a_lost_value_is_repeated() -> None:
     ("kind", "lost"),
     [("int", None), ("list[int]", [1, None]), ("list[list[any]]", [["a", "b"], ["c", None]])],
 )
-async def test_a_value_that_is_lost_in_the_middle_ends_a_stream(kind: str, lost: object) -> None:
+async def test_a_stream_that_loses_a_value_later_is_repeated(kind: str, lost: object) -> None:
     whole = {"n": 1 if kind == "int" else []}
-    db, driver = database([whole, {"n": lost}, whole], ROWS)
-    seen = []
-    with pytest.raises(GraphChangedError) as told:
-        async for row in db.stream(parse("read", kind=kind)):
-            seen += [row]
-    assert str(told.value) == TOLD
-    assert seen == [whole]
-    assert len(driver.sent) == 1
+    db, driver = database([whole, {"n": lost}, whole], [whole])
+    assert await db.stream(parse("read", kind=kind), list_rows) == [whole]
+    assert len(driver.sent) == 2
 
 
 async def test_a_null_that_a_header_allows_is_handed_out() -> None:
     db, _ = database(LOST)
-    assert [row async for row in db.stream(parse("read", kind="int?"))] == LOST
+    assert await db.stream(parse("read", kind="int?"), list_rows) == LOST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.ingest.load import load
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.traces import Traces
-from tests.fakes.disturbed import NamedDriver, database_of
+from tests.fakes.disturbed import NamedDriver, Step, database_of, refusal
 
 Row = dict[str, Any]
 
@@ -27,6 +27,7 @@ KEPT: Row = {"element_id": "1", "labels": ["Note"], "id": "kept", "values": [["t
 LOST: Row = {"element_id": "2", "labels": [], "id": "lost", "values": [["text", None]]}
 TIED: Row = {"type": "SAYS", "target": "b", "values": [["fact", SECRET]]}
 HOLDING: Row = {"id": "a", "found": [TIED]}
+ATTEMPTS = len(PAUSES_S) + 1
 FILE = GraphFile(
     nodes=[FileNode(id=one, properties={"name": one.upper()}) for one in ("a", "b")],
     relationships=[FileRelationship(0, 1, "SAYS", 0.5)],
@@ -98,7 +99,7 @@ def path(name: str) -> str:
     return f"ingest/{name}" if "loaded" in name else f"ingest/deletion/{name}"
 
 
-def database(name: str, steps: list[list[Row]]) -> tuple[Database, NamedDriver]:
+def database(name: str, steps: Sequence[Step]) -> tuple[Database, NamedDriver]:
     given = LOADED | {path(name): steps}
     driver = NamedDriver([], answers={one: [*rows] for one, rows in given.items()})
     return database_of(driver), driver
@@ -122,9 +123,49 @@ async def test_what_is_deleted_while_it_is_streamed_does_not_count(
 async def test_deletions_without_end_are_told(
     name: str, reader: Reader, steps: list[list[Row]], expected: object
 ) -> None:
-    db, _ = database(name, steps[:1])
+    db, driver = database(name, steps[:1])
     with pytest.raises(GraphChangedError, match="ask again when no other program deletes"):
         await reader(db)
+    assert driver.count(path(name)) == ATTEMPTS
+
+
+@pytest.mark.parametrize(("name", "reader", "steps", "expected"), READERS)
+async def test_a_stream_without_a_first_row_is_tried_as_often_as_any_other(
+    name: str, reader: Reader, steps: list[list[Row]], expected: object
+) -> None:
+    db, driver = database(name, [refusal()])
+    with pytest.raises(GraphChangedError):
+        await reader(db)
+    assert driver.count(path(name)) == ATTEMPTS
+
+
+@pytest.mark.parametrize(("name", "reader", "steps", "expected"), READERS)
+async def test_streams_with_and_without_a_first_row_share_their_attempts(
+    name: str, reader: Reader, steps: list[list[Row]], expected: object
+) -> None:
+    db, driver = database(name, [refusal(), refusal(), steps[0], [refusal()], steps[0], steps[1]])
+    assert await reader(db) == expected
+    db, driver = database(name, [refusal(), steps[0]] * 3 + steps[1:])
+    with pytest.raises(GraphChangedError):
+        await reader(db)
+    assert driver.count(path(name)) == ATTEMPTS
+
+
+async def test_an_index_that_is_disturbed_lets_no_scan_begin_again() -> None:
+    index = {
+        "name": "words", "kind": "text", "entity": "node", "labels": ["Note"], "state": "ONLINE",
+        "properties": ["text"], "population": 100.0, "failure": "", "dimensions": None,
+        "similarity": None, "analyzer": "english",
+    }  # fmt: skip
+    answers: dict[str, list[Any]] = {
+        "retrieval/read_search_indexes": [[index]],
+        "ingest/deletion/find_phrases": [refusal()],
+    }
+    driver = NamedDriver([], answers=answers)
+    with pytest.raises(GraphChangedError):
+        await search_all(database_of(driver))
+    assert driver.count("ingest/deletion/find_phrases") == ATTEMPTS
+    assert driver.count("ingest/deletion/scan_nodes") == 1
 
 
 async def test_a_loaded_node_without_its_id_is_not_the_content_of_the_file() -> None:

@@ -13,7 +13,13 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.lease import Lease
-from pgs_neo4j.errors import BusyError, LeaseLostError
+from pgs_neo4j.errors import (
+    BusyError,
+    DatabaseError,
+    DatabaseTimeoutError,
+    GraphChangedError,
+    LeaseLostError,
+)
 from pgs_neo4j.events import Event, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.partitioning import cleanup, ensure
@@ -151,3 +157,20 @@ async def test_the_phase_is_reported_with_its_outcome(stage: Stage) -> None:
     stage.token = "u"  # a scan may keep partitions, and then their centroids are needed
     await stage.ensure(when_busy="reuse", centroids=False)
     assert stage.read_centroids() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("error", "times"),
+    [
+        (GraphChangedError("again and again"), 1),
+        (DatabaseTimeoutError("no answer within 60 s"), 1),
+        (DatabaseError("they were deleted while they were read"), 2),
+    ],
+)
+async def test_partitions_are_read_again_only_if_that_was_not_tried_enough(
+    stage: Stage, error: DatabaseError, times: int
+) -> None:
+    stage.db.answers["read_partitions"] = error
+    with pytest.raises(type(error)):
+        await stage.ensure(when_busy="reuse")
+    assert len(stage.read_centroids()) == times
