@@ -131,15 +131,8 @@ async def test_nothing_holds_the_text_of_a_deleted_document(
     assert (last.documents, last.entities, last.relations, last.proven) == (2, 2, 1, True)
 
 
-async def test_what_a_broken_off_ingestion_read_of_a_document_goes_with_it(
-    pgs: PGS, db: Database, folder: Path
-) -> None:
-    """The graph never had this text, so no search of what was deleted could find it."""
-    await pgs.ingest(folder, "docs")
-    padding = "Boats are small. " * 250
-    for name in ("hidden.md", "river.md"):
-        text = "\n\n".join(f"{LATER} It is part {n} of {name}. {padding}" for n in range(4))
-        (folder / name).write_text(text)
+async def break_off(pgs: PGS, db: Database, paths: Path) -> None:
+    """Ingest files, and end that when some of their chunks are paid for and kept."""
     read, held = 0, asyncio.Event()
 
     async def waiting(prompt: Prompt) -> Reply:
@@ -150,22 +143,94 @@ async def test_what_a_broken_off_ingestion_read_of_a_document_goes_with_it(
         return quoting(prompt)
 
     answering(pgs, waiting)
-    ingesting = asyncio.create_task(pgs.ingest(folder, "docs"))
+    ingesting = asyncio.create_task(pgs.ingest(paths, "docs"))
 
     async def is_kept() -> bool:
         return read > MOST_READ and len(await fetch(db, KEPT)) >= MOST_READ - 1
 
     await until(is_kept, 60)
     with pytest.raises(BusyError):
-        await pgs.ingest.delete("docs", ["hidden.md"])
+        await pgs.ingest.delete("docs", ["river.md"])
     ingesting.cancel()
     await asyncio.wait([ingesting])
+
+
+def long_text(name: str) -> str:
+    padding = "Boats are small. " * 250
+    return "\n\n".join(f"{LATER} It is part {n} of {name}. {padding}" for n in range(4))
+
+
+async def test_what_a_broken_off_ingestion_read_of_a_document_goes_with_it(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    """The graph never had this text, so no search of what was deleted could find it."""
+    await pgs.ingest(folder, "docs")
+    for name in ("hidden.md", "river.md"):
+        (folder / name).write_text(long_text(name))
+    await break_off(pgs, db, folder)
     kept = await fetch(db, KEPT)
     assert await holding(db, LATER)
     done = await pgs.ingest.delete("docs", ["hidden.md", "river.md"])
     assert await holding(db, LATER) == set()
     assert not await fetch(db, KEPT)
     assert done.replies >= len(kept)
+
+
+@pytest.fixture
+async def unfinished(pgs: PGS, db: Database, folder: Path) -> Path:
+    """A file beside a graph whose first ingestion broke off, and what is kept of it."""
+    await pgs.ingest(folder, "docs")
+    (folder / "new").mkdir()
+    (folder / "new" / "new.md").write_text(long_text("new.md"))
+    await break_off(pgs, db, folder / "new" / "new.md")
+    assert "new.md" not in {one.id for one in await pgs.ingest.documents("docs")}
+    assert await holding(db, LATER)
+    return folder
+
+
+async def test_what_is_kept_of_a_file_that_was_never_ingested_goes_by_its_id(
+    pgs: PGS, db: Database, unfinished: Path
+) -> None:
+    assert await pgs.ingest.unfinished("docs") == ["new.md"]
+    assert await pgs.ingest.unfinished("other") == []
+    kept = len(await fetch(db, KEPT))
+    done = await pgs.ingest.delete("docs", ["new.md"])
+    assert (done.documents, done.replies, done.proven) == (0, kept, True)
+    assert await holding(db, LATER) == set()
+    assert not await fetch(db, KEPT)
+    assert len(await pgs.ingest.documents("docs")) == 3
+    with pytest.raises(UsageError, match=r"no document new\.md"):
+        await pgs.ingest.delete("docs", ["new.md"])
+
+
+async def test_what_is_kept_of_a_file_goes_with_all_documents_of_its_graph(
+    pgs: PGS, db: Database, unfinished: Path
+) -> None:
+    await pgs.ingest.delete("docs", ["hidden.md", "river.md"])
+    assert await fetch(db, KEPT)  # it is paid for, and may be ingested yet
+    await pgs.ingest.delete("docs", ["married.md"])
+    assert not await fetch(db, KEPT)
+    assert await holding(db, LATER) == set()
+
+
+async def test_a_deleted_sentence_in_what_is_kept_of_another_file_is_removed(
+    pgs: PGS, db: Database, unfinished: Path
+) -> None:
+    answering(pgs, quoting)
+    (unfinished / "cellar.md").write_text(f"{LATER}\n")
+    await pgs.ingest(unfinished / "cellar.md", "docs")
+    done = await pgs.ingest.delete("docs", ["cellar.md"], forget=True)
+    assert done.proven
+    assert done.replies > 0
+    assert await holding(db, LATER) == set()
+
+
+async def test_a_purge_leaves_nothing_of_a_file_that_was_never_ingested(
+    pgs: PGS, db: Database, unfinished: Path
+) -> None:
+    await pgs.purge()
+    assert not await fetch(db, KEPT)
+    assert await holding(db, LATER) == set()
 
 
 @pytest.mark.thorough

@@ -30,10 +30,11 @@ from pgs_neo4j.ingest.deletion.record import read_begun
 from pgs_neo4j.ingest.describe.model import ModelDescriber
 from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
 from pgs_neo4j.ingest.divide.semantic import SemanticChunker, Vectors
-from pgs_neo4j.ingest.extract.kept import Keeper
+from pgs_neo4j.ingest.extract.kept import Keeper, read_kept_documents
 from pgs_neo4j.ingest.extract.model import ModelExtractor
 from pgs_neo4j.ingest.extract.terms import TermExtractor
 from pgs_neo4j.ingest.fold.resolution import Resolver
+from pgs_neo4j.ingest.load import graph_label
 from pgs_neo4j.ingest.order import (
     Chunker,
     Describer,
@@ -243,8 +244,9 @@ class Ingester:
 
         Everything in the database is searched for it. ``forget`` also removes the text of answers
         that quote it. ``resolver`` is that of the ingestion, if it had one of its own. A deletion
-        that broke off is continued. Raises UnknownDocumentError, BusyError, and
-        DatabaseError.
+        that broke off is continued. Documents that ``unfinished`` names may be deleted as well;
+        with the last document of a graph, all of these are. Raises UnknownDocumentError, BusyError,
+        and DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)
@@ -253,19 +255,37 @@ class Ingester:
             return Deletion()
         begun = await read_begun(core.db, graph)
         wanted = dict.fromkeys(documents)
-        if unknown := [id_ for id_ in wanted if not (id_ in stored or begun.has(id_))]:
+        others = [id_ for id_ in wanted if not (id_ in stored or begun.has(id_))]
+        kept = await read_kept_documents(core.db, graph) if others else []
+        if unknown := [id_ for id_ in others if id_ not in kept]:
             raise UnknownDocumentError(
                 f"graph {graph} has no document {unknown[0]}; "
                 f"'pgs documents list --graph {graph}' names them"
             )
         gone = [stored[id_] for id_ in wanted if id_ in stored]
-        label = gone[0].label if gone else begun.label
+        known = next((one.label for one in (*gone, *stored.values())), begun.label)
+        label = known or graph_label(graph)
         async with hold_graph(core, graph, label, resolver) as writer:
             tell = on_event or core.on_event
             tell(PhaseStarted("ingest"))
             return await delete_documents(
-                core.db, writer, gone, forget_answers=forget, on_event=tell
+                core.db,
+                writer,
+                gone,
+                unfinished=others,
+                forget_rest=True,
+                forget_answers=forget,
+                on_event=tell,
             )
+
+    async def unfinished(self, graph: str) -> list[str]:
+        """Return the ids of documents whose first ingestion broke off. Raises DatabaseError.
+
+        What was extracted of them is kept, and ingesting them again does not pay for it again.
+        """
+        kept = await read_kept_documents(self._core.db, graph)
+        stored = await read_documents(self._core.db, graph) if kept else {}
+        return sorted({*kept} - stored.keys(), key=lambda id_: document_key(id_, id_))
 
     async def remove_views(self, graph: str) -> None:
         """Remove a graph without documents, and that of its entities, from the stored graphs.

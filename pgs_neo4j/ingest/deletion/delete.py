@@ -39,6 +39,7 @@ from pgs_neo4j.ingest.deletion.scan import (
     scan_database,
     scan_remade,
 )
+from pgs_neo4j.ingest.extract import kept
 from pgs_neo4j.ingest.extract.kept import forget_documents, forget_extractions
 from pgs_neo4j.ingest.publish import NewDocument, Publication, publish
 from pgs_neo4j.ingest.stored import StoredDocument, read_chunk_ids, read_chunks, read_some_chunks
@@ -61,6 +62,8 @@ async def delete_documents(
     writer: Writer,
     documents: Sequence[StoredDocument],
     *,
+    unfinished: Sequence[str] = (),
+    forget_rest: bool = False,
     forget_answers: bool = False,
     on_event: OnEvent = ignore,
 ) -> Deletion:
@@ -68,7 +71,9 @@ async def delete_documents(
 
     Stored replies and descriptions that do are also deleted; answers are, if they are to be
     forgotten. The former go first, so that a deletion that breaks off leaves none behind. The next
-    one continues its search. Raises DatabaseError, and LeaseLostError if another writer took over.
+    one continues its search. ``unfinished`` are ids of documents whose first ingestion broke off:
+    what is kept of them goes. With ``forget_rest``, so does that of all others, if no document is
+    left. Raises DatabaseError, and LeaseLostError if another writer took over.
     """
     began, traces = perf_counter(), Traces()
     told = f"delete {counted(len(documents), 'document')}, and search for the text"
@@ -90,8 +95,12 @@ async def delete_documents(
     if uids:
         await raise_fence(db, uids)
     done = await _remove_remade(db, traces, done)
+    left = await forget_documents(db, writer.graph, unfinished) if unfinished else 0
     for own, keys in groups:
         done = await _delete_group(db, writer, own, keys, done)
+    if forget_rest:
+        left += await kept.forget_rest(db, writer.graph)
+    done = replace(done, replies=done.replies + left)
     if not traces.empty:
         scan = await scan_database(db, writer.graph, traces, on_event)
         done = await _prove(db, scan, done, forget_answers=forget_answers)
@@ -138,14 +147,14 @@ async def _delete_group(
             entities, relations = await db.transact(write, seconds)
         except DatabaseMemoryError:
             entities, relations = await write(db, apart=True)
-    kept = await forget_extractions(db, writer.graph, keys)
+    settled = await forget_extractions(db, writer.graph, keys)
     return replace(
         done,
         documents=done.documents + len(ids),
         chunks=done.chunks + len(keys),
         entities=done.entities + entities,
         relations=done.relations + relations,
-        replies=done.replies + left + kept,
+        replies=done.replies + left + settled,
     )
 
 

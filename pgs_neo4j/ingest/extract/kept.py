@@ -112,11 +112,27 @@ async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, 
 async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -> int:
     """Delete what is kept of some documents and not in the graph, and return how much.
 
-    An ingestion that broke off has left it, of files that had changed since. Raises DatabaseError.
+    An ingestion that broke off has left it, of files that were new or had changed. Raises
+    DatabaseError.
     """
     query = queries.get("ingest/deletion/delete_kept")
     rows = await db.write(query, graph=graph, documents=[*documents])
     return sum(row["deleted"] for row in rows)
+
+
+async def forget_rest(db: Database, graph: str) -> int:
+    """Delete all that is kept of a graph without documents, and return how much.
+
+    Nothing happens to a graph that has some. Raises DatabaseError.
+    """
+    rows = await db.write(queries.get("ingest/deletion/delete_rest"), graph=graph)
+    return sum(row["deleted"] for row in rows)
+
+
+async def read_kept_documents(db: Database, graph: str) -> list[str]:
+    """Return the ids of documents of which something is kept. Raises DatabaseError."""
+    rows = await db.read(queries.get("ingest/deletion/read_kept"), graph=graph)
+    return [row["document"] for row in rows]
 
 
 async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> int:

@@ -69,7 +69,7 @@ def engine(engine: StandIn) -> StandIn:
         "ingest": ingested(*outcomes("added", 2, chunks=2, extracted=1)),
         "ingest.plan": planned(*outcomes("added", 2, chunks=2, extracted=1)),
         "ingest.documents": STORED, "ingest.document": SHOWN, "ingest.delete": deleted(),
-        "ingest.remove_views": None,
+        "ingest.remove_views": None, "ingest.unfinished": [],
     }  # fmt: skip
     llm = ScriptedLLM(lambda prompt: "")
     engine.have({"sweep_llm": llm, "synthesis_llm": llm, "settings": Settings()})
@@ -377,10 +377,10 @@ def test_all_documents_are_deleted_with_their_graph(engine: StandIn) -> None:
     refused = delete("--all")
     assert refused.exit_code == 2
     assert "all of graph notes, and its partitions" in on_one_line(refused.stderr)
-    assert [call[0] for call in engine.asked] == ["ingest.documents"]
+    assert [call[0] for call in engine.asked] == ["ingest.documents", "ingest.unfinished"]
     engine.asked.clear()
     assert delete("--all", "--yes").exit_code == 0
-    listed, gone, removed = engine.asked
+    listed, _, gone, removed = engine.asked
     assert listed[:2] == ("ingest.documents", "notes")
     assert gone[:3] == ("ingest.delete", "notes", [one.id for one in STORED])
     assert removed[:2] == ("ingest.remove_views", "notes")
@@ -389,8 +389,21 @@ def test_all_documents_are_deleted_with_their_graph(engine: StandIn) -> None:
 def test_a_graph_without_documents_keeps_its_mapping(engine: StandIn) -> None:
     engine.replies["ingest.documents"] = []
     refused = delete("--all", "--yes")
-    assert (refused.exit_code, [call[0] for call in engine.asked]) == (2, ["ingest.documents"])
+    assert refused.exit_code == 2
+    assert [call[0] for call in engine.asked] == ["ingest.documents", "ingest.unfinished"]
     assert "has no documents" in on_one_line(refused.stderr)
+
+
+def test_what_is_kept_of_documents_that_were_never_ingested_goes_with_all(engine: StandIn) -> None:
+    engine.replies |= {"ingest.documents": [], "ingest.unfinished": ["a.md"]}
+    refused = delete("--all")
+    told = "this deletes 0 documents, all of graph notes, what is kept of 1 document whose first"
+    assert told in on_one_line(refused.stderr)
+    assert delete("--all", "--yes").exit_code == 0
+    assert engine.asked[-2][:3] == ("ingest.delete", "notes", ["a.md"])
+    engine.replies["ingest.documents"] = STORED
+    delete("--all", "--yes")
+    assert engine.asked[-2][2] == [*(one.id for one in STORED), "a.md"]
 
 
 @pytest.mark.parametrize("sentences", [0, 3])

@@ -145,12 +145,17 @@ async def _delete(
         async with engine(listener) as pgs:
             if every:
                 ids = [one.id for one in await pgs.ingest.documents(graph)]
-                if not ids:
+                unfinished = await pgs.ingest.unfinished(graph)
+                if not (ids or unfinished):
                     raise UsageError(
                         f"graph {graph} has no documents; 'pgs graph remove {graph}' removes its "
                         "mapping"
                     )
                 what = f"this deletes {counted(len(ids), 'document')}, all of graph {graph}"
+                if unfinished:
+                    told = counted(len(unfinished), "document")
+                    what += f", what is kept of {told} whose first ingestion broke off"
+                ids += unfinished
                 confirm(f"{what}, and its partitions, sessions, and mapping", yes=yes)
             done = await pgs.ingest.delete(graph, ids, forget=forget)
             if every:

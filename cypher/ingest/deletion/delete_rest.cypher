@@ -1,0 +1,10 @@
+// Delete what ingestions that broke off have kept of a graph, unless it has documents.
+// params: graph: str
+// returns: deleted: int
+// mode: write
+// language: 5, 25
+WITH NOT EXISTS { MATCH (:LoadedNode:Document {graph: $graph}) } AS empty
+MATCH (x:PgsExtraction)
+WHERE empty AND x.uid STARTS WITH $graph + '/'
+DELETE x
+RETURN count(*) AS deleted
