@@ -26,9 +26,9 @@ TASKS: tuple[re.Pattern[str], ...] = (
     # A choice of tools, in a message that is its own or follows on a list of them.
     re.compile(r"\AAvailable Tools:"),
     re.compile(r"\A(Query: )?History:\n[A-Z]+: \"\"\".*\"\"\"\nQuery: ", re.DOTALL),
-    # A note to be written once more, with or without texts for it.
-    re.compile(r"\A<notes>.*</notes>\s*(<context>.*</context>)?\Z", re.DOTALL),
 )
+NOTES, END_OF_NOTES, END_OF_CONTEXT = "<notes>", "</notes>", "</context>"
+NOTES_IN_CONTEXT = re.compile(rf"{END_OF_NOTES}\s*<context>")
 QUERY = "Query: "
 TOOLS = re.compile(r"^Available Tools:|\"tool_calls\"", re.MULTILINE)
 """What a system message says that lists tools, so that a query chooses one of them."""
@@ -68,7 +68,17 @@ def _is_task(text: str, system: str) -> bool:
         return True
     if text.startswith(QUERY) and TOOLS.search(system):
         return True
-    return any(task.search(text) for task in TASKS)
+    return _is_note(text) or any(task.search(text) for task in TASKS)
+
+
+def _is_note(text: str) -> bool:
+    """Whether a message is a note to be written once more, with or without texts for it."""
+    if not text.startswith(NOTES):
+        return False
+    if text.endswith(END_OF_NOTES):
+        return True
+    begun = NOTES_IN_CONTEXT.search(text, len(NOTES))
+    return begun is not None and text.endswith(END_OF_CONTEXT)
 
 
 def _find_element(text: str, name: str) -> tuple[int, int] | None:

@@ -49,6 +49,7 @@ You can run it: `<code_interpreter type="code" lang="python"></code_interpreter>
         "### Task:\nSum up.\n\n### Instructions:\n- short\n\n### Previous Summary:\n",
         "<notes>Owls hunt.</notes>",
         f"<notes>Owls hunt.</notes>\n<context>owls.md: {SOURCE}</context>",
+        f"<notes>See </notes> there.</notes><context>{SOURCE}</context></context>\n",
         FOUND,
     ],
 )
@@ -84,6 +85,13 @@ def test_a_task_is_no_question(task: str) -> None:
         ("Tool `clock` Output: 12", "Tool `clock` Output: 12", False),
         ("Query: Why do owls hunt?", "Query: Why do owls hunt?", False),
         ("Which tasks had 'Output'?", "Which tasks had 'Output'?", False),
+        ("<notes>Owls hunt. Why?", "<notes>Owls hunt. Why?", False),
+        (
+            "<notes>Owls.</notes> Is <context> a tag, as </context>?",
+            "<notes>Owls.</notes> Is <context> a tag, as </context>?",
+            False,
+        ),
+        ("<notes>a</context>", "<notes>a</context>", False),
         ("", "", False),
     ],
 )
@@ -122,3 +130,20 @@ def test_a_megabyte_of_tags_without_ends_is_a_question_like_any_other(piece: str
     text = (piece * (1_000_000 // len(piece)) + "\nWhy?").strip()
     assert find_question(text) == AskedText(text)
     assert find_question(f"<context>\nOwls.\n</context>\n{text}") == AskedText(text, beside=True)
+
+
+@pytest.mark.parametrize(
+    ("begin", "piece"),
+    [
+        ("<notes>", "</notes><context>"),
+        ("<notes>", "</notes>\n"),
+        ("### Task:\n", "\n### *Outpu"),
+        ("Your task", " Message: ``"),
+        ("You have been", "\nResponses from models"),
+        ('History:\nUSER: """', '"""\nQuery'),
+    ],
+)
+def test_a_megabyte_that_begins_as_a_task_is_read_in_linear_time(begin: str, piece: str) -> None:
+    """Two gaps in a pattern, one after the other, take minutes in which nobody is served."""
+    text = f"{begin}{piece * (1_000_000 // len(piece))} Why?"
+    assert find_question(text) == AskedText(text)
