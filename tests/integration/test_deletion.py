@@ -230,6 +230,44 @@ async def test_a_purge_leaves_nothing_of_a_file_that_was_never_ingested(
 ) -> None:
     await pgs.purge()
     assert not await fetch(db, KEPT)
+
+
+async def test_what_was_kept_of_one_document_goes_with_another_that_has_it_as_well(
+    pgs: PGS, db: Database, folder: Path
+) -> None:
+    """The first was never in the graph, so nobody can delete it."""
+    await pgs.ingest(folder, "docs")
+    held = asyncio.Event()
+
+    def write(name: str) -> None:
+        text = f"{LATER} {'Boats are small. ' * 250}\n\n{'Clocks are large. ' * 250}"
+        (folder / name).write_text(text)
+
+    async def break_off() -> None:
+        waits = False
+
+        async def waiting(prompt: Prompt) -> Reply:
+            nonlocal waits
+            if LATER not in prompt.user:
+                waits = True
+                await held.wait()
+            return quoting(prompt)
+
+        async def is_kept() -> bool:
+            return waits and bool(await holding(db, LATER))
+
+        answering(pgs, waiting)
+        ingesting = asyncio.create_task(pgs.ingest(folder, "docs"))
+        await until(is_kept, 60)
+        ingesting.cancel()
+        await asyncio.wait([ingesting])
+
+    write("new.md")
+    await break_off()
+    (folder / "new.md").unlink()
+    write("hidden.md")
+    await break_off()
+    await pgs.ingest.delete("docs", ["hidden.md"])
     assert await holding(db, LATER) == set()
 
 

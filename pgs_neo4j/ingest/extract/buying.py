@@ -82,11 +82,13 @@ async def extract_group(
     """
     found = await read_known(order, tools, group, stored)
     settled = [one.settle(found) for one in group]
-    tools.keeper.documents = _documents_of(settled)
+    documents = _documents_of(settled)
+    in_graph = {chunk.extraction_key for chunks in stored.values() for chunk in chunks}
     buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
     groups = prompt_groups(settled, found, tools.extractor)
-    outcomes = chain(*await together(*map(buying.extract, groups)))
-    tools.keeper.documents = {}
+    with tools.keeper.extracting(documents):
+        await tools.keeper.add_documents((found.keys() - in_graph) & documents.keys())
+        outcomes = chain(*await together(*map(buying.extract, groups)))
     errors: dict[str, ModelError | StoppedError] = {}
     fresh: dict[str, GroundedExtraction] = {}
     for key, outcome in outcomes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -23,19 +23,31 @@ class Keeper:
     """Keeps extractions of a graph, and the replies to chunks that need several.
 
     Those that arrive during one transaction share the next, since each takes a lock and a write to
-    the disk. ``holder`` has the right to write the documents, once it was taken. ``documents`` are
-    the ids of those that are extracted now, by the keys of their extractions: what is kept goes
-    when one of them is deleted, since nothing else tells whose text it is until the graph has it.
+    the disk. ``holder`` has the right to write the documents, once it was taken. What is kept names
+    its documents and goes when one of them is deleted, since nothing else tells whose text it is
+    until the graph has it.
     """
 
     db: Database
     graph: str
     holder: str = ""
-    documents: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _extracting: list[Mapping[str, Sequence[str]]] = field(default_factory=list)
     _waiting: dict[str, Row] = field(default_factory=dict)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _replies: frozenset[str] | None = None
+
+    @contextmanager
+    def extracting(self, documents: Mapping[str, Sequence[str]]) -> Iterator[None]:
+        """Let all that is kept within name its documents, whose ids are given by extraction key.
+
+        A group is extracted while parts of the one before it are, so there may be several.
+        """
+        self._extracting.append(documents)
+        try:
+            yield
+        finally:
+            self._extracting.remove(documents)
 
     async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
         """Return when the database has extractions under their keys.
@@ -46,7 +58,7 @@ class Keeper:
             {
                 key: {
                     "data": EXTRACTION.dump_json(one).decode(),
-                    "documents": [*self.documents.get(key, ())],
+                    "documents": self._documents_of(key),
                 }
                 for key, one in extractions.items()
             }
@@ -57,8 +69,7 @@ class Keeper:
 
         It may be of any of the documents.
         """
-        documents = sorted(set(chain(*self.documents.values())))
-        await self._keep({REPLY + key: {"data": text, "documents": documents}})
+        await self._keep({REPLY + key: {"data": text, "documents": self._documents()}})
 
     async def find(self, key: str) -> str | None:
         """Return a reply that an ingestion which did not end kept. Raises DatabaseError.
@@ -74,12 +85,38 @@ class Keeper:
             return None
         query = queries.get("ingest/documents/read_extractions")
         rows = await self.db.read(query, graph=self.graph, keys=[REPLY + key])
-        return rows[0]["data"] if rows else None
+        if not rows:
+            return None
+        await self._add_documents({REPLY + key: self._documents()})
+        return str(rows[0]["data"])
+
+    async def add_documents(self, keys: Iterable[str]) -> None:
+        """Let what was kept before also name the documents that are extracted now.
+
+        An ingestion that broke off may have bought it for others. Raises DatabaseError.
+        """
+        await self._add_documents({key: self._documents_of(key) for key in keys})
 
     async def forget_replies(self) -> None:
         """Delete all replies: what they led to is kept or published. Raises DatabaseError."""
         query = queries.get("ingest/documents/delete_replies")
         await self.db.write(query, graph=self.graph, prefix=REPLY)
+
+    async def _add_documents(self, documents: Mapping[str, Sequence[str]]) -> None:
+        rows = [{"key": key, "documents": [*ids]} for key, ids in sorted(documents.items()) if ids]
+        if not rows:
+            return
+        find = queries.get("ingest/documents/read_lacking_documents")
+        lacking = {row["key"] for row in await self.db.read(find, graph=self.graph, rows=rows)}
+        if rows := [row for row in rows if row["key"] in lacking]:
+            query = queries.get("ingest/documents/add_documents")
+            await self.db.write(query, graph=self.graph, rows=rows)
+
+    def _documents_of(self, key: str) -> list[str]:
+        return sorted({id_ for group in self._extracting for id_ in group.get(key, ())})
+
+    def _documents(self) -> list[str]:
+        return sorted({id_ for group in self._extracting for ids in group.values() for id_ in ids})
 
     async def _keep(self, texts: Mapping[str, Row]) -> None:
         self._waiting |= texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from pgs_neo4j.ingest.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.ingest.pipeline import group_documents, ingest
 from pgs_neo4j.ingest.transactions import parts
 from pgs_neo4j.ingest.wanted import WantedDocument
+from pgs_neo4j.model.documents import Chunk, Extraction
 from pgs_neo4j.model.ingest import Ingested
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import Row
@@ -245,6 +246,29 @@ async def test_a_crash_loses_no_more_replies_than_calls_may_be_in_flight(tmp_pat
     assert len(extractor.asked) == most < 40
     ingesting.cancel()
     await asyncio.gather(ingesting, return_exceptions=True)
+
+
+async def test_what_is_kept_names_its_document_while_another_is_published_in_parts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(parts, "GROUP_BYTES", 6000)
+    monkeypatch.setattr(parts, "PART_BYTES", 5000)
+    documents = Documents()
+    (tmp_path / "a.md").write_text("\n\n".join(f"Alpha{n} is long. " * 100 for n in range(9)))
+    (tmp_path / "b.md").write_text("Beta is a word.\n")
+
+    class LateExtractor(WordExtractor):
+        async def extract(self, chunks: Sequence[Chunk]) -> list[Extraction]:
+            while chunks[0].text.startswith("Beta") and len(documents.published) < 3:
+                await asyncio.sleep(0.001)
+            return await super().extract(chunks)
+
+    await run(documents, LateExtractor(), tmp_path)
+    assert ["a.md"] in documents.published
+    sent = documents.database.params("keep_extractions")
+    kept = [row["documents"] for one in sent for row in one["rows"]]
+    assert len(kept) > 3
+    assert kept == [["a.md"]] * (len(kept) - 1) + [["b.md"]]
 
 
 async def test_a_group_is_extracted_while_the_one_before_is_published(tmp_path: Path) -> None:

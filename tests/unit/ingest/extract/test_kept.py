@@ -61,15 +61,37 @@ async def test_replies_are_found_by_the_next_process() -> None:
 
 async def test_what_is_kept_names_the_documents_that_it_is_of() -> None:
     db: Any = FakeDatabase(keep_extractions=HELD)
-    keeper = Keeper(db, "docs", documents={"k1": ["a.md"], "k2": ["a.md", "b.md"]})
-    await keeper.keep({"k1": SAID, "k2": SAID})
-    await keeper.keep_text("k3", "entity")
+    keeper = Keeper(db, "docs")
+    with keeper.extracting({"k1": ["a.md"], "k2": ["a.md"]}), keeper.extracting({"k2": ["b.md"]}):
+        await keeper.keep({"k1": SAID, "k2": SAID})
+        await keeper.keep_text("k3", "entity")
     rows = [row for sent in db.params("keep_extractions") for row in sent["rows"]]
     assert {row["key"]: row["documents"] for row in rows} == {
         "k1": ["a.md"],
         "k2": ["a.md", "b.md"],
         "reply:k3": ["a.md", "b.md"],
     }
+
+
+async def test_what_another_ingestion_kept_also_names_the_documents_that_use_it() -> None:
+    db: Any = FakeDatabase(
+        read_reply_keys=[{"key": "reply:k2"}],
+        read_extractions=[{"key": "reply:k2", "data": "entity"}],
+        read_lacking_documents=lambda sent: [
+            {"key": row["key"]} for row in sent["rows"] if row["key"] != "k3"
+        ],
+    )
+    keeper = Keeper(db, "docs")
+    with keeper.extracting({"k1": ["a.md"], "k3": ["a.md"]}):
+        await keeper.add_documents(["k1", "k3", "unknown"])
+        assert await keeper.find("k2") == "entity"
+    rows = [row for sent in db.params("add_documents") for row in sent["rows"]]
+    assert [(row["key"], row["documents"]) for row in rows] == [
+        ("k1", ["a.md"]),
+        ("reply:k2", ["a.md"]),
+    ]
+    await keeper.add_documents([])
+    assert len(db.params("read_lacking_documents")) == 2
 
 
 async def test_who_lost_the_right_to_write_keeps_nothing() -> None:
