@@ -40,11 +40,12 @@ class ChatRun:
     async def events(self, silence_s: float) -> AsyncIterator[LoggedEvent | None]:
         """Yield its events, and None after each silence.
 
-        They end early for a reader that is too slow, and for one that joins after a deletion.
+        A reader that is too slow, or that joins after a deletion, gets no text any more: what it
+        missed would be lacking. The answer has all of it.
         """
         await self.serving.board.drop_deleted(self.awaited.run)
         log = self.awaited.run.log
-        place = log.start
+        place, whole = log.start, True
         while True:
             try:
                 async with asyncio.timeout(silence_s):
@@ -53,11 +54,13 @@ class ChatRun:
                 yield None
                 continue
             except MissedEventsError:
-                return
+                place, whole = log.last, False
+                continue
             if entry is None:
                 return
             place = entry.id
-            yield entry
+            if whole or entry.name != "text_streamed":
+                yield entry
 
     async def document(self) -> Document:
         """Return its answer when it has ended. Raises what ended it."""

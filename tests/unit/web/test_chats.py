@@ -25,6 +25,7 @@ from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
 from pgs_neo4j.web.chat.asking import ChatRun, Chats
 from pgs_neo4j.web.chat.bodies import ChatRequest
+from pgs_neo4j.web.chat.message import to_message
 from pgs_neo4j.web.chat.models import ChatModel, chosen_model, listed_models
 from pgs_neo4j.web.chat.prompts import AskedText
 from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line
@@ -234,6 +235,24 @@ async def test_an_error_within_a_stream_is_its_last_event() -> None:
         assert isinstance(task.exception(), RuntimeError) is (kind is RuntimeError)
         last = parsed(chunks)[-1]["error"]
         assert (last["code"], "canary" in str(chunks)) == (code, False)
+
+
+async def test_who_joins_after_a_deletion_hears_that_the_run_works_until_it_has_ended() -> None:
+    """A stream in which nothing comes for minutes is cut by proxies and by programs."""
+    engine = Engine()
+    chats = Chats(serving_of(engine, ANN))
+    run = await chats.begin(ANN, request())
+    while not engine.asked:
+        await asyncio.sleep(0)
+    run.awaited.run.log.drop()
+    stream = ChatReplies(run, "papers", silence_s=0.001).stream()
+    await anext(stream)  # who speaks
+    async with asyncio.timeout(10):
+        assert [await anext(stream) for _ in range(3)] == [PING] * 3
+    engine.go.set()
+    chunks = parsed([chunk async for chunk in stream])
+    said = [one["choices"][0]["delta"].get("content", "") for one in chunks if one != "[DONE]"]
+    assert [text for text in said if text] == [to_message(await run.document())]
 
 
 async def test_an_answer_that_a_limit_cut_says_so() -> None:
