@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from typing import IO
 from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError, ParserCreate
@@ -19,7 +20,10 @@ from pgs_neo4j.model.documents import DocumentText
 
 MOST_UNPACKED = 512 * 2**20
 MOST_MEMBERS = 10_000
-FAULTS = (zipfile.BadZipFile, ExpatError, ParseError, KeyError, ValueError, AttributeError)
+FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError),
+    *(ExpatError, ParseError, KeyError, ValueError, AttributeError),
+)
 """What a broken file ends in."""
 _PIECE = 2**16
 

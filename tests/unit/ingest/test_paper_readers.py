@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+import zipfile
 from itertools import pairwise
 
 import pytest
@@ -98,6 +100,24 @@ def test_a_docx_has_headings_lists_and_tables() -> None:
 def test_a_docx_that_is_broken_or_a_bomb_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(InputFileError, match=said):
         read_docx(data)
+
+
+@pytest.mark.parametrize("damage", ["packed", "method", "end"])
+def test_a_docx_that_was_damaged_on_its_way_is_broken(damage: str) -> None:
+    """Its parser would end with an error of its own, which tells a user nothing."""
+    data = bytearray(make_docx("".join(map(paragraph, map(str, range(3000))))))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        part = archive.getinfo("word/document.xml")
+    if damage == "packed":
+        middle = part.header_offset + part.compress_size // 2
+        data[middle : middle + 9] = b"\xff" * 9
+    elif damage == "method":  # of the directory, where it stands ten bytes after its signature
+        data[data.rindex(b"PK\x01\x02", 0, data.rindex(b"word/document.xml")) + 10] = 99
+    else:
+        place = data.rindex(b"PK\x01\x02", 0, data.rindex(b"word/document.xml")) + 20
+        data[place : place + 4] = (2**30).to_bytes(4, "little")
+    with pytest.raises(InputFileError, match="it is broken, or not docx"):
+        read_docx(bytes(data))
 
 
 def test_a_docx_that_would_unpack_to_too_much_is_not_unpacked(
