@@ -35,6 +35,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_FIRST_DIGIT = ord("0")
+_LAST_LETTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,3}\Z")
 _FOREIGN = re.compile(r"[\udc80-\udcff]")
 _WIDE_LETTER = re.compile(r"[^\x00-\x7f\udc80-\udcff]")
 
@@ -78,6 +80,15 @@ def encoding_of(data: bytes) -> tuple[str, bool]:
     return "utf-8", False
 
 
+def cut_at_letter(data: bytes) -> bytes:
+    """Return the beginning of a text that was cut at any byte, without a part of a letter.
+
+    In UTF-8 and all of ENCODINGS, no letter of several bytes has one below the digits.
+    """
+    end = max(data.rfind(one) for one in range(_FIRST_DIGIT)) + 1
+    return data[:end] or data[:-4] + _LAST_LETTER.sub(b"", data[-4:])
+
+
 def marked_encoding(data: bytes) -> str | None:
     """Return what a byte order mark names. Raises InputFileError for bytes that no text has."""
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
@@ -109,6 +120,8 @@ def guess(data: bytes) -> str:
         ) from None
     first = max(0, at - 1000)
     sample = data[first : first + GUESSED_BYTES]
+    if first + GUESSED_BYTES < len(data):
+        sample = cut_at_letter(sample)
     matches = [*from_bytes(sample, cp_isolation=[*ENCODINGS])]
     encoding = _sure(matches)
     if _share_of_utf8(sample) >= MIXED[encoding is None or encoding in WIDE]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import random
 import sys
 
 import pytest
 
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.ingest.read import encoding as encodings
 from pgs_neo4j.ingest.read.encoding import decode
+from pgs_neo4j.ingest.read.records import lines
 from pgs_neo4j.ingest.read.text import normalize, read_text
 
 FRENCH = "Le café est fermé. Les élèves ont été très déçus, où est passé l'été? "
@@ -75,3 +78,26 @@ def test_without_the_extra_it_is_said_how_to_guess(monkeypatch: pytest.MonkeyPat
 def test_half_of_a_pair_is_replaced_and_other_scripts_stay() -> None:
     assert normalize("a\ud800b\0") == "a\ufffdb"
     assert normalize(RUSSIAN + JAPANESE + "\u200f\u200b") == RUSSIAN + JAPANESE + "\u200f\u200b"
+
+
+@pytest.mark.parametrize("more", range(4))
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "gb18030", "cp1251"])
+def test_a_guess_looks_at_no_part_of_a_letter(
+    encoding: str, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a letter that is cut, no encoding seems possible."""
+    monkeypatch.setattr(encodings, "GUESSED_BYTES", 3000 + more)
+    text = f"{RUSSIAN if encoding == 'cp1251' else JAPANESE}\n" * 90
+    assert decode(text.encode(encoding)).text == text
+
+
+@pytest.mark.parametrize("more", range(4))
+def test_the_encoding_of_one_long_line_of_json_is_told(
+    more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs write all of a file in one line, so that a sample of it ends anywhere."""
+    monkeypatch.setattr(lines, "SAMPLE_BYTES", 1000 + more)
+    for letters in ("吾輩は猫である", "Дождь", "é\U0001f989"):
+        for data in (f'{{"text": "{letters * 900}"}}', letters * 900):
+            file, note = lines.open_text(io.BytesIO(data.encode()))
+            assert (file.read(), note) == (data, "")

@@ -103,6 +103,16 @@ def test_a_file_that_cannot_be_read_on_is_told(data: str | bytes, ending: str, s
         read(data, ending, BY_BODY)
 
 
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_letters_of_several_bytes_count_once(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "MOST_VALUES", 10)  # more commas: the line is read as a stream
+    text = f"{'Река, и снова река. ' * 120_000}"
+    data = json.dumps({"id": 1, "text": text}, ensure_ascii=False)
+    assert len(data.encode()) > len(data) + 2**20 > 2_000_000
+    most = len(data) + 9
+    assert texts(read(data, ending, most=most))["f#1"].strip() == text.strip()
+
+
 def test_a_line_of_json_that_is_too_long_is_refused_alone() -> None:
     records = [{"id": 1, "text": "a"}, {"id": 2, "text": "x" * 30_000}, {"id": 3, "text": "b"}]
     assert texts(read("\n".join(map(json.dumps, records)), ".jsonl")) == {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.ingest.read.empty import EmptyDocumentError
-from pgs_neo4j.ingest.read.encoding import Decoded, encoding_of
+from pgs_neo4j.ingest.read.encoding import Decoded, cut_at_letter, encoding_of
 from pgs_neo4j.ingest.read.limits import MOST_RECORD
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
     """Return a file as text, and what was guessed. It is read once. Raises InputFileError."""
     sample = begin = file.read(SAMPLE_BYTES)
     if len(sample) == SAMPLE_BYTES:
-        sample = sample[: sample.rfind(b"\n") + 1] or sample[:-4]
+        sample = cut_at_letter(sample)
     if not sample.strip():
         raise EmptyDocumentError("it is empty")
     encoding, guessed = encoding_of(sample)

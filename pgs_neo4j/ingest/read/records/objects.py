@@ -319,7 +319,7 @@ class _Line:
 
 @dataclass(slots=True)
 class _Pieces:
-    """A text in bytes of UTF-8; ``left`` of ``most`` bytes may be read for one record."""
+    """A text in bytes of UTF-8; ``left`` of ``most`` characters may be read for one record."""
 
     stream: _Readable
     most: int
@@ -327,10 +327,10 @@ class _Pieces:
 
     def read(self, size: int = -1) -> bytes:
         """Return some of the text. Raises InputFileError if a record has no end."""
-        piece = self.stream.read(size).removeprefix("\ufeff").encode("utf-8", "replace")
+        piece = self.stream.read(size).removeprefix("\ufeff")
         self.left -= len(piece)
         if self.left < -(2**20):
             raise InputFileError(
                 f"a record of it is larger than a document may be; {advise_splitting(self.most)}"
             )
-        return piece
+        return piece.encode("utf-8", "replace")
