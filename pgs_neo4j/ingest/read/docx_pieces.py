@@ -116,13 +116,15 @@ def _pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Element], bool]]:
     for block, weight, continues in _bounded(blocks):
         full = size + weight > PIECE and not (_is_merged(piece[-1:]) or _is_nested(block))
         if piece and (full or continues or size + weight > MOST_BLOCK):
-            for mark in _deletions(piece[-1:]):
-                mark.tag = "none"  # the paragraph that it would be merged with is not there
+            _end_deletion(piece)  # the paragraph that it would be merged with is not there
             yield piece, within
             piece, size, within = [], 0, continues
+        if _begins_note(block):
+            _end_deletion(piece)
         piece.append(block)
         size += weight
     if piece:
+        _end_deletion(piece)
         yield piece, within
 
 
@@ -174,6 +176,17 @@ def _deletions(blocks: Sequence[Element]) -> Iterator[Element]:
     """Yield the marks of paragraphs that tracked deletions merge with those after them."""
     properties = (one for block in blocks for one in block.iter() if local(one) == "pPr")
     return (mark for one in properties for marks in one if local(marks) == "rPr" for mark in marks)
+
+
+def _end_deletion(piece: Sequence[Element]) -> None:
+    """Keep the last paragraph of a piece from being merged with the next one."""
+    for mark in _deletions(piece[-1:]):
+        mark.tag = "none"
+
+
+def _begins_note(block: Element) -> bool:
+    styles = (one for properties in block[:1] for one in properties if local(one) == "pStyle")
+    return any(NOTE in one.attrib.values() for one in styles)
 
 
 def _is_merged(blocks: Sequence[Element]) -> bool:

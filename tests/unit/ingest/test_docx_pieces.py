@@ -138,3 +138,19 @@ def test_what_a_deleted_row_says_stands_with_other_deleted_text() -> None:
     body = table(1).replace("</w:tbl>", f"{deleted}</w:tbl>")
     text = read_docx(make_docx(body))[0].text
     assert text == "| a0 | b |\n\n# Deleted text\n\nDeleted by Ann: old row"
+
+
+def test_a_note_whose_last_paragraph_was_deleted_ends_before_the_next_one() -> None:
+    deleted = '<w:del w:id="1" w:author="Ann"/>'
+    notes = "".join(
+        f'<w:footnote w:id="{n}">{marked(f"note {n}", deleted)}</w:footnote>' for n in range(2)
+    )
+    body = reference(0) + reference(1) + marked("last", deleted)
+    part = f'<w:footnotes xmlns:w="{WORD}">{notes}</w:footnotes>'
+    text, _ = read_docx(make_docx(body, {"word/footnotes.xml": part}))
+    assert text.text.split("\n\n") == [
+        "see[1]",
+        "see[2]",
+        "last",
+        "1. note 0 \u2191\n2. note 1 \u2191",
+    ]
