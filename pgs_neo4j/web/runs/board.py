@@ -114,13 +114,14 @@ class RunBoard:
         return active - waiting, waiting
 
     def find(self, run_id: str, caller: Caller) -> LiveRun | None:
-        """Return a run of this process; None for any other run.
+        """Return a run of this process that the caller may see; None for any other run.
 
-        Raises UnknownRunError if the caller must not see it.
+        The database is then asked for another tenant's run as for a missing one: an immediate
+        refusal would show by its speed that there is such a run.
         """
         run = self.live.get(run_id)
-        if run is not None:
-            caller.check_run(run_id, run.graph, run.session)
+        if run is None or not caller.sees(run.graph) or caller.own_session(run.session) is None:
+            return None
         return run
 
     async def drop_deleted(self, run: LiveRun) -> None:
