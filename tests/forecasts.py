@@ -48,6 +48,7 @@ from pgs_neo4j.sweeping.strict import AGAIN
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
+from tests.fakes.tokens import nothing_deleted
 from tests.orders import sweep_order, synthesis_order
 
 WORDS = [
@@ -302,6 +303,7 @@ async def try_graph(seed: int, mode: str, *, bounded: bool = False) -> Outcome |
         replies=None,
         on_event=ignore,
         warn=lambda _: None,
+        check_deleted=nothing_deleted,
         reducing_llm=llm,
     )
     if any(one.report is not None for one in swept):

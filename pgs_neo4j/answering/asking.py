@@ -32,6 +32,7 @@ async def ask_once(
         replies=record.replies,
         on_event=tools.log.on_event,
         warn=tools.log.warn,
+        check_deleted=tools.db.check_deleted,
     )
     reply = await find_or_claim(connected, record.replies.key(llm, prompt, room, effort))
     if reply is not None:

@@ -122,6 +122,7 @@ async def layered_search(
             hits = await _find_evidence(order, tools, prepared.partitioning, vector, top_k)
         hits = hits or await _search(order, tools, prepared.partitioning, mode or "naive", top_k)
         first = await _answer(order, tools.for_answers(), hits)
+    await tools.db.check_deleted(first.text)
     tools.log.on_event(SearchAnswered(first.text))
     answer = await execute(
         replace(order, search_answer=first.text), tools, prepared=replace(prepared, vector=vector)

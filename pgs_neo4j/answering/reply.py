@@ -46,6 +46,7 @@ from pgs_neo4j.synthesis.echoes import Repeats, find_echoes, find_echoes_of
 from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.reply import keep_reply, read_reply
 from pgs_neo4j.synthesis.statements import StatementFilter, doubted_sentences
+from pgs_neo4j.synthesis.telling import Teller
 from pgs_neo4j.synthesis.verdicts import VerdictFilter
 from pgs_neo4j.synthesis.write import TRIES, UNPROVEN, WITHDRAWN
 from pgs_neo4j.text.claims.marking import Doubting
@@ -173,7 +174,7 @@ async def reply_to(
     verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
     text = verdicts.pass_on(read.text) + verdicts.end()
     if held := text if strict else text[len(_before_missing(text)) :]:
-        tools.log.on_event(TextStreamed(held))
+        await Teller(tools.log.on_event, tools.db.check_deleted).finish(held)
     return CheckedReply(read, text, absences, completion)
 
 
@@ -215,16 +216,11 @@ async def _complete(
     """
     gate, on_event = SectionGate(), tools.log.on_event
     statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
-    told = False
+    teller = Teller(on_event, tools.db.check_deleted)
 
-    def tell(text: str) -> None:
-        nonlocal told
-        if not aloud:
-            return
-        text = gate.pass_on(text)
-        if text := statements.pass_on(text):
-            told = True
-            on_event(TextStreamed(text))
+    async def tell(text: str) -> None:
+        if aloud:
+            await teller.tell(statements.pass_on(gate.pass_on(text)))
 
     llm, config = tools.synthesis_llm, order.run.config
     room = reserve.reply_tokens(tools.calls, llm, config, prompt)
@@ -235,17 +231,18 @@ async def _complete(
         replies=record.replies,
         on_event=on_event,
         warn=tools.log.warn,
+        check_deleted=tools.db.check_deleted,
     )
     try:
         reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
     except PromptCutError:
-        if told:
+        if teller.told:
             on_event(TextStreamed(WITHDRAWN))
         raise
     rest = gate.end()
     rest = statements.pass_on(rest) + statements.end()
-    if rest and aloud:
-        on_event(TextStreamed(rest))
+    if aloud:
+        await teller.finish(rest)
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(
             f"the model {llm.name} returned an empty answer; ask again, or name another "

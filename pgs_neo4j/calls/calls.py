@@ -55,7 +55,7 @@ SIZES = 16  # of prompts in flight; the oldest go
 
 UNSETTLED = "no sweep was paid, because the synthesis would fail: {error}"
 
-Hear = Callable[[str], None]
+Hear = Callable[[str], Awaitable[None]]
 
 _OWN: WeakKeyDictionary[LLM | Embedder, Pace] = WeakKeyDictionary()
 
@@ -316,7 +316,7 @@ class Calls:
         async with aclosing(
             stream_traced(llm, PROMPT, ROOM, effort, text=self.traced_text)
         ) as pieces:
-            return await self._hear_all(llm, await anext(pieces, None), pieces, lambda _: None)
+            return await self._hear_all(llm, await anext(pieces, None), pieces, _hear_nothing)
 
     def _note(self, llm: LLM, reply: Completion) -> None:
         """Warn of what a reply has shown of its endpoint."""
@@ -531,7 +531,7 @@ class Calls:
                 while piece is not None:
                     if isinstance(piece, Completion):
                         return piece
-                    hear(piece)
+                    await hear(piece)
                     piece = await anext(pieces, None)
         except TimeoutError:
             raise deadline_passed() from None
@@ -653,3 +653,7 @@ def _cut_sentence(llm: LLM, how: str) -> str:
         f"{larger or 'let the server give the model a larger context'}, or write the one it has as "
         f"context under [models.{llm.name!r}] in pgs.toml"
     )
+
+
+async def _hear_nothing(piece: str) -> None:
+    """Take a piece of a reply that nobody reads."""

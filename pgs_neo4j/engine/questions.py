@@ -176,6 +176,7 @@ async def synthesize_sweeps(
             replies=None,
             on_event=tell,
             warn=lambda message: tell(Warned(message)),
+            check_deleted=core.db.check_deleted,
         )
         return await write_synthesis(order, tools)
 

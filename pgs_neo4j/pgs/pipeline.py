@@ -228,6 +228,7 @@ async def synthesize(
         replies=record.replies,
         on_event=tools.log.on_event,
         warn=tools.log.warn,
+        check_deleted=tools.db.check_deleted,
         reducing_llm=tools.sweep_llm,
     )
     with tools.log.phase("synthesize"):

@@ -13,6 +13,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError, TextDeletedError
+from pgs_neo4j.events import Event, SweepFinished
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.partitioning.result import Partitioning
@@ -72,6 +73,13 @@ class SweepRecorder:
             self.report_tokens[sweep.partition] = _report_tokens(sweep)
             self.hold_back()
 
+    def tell(self, event: Event) -> None:
+        """Pass an event on; the report of a sweep is told as it was stored."""
+        fence = self.tools.db.fence
+        if fence is not None and isinstance(event, SweepFinished):
+            event = SweepFinished(forget_deleted(event.sweep, fence.holds))
+        self.tools.log.on_event(event)
+
     def hold_back(self) -> None:
         """Reserve the cost of a synthesis of the reports so far.
 
@@ -106,7 +114,7 @@ async def sweep_run(
         llm=tools.sweep_llm,
         calls=tools.calls,
         replies=record.replies,
-        on_event=tools.log.on_event,
+        on_event=recorder.tell,
         record=recorder.record,
         gate=new_gate(in_order=tools.calls.bounded),
     )

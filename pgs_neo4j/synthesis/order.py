@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from pgs_neo4j.calls.calls import Calls
@@ -12,6 +12,8 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import CheckedAbsence, Completion, Partition, Sweep, Unit
+
+CheckDeleted = Callable[[object], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class SynthesisTools:
     """The connections that write a synthesis.
 
     ``reducing_llm`` condenses reports; without it, content that does not fit is dropped.
+    ``check_deleted`` raises TextDeletedError for text of a document that was deleted since.
     """
 
     llm: LLM
@@ -48,6 +51,7 @@ class SynthesisTools:
     replies: Replies | None
     on_event: OnEvent
     warn: Callable[[str], None]
+    check_deleted: CheckDeleted
     reducing_llm: LLM | None = None
 
 

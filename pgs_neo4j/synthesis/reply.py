@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from pgs_neo4j.calls.receipts import ReceiptFilter, without_receipts
@@ -14,7 +14,7 @@ from pgs_neo4j.text.thinking import ThinkingFilter
 async def read_reply(
     tools: SynthesisTools,
     prompt: Prompt,
-    tell: Callable[[str], None],
+    tell: Callable[[str], Awaitable[None]],
     *,
     room: int,
     effort: Effort | None,
@@ -23,23 +23,23 @@ async def read_reply(
 
     Both are without the codes that the prompt asks to repeat.
 
-    Raises the errors of ``Calls.stream``, and DatabaseError.
+    Raises the errors of ``Calls.stream``, what ``tell`` raises, and DatabaseError.
     """
     filtering, receipts = ThinkingFilter(), ReceiptFilter(prompt.receipts)
 
-    def hear(piece: str) -> None:
-        tell(receipts.pass_on(filtering.pass_on(piece)))
+    async def hear(piece: str) -> None:
+        await tell(receipts.pass_on(filtering.pass_on(piece)))
 
     llm, replies = tools.llm, tools.replies
     key = replies.key(llm, prompt, room, effort) if replies else None
     cached = await find_or_claim(tools, key)
     if cached is not None:
         tools.calls.count_cached(cached)
-        hear(cached.text)
+        await hear(cached.text)
         reply = cached
     else:
         reply = await tools.calls.stream(llm, prompt, hear, room=room, effort=effort)
-    tell(receipts.pass_on(filtering.end()) + receipts.end())
+    await tell(receipts.pass_on(filtering.end()) + receipts.end())
     return replace(reply, text=without_receipts(reply.text, prompt.receipts))
 
 

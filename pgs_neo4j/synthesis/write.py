@@ -36,6 +36,7 @@ from pgs_neo4j.synthesis.statements import (
     doubted_sentences,
     strike_sentences,
 )
+from pgs_neo4j.synthesis.telling import Teller
 from pgs_neo4j.synthesis.verdicts import VerdictFilter, judged
 from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted
@@ -133,7 +134,7 @@ async def _synthesize(
     if order.absences is not None:
         synthesis = judged(synthesis, order.absences)
     if strict:
-        tools.on_event(TextStreamed(synthesis.text))
+        await Teller(tools.on_event, tools.check_deleted).finish(synthesis.text)
     if written.truncated:
         limit = "synthesis_max_tokens (PGS_SYNTHESIS_MAX_TOKENS)"
         which = limit if written.room == order.config.synthesis_max_tokens else "the budget"
@@ -267,29 +268,26 @@ async def _read_reply(
     """Return the reply, from the cache or the model; ``aloud``: it is streamed as events."""
     verdicts = None if order.absences is None else VerdictFilter(order.absences)
     statements = StatementFilter(doubting, repeats=repeats)
-    told = False
+    teller = Teller(tools.on_event, tools.check_deleted)
 
-    def tell(text: str) -> None:
-        nonlocal told
+    async def tell(text: str) -> None:
         if not aloud:
             return
         text = statements.pass_on(text)
-        if text := verdicts.pass_on(text) if verdicts else text:
-            told = True
-            tools.on_event(TextStreamed(text))
+        await teller.tell(verdicts.pass_on(text) if verdicts else text)
 
     effort = order.config.synthesis_effort
     try:
         reply = await read_reply(tools, prompt, tell, room=room, effort=effort)
     except PromptCutError:
-        if told:
+        if teller.told:
             tools.on_event(TextStreamed(WITHDRAWN))
         raise
     rest = statements.end()
     if verdicts:
         rest = verdicts.pass_on(rest) + verdicts.end()
-    if rest and aloud:
-        tools.on_event(TextStreamed(rest))
+    if aloud:
+        await teller.finish(rest)
     if not strip_thinking(reply.text).strip():
         raise ModelOutputError(_empty(tools.llm, reply, order.config))
     await keep_reply(tools, prompt, reply, room=room, effort=effort)

@@ -32,6 +32,7 @@ from tests.analogies import SMALL, linked, planted, skeleton_of, true_pairs
 from tests.conftest import Endpoint
 from tests.engines import with_model
 from tests.fakes.openai_server import FakeOpenAI
+from tests.fakes.tokens import nothing_deleted
 from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.orders import swept, synthesis_order
@@ -196,6 +197,7 @@ async def condensed(
             replies=None,
             on_event=ignore,
             warn=warnings.append,
+            check_deleted=nothing_deleted,
             reducing_llm=llm,
         )
         order = synthesis_order("Why?", sweeps, parts, config, units=units)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +16,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import raise_fence
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import RunLostError, TextDeletedError
+from pgs_neo4j.events import Event, TextStreamed
 from pgs_neo4j.export import to_markdown
 from pgs_neo4j.ingest import publish as publishing
 from pgs_neo4j.llm.scripted import Reply, contract_reply
@@ -182,6 +183,36 @@ async def test_a_run_that_begins_during_a_deletion_stores_nothing_of_it(
     assert done.proven
     assert SEINE in answers[0].text
     assert await holding(db, SECRET) == []
+
+
+@pytest.mark.parametrize("task", ["sweep", "synthesis", "answer", "search"])
+async def test_nobody_who_listens_hears_text_that_was_deleted_before_it_was_told(
+    docs: PGS, other: PGS, task: str
+) -> None:
+    """Pieces of an answer, answers of searches, and reports are told before anything is stored."""
+    events: list[Event] = []
+    works: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {
+        "answer": lambda: docs.search(HIDDEN, graph="docs", answer=True, on_event=events.append),
+        "search": lambda: docs.layered_search(
+            QUESTION, graph="docs", top_k=3, on_event=events.append
+        ),
+    }
+    if task in works:
+        work = works[task]()
+    else:
+        work = docs.execute(QUESTION, graph="docs", on_event=events.append)
+    paused = Paused(1, task)
+    answering(docs, paused.reply)
+    running = asyncio.create_task(work)
+    await paused.reached(running)
+    assert (await other.ingest.delete("docs", ["hidden.md"], forget=True)).proven
+    events.clear()  # what was told before
+    paused.answered.set()
+    await asyncio.gather(running, return_exceptions=True)
+    assert events != []
+    told = "".join(one.text for one in events if isinstance(one, TextStreamed))
+    assert not any(SECRET in repr(one) for one in events)
+    assert SECRET not in told
 
 
 @pytest.mark.schema

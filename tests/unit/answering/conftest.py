@@ -13,6 +13,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
+from tests.fakes.tokens import nothing_deleted
 
 
 def answer_order(made: Found, config: PGSConfig | None = None, **given: Any) -> AnswerOrder:
@@ -35,6 +36,7 @@ class Helper:
         self.log = RunLog(ignore)
         self.keyword_llm = self.ordering_llm = llm or ScriptedLLM()
         self.calls = self
+        self.db = SimpleNamespace(check_deleted=nothing_deleted)
         self.record: Any = SimpleNamespace(replies=SimpleNamespace(key=lambda *_: None))
         self.tools: Any = self
 

@@ -22,6 +22,7 @@ from pgs_neo4j.errors import (
     Retry,
 )
 from pgs_neo4j.model import Completion, Prompt, Usage
+from tests.fakes.tokens import hearing
 from tests.timeless import timeless
 
 pytestmark = pytest.mark.usefixtures("no_waits")
@@ -80,7 +81,7 @@ def ask(calls, model, **given):
 
 
 def stream(calls, model):
-    return calls.stream(model, PROMPT, lambda _: None, room=ROOM, effort=None)
+    return calls.stream(model, PROMPT, hearing([]), room=ROOM, effort=None)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +223,7 @@ async def test_a_stream_that_is_left_is_closed_and_counts_at_its_worst(after):
                 self.open -= 1
 
     calls, model = of(max_tokens=100_000), Stalling(hang)
-    task = asyncio.create_task(calls.stream(model, PROMPT, heard.append, room=ROOM, effort=None))
+    task = asyncio.create_task(calls.stream(model, PROMPT, hearing(heard), room=ROOM, effort=None))
     await begun.wait()
     await asyncio.sleep(0.01)
     assert len(heard) == after
@@ -300,7 +301,7 @@ async def test_an_own_model_that_counts_too_little_was_not_given_the_prompt(coun
     with pytest.raises(PromptCutError, match=said):
         await calls.complete(OwnModel(counted), prompt, room=ROOM, effort=None)
     with pytest.raises(PromptCutError, match=said):
-        await calls.stream(OwnModel(counted), prompt, str, room=ROOM, effort=None)
+        await calls.stream(OwnModel(counted), prompt, hearing([]), room=ROOM, effort=None)
 
 
 @timeless

@@ -12,6 +12,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.telemetry import names
+from tests.fakes.tokens import hearing
 from tests.tracing import Traced, attributes, trace_with
 
 PROMPT = Prompt(
@@ -60,7 +61,7 @@ async def test_a_call_tells_its_model_and_its_usage(traced: Traced) -> None:
 async def test_text_is_told_if_it_is_wanted(traced: Traced, streamed: bool) -> None:
     if streamed:
         llm = ScriptedLLM(lambda prompt: REPLY)
-        await calls(text=True).stream(llm, PROMPT, lambda _: None, room=99, effort=None)
+        await calls(text=True).stream(llm, PROMPT, hearing([]), room=99, effort=None)
     else:
         await ask(calls(text=True))
     told = attributes(traced.spans[0])

@@ -16,6 +16,7 @@ from pgs_neo4j.events import Event, ReplyGrew, UsageCounted
 from pgs_neo4j.llm.hearing import current_listener
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
+from tests.fakes.tokens import hearing
 
 PROMPT = Prompt(task="sweep", system="s", user="u" * 350, question="q")
 PRICES = {"m": ModelEntry(input_price=1_000_000, output_price=2_000_000)}
@@ -45,7 +46,7 @@ async def test_each_call_is_told_once_with_the_total() -> None:
     assert {one.model for one in events if isinstance(one, UsageCounted)} == {"m"}
     pieces: list[str] = []
     llm = ScriptedLLM(lambda prompt: REPLY, name="m")
-    await calls.stream(llm, PROMPT, pieces.append, room=100, effort=None)
+    await calls.stream(llm, PROMPT, hearing(pieces), room=100, effort=None)
     assert pieces == ["so"]
     assert usages(events)[3:] == [(4, 20, 28.0)]
 

@@ -20,6 +20,7 @@ from pgs_neo4j.synthesis.reserve import synthesis_cost
 from pgs_neo4j.synthesis.sections import sections_of
 from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
+from tests.fakes.tokens import nothing_deleted
 from tests.orders import swept, synthesis_order
 
 
@@ -62,6 +63,7 @@ async def synthesized(count, answer=contract_reply, ending=False, **knobs):
         replies=None,
         on_event=ignore,
         warn=warnings.append,
+        check_deleted=nothing_deleted,
         reducing_llm=llm,
     )
     order = synthesis_order("Why?", sweeps, parts, config, units=units)

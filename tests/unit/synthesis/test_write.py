@@ -12,6 +12,7 @@ from pgs_neo4j.synthesis.order import SynthesisTools
 from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.thinking import ThinkingFilter
 from pgs_neo4j.text.tokens import estimate
+from tests.fakes.tokens import nothing_deleted
 from tests.orders import swept, synthesis_order
 
 PARTS = [Partition(id=1, size=10, tokens=1), Partition(id=2, size=10, tokens=1)]
@@ -32,6 +33,7 @@ async def synthesized(reply, *sweeps, known=None, **knobs):
         replies=None,
         on_event=ignore,
         warn=warnings.append,
+        check_deleted=nothing_deleted,
     )
     order = synthesis_order("Why?", sweeps, PARTS, config, known)
     result = await write_synthesis(order, tools)
