@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
 from pgs_neo4j.errors import DatabaseError, TextDeletedError
@@ -10,6 +11,11 @@ from pgs_neo4j.synthesis.order import CheckDeleted
 
 REMEMBERED = 2_000
 """Characters before a piece that are checked with it: deleted sentences may arrive in pieces."""
+PAUSE = 2.0
+"""Time between two checks, as a multiple of what the last one took.
+
+With a distant database, a check of each word would take longer than the words do.
+"""
 
 
 @dataclass(slots=True)
@@ -25,20 +31,26 @@ class Teller:
     told: bool = False
     _before: str = field(default="", repr=False)
     _held: str = field(default="", repr=False)
+    _due: float = 0.0
 
     async def tell(self, text: str) -> None:
-        """Stream a piece. Raises TextDeletedError.
+        """Stream a piece, or hold it back until the next check is due. Raises TextDeletedError.
 
-        While the database does not answer, pieces are held back: the reply is paid for, and the
-        database may be back before it ends.
+        While the database does not answer, pieces are held back as well: the reply is paid for, and
+        the database may be back before it ends.
         """
         self._held += text
+        now = asyncio.get_running_loop().time
+        begun = now()
+        if begun < self._due:
+            return
         try:
             await self.finish()
         except TextDeletedError:
             raise
         except DatabaseError:
-            return
+            pass
+        self._due = now() + PAUSE * (now() - begun)
 
     async def finish(self, text: str = "") -> None:
         """Stream the last piece, and what was held back. Raises DatabaseError."""
