@@ -300,10 +300,15 @@ async def test_forgetting_removes_what_answers_quote_and_leaves_their_numbers(
 ) -> None:
     await pgs.ingest(folder, "docs")
     answer = await pgs.execute(QUESTION, graph="docs", session_id="hunt")
+    doubted = "MATCH (f:PgsFinding) WHERE f.text CONTAINS $text SET f.doubts = ['no seven grams']"
+    await alter(db, doubted, text=SECRET)
     done = await pgs.ingest.delete("docs", ["hidden.md"], forget=True)
     assert [(one.run, one.forgotten) for one in done.quoting] == [(answer.run, True)]
     assert done.proven
     assert await holding(db, SECRET) == await holding(db, SECRET.lower()) == set()
+    # The reason for a doubt quotes only two words, and says the same.
+    assert await holding(db, "seven grams") == set()
+    assert ("PgsFinding", "doubts") in await holding(db, FORGOTTEN)
     left = await pgs.answer(answer.run)
     assert left.text == FORGOTTEN
     assert (left.coverage, left.own_coverage) == (answer.coverage, answer.own_coverage)

@@ -133,4 +133,4 @@ async def _replace(db: Database, held: Iterable[HeldText], changed: Callable[[An
     rows = [{"element_id": id_, "values": own} for id_, own in values.items()]
     for first in range(0, len(rows), MOST):
         query = queries.get("ingest/deletion/set_forgotten")
-        await db.write(query, rows=rows[first : first + MOST])
+        await db.write(query, rows=rows[first : first + MOST], mark=FORGOTTEN)
