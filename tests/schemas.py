@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -22,6 +23,11 @@ def closed(schema: Any) -> Any:
 
 def assert_valid(name: str, document: object) -> None:
     """Fail unless a document, or a row of a table, is as its schema says, and no more."""
+    _validator(name).validate(document)
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
     schema = json.loads(read_schema(name))
     Draft202012Validator.check_schema(schema)
-    Draft202012Validator(closed(schema)).validate(document)
+    return Draft202012Validator(closed(schema))
