@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -185,10 +186,9 @@ async def get(db: Database, name: str | None) -> StoredGraph:
     Raises UnknownGraphError, which lists the stored graphs.
     """
     rows = await _read_rows(db)
-    if name is None and len(rows) == 1:
-        return _stored(rows[0])
+    wanted = find_only_graph([row["name"] for row in rows]) if name is None else name
     for row in rows:
-        if row["name"] == name:
+        if row["name"] == wanted:
             return _stored(row)
     if not rows:
         raise UnknownGraphError(
@@ -203,6 +203,16 @@ async def get(db: Database, name: str | None) -> StoredGraph:
             several=names,
         )
     raise UnknownGraphError(f"there is no graph {name}; this database has {listed}")
+
+
+def find_only_graph(names: Sequence[str]) -> str | None:
+    """Return the name of the only graph, None if there are others.
+
+    A graph of documents is the only one beside that of its entities, since it has all of these.
+    """
+    entities = {f"{name}{ENTITIES}" for name in names}
+    own = [name for name in names if name not in entities]
+    return own[0] if len(own) == 1 else None
 
 
 async def remove(db: Database, name: str) -> None:

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from pgs_neo4j.browse.graph_states import GraphState
     from pgs_neo4j.calls.replies import Kept
     from pgs_neo4j.calls.spending import Payer, paid_by
-    from pgs_neo4j.catalog import GraphChange, StoredGraph, StoredNames, check_mapping
+    from pgs_neo4j.catalog import (
+        GraphChange,
+        StoredGraph,
+        StoredNames,
+        check_mapping,
+        find_only_graph,
+    )
     from pgs_neo4j.catalog import check_name as check_graph_name
     from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.demo.graph import DEMO_QUESTIONS
@@ -85,6 +91,7 @@ __all__ = [
     "check_outcome",
     "check_question",
     "diagnose",
+    "find_only_graph",
     "is_free",
     "paid_by",
     "propose",
@@ -135,6 +142,7 @@ _HOMES = {
     "check_outcome": "runs.feedback",
     "check_question": "pgs.order",
     "diagnose": "engine.diagnosis",
+    "find_only_graph": "catalog",
     "is_free": "llm.protocol",
     "paid_by": "calls.spending",
     "propose": "survey",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from pgs_neo4j.engine import PGS, StoredGraph
+from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
 from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
 
 
@@ -67,7 +67,7 @@ async def choose_graph(pgs: PGS, visitor: Visitor, name: str | None) -> StoredGr
     Raises UnknownGraphError, which names no other graphs than those.
     """
     graphs = {graph.name: graph for graph in await visible_graphs(pgs, visitor)}
-    wanted = name or pgs.settings.graph or (next(iter(graphs)) if len(graphs) == 1 else None)
+    wanted = name or pgs.settings.graph or find_only_graph([*graphs])
     if wanted in graphs:
         return graphs[wanted]
     listed = f"there are {', '.join(graphs)}" if graphs else "you may see no graph"

@@ -16,7 +16,7 @@ from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 
 from pgs_neo4j.config.token_table import Role
-from pgs_neo4j.engine import PGS, Payer
+from pgs_neo4j.engine import PGS, Payer, find_only_graph
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.web.access.backoff import Backoff
@@ -184,8 +184,8 @@ async def visible_graph(serving: Serving, caller: Caller, graph: str | None) -> 
     """
     if graph is not None:
         caller.check_graph(graph)
-    elif caller.graphs is not None and len(caller.graphs) == 1:
-        (graph,) = caller.graphs
+    elif caller.graphs is not None:
+        graph = find_only_graph([*caller.graphs])
     try:
         name = (await serving.lookups.find(graph)).name
     except UnknownGraphError as error:

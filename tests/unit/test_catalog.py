@@ -89,3 +89,29 @@ async def test_several_graphs_are_listed_with_the_ways_to_name_one(
         "there are several graphs (birds, papers); name one with --graph (in Python: graph=)"
     )
     assert caught.value.several == ("birds", "papers")
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (["docs", "docs.entities"], "docs"),
+        (["docs.entities"], "docs.entities"),
+        (["docs", "docs.entities", "docs.entities.entities"], "docs"),
+        (["docs", "docs.entities", "papers"], None),
+        (["docs", "other.entities"], None),
+    ],
+)
+async def test_a_graph_of_documents_is_the_only_one_beside_that_of_its_entities(
+    monkeypatch: pytest.MonkeyPatch, names: list[str], chosen: str | None
+) -> None:
+    async def rows(*_: object) -> list[dict[str, Any]]:
+        more = {"definition": None, "generation": None, "node_count": 0, "partition_count": 0}
+        return [{"name": name, "mapping": definition_of(MAPPING), **more} for name in names]
+
+    monkeypatch.setattr(catalog, "_read_rows", rows)
+    db: Any = None
+    if chosen is None:
+        with pytest.raises(UnknownGraphError, match="there are several graphs"):
+            await catalog.get(db, None)
+    else:
+        assert (await catalog.get(db, None)).name == chosen
