@@ -98,7 +98,7 @@ async def test_a_full_sweep_reads_all_and_costs_what_was_billed(
     read = uncached + usage.cache_write_tokens * 1.25 + reads / 10
     expected = (read * PRICE + usage.output_tokens * OUTPUT_PRICE) / 1e6
     assert again.cost == pytest.approx(expected)
-    assert len(heard) > 3
+    assert len(heard) > 1  # pieces may wait for a check of the database
     assert "".join(heard).strip() == answer.text.strip()
     assert "Let me see" not in str(answer)
     streamed = [chat.body for chat in fake.chats if chat.body.get("stream")]
