@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.answering.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.browse.costs import DayCost
     from pgs_neo4j.browse.graph_states import GraphState
+    from pgs_neo4j.calls.ledger import current_day
     from pgs_neo4j.calls.replies import Kept
     from pgs_neo4j.calls.spending import Payer, paid_by
     from pgs_neo4j.catalog import (
@@ -90,6 +91,7 @@ __all__ = [
     "check_mapping",
     "check_outcome",
     "check_question",
+    "current_day",
     "diagnose",
     "find_only_graph",
     "is_free",
@@ -141,6 +143,7 @@ _HOMES = {
     "check_mapping": "catalog",
     "check_outcome": "runs.feedback",
     "check_question": "pgs.order",
+    "current_day": "calls.ledger",
     "diagnose": "engine.diagnosis",
     "find_only_graph": "catalog",
     "is_free": "llm.protocol",

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, cast
 
@@ -16,7 +15,7 @@ from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 
 from pgs_neo4j.config.token_table import Role
-from pgs_neo4j.engine import PGS, Payer, find_only_graph
+from pgs_neo4j.engine import PGS, Payer, current_day, find_only_graph
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
 from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.web.access.backoff import Backoff
@@ -94,7 +93,7 @@ class Serving:
         costs = await self.pgs.runs.costs(days=1)
         held |= self._held(caller)  # also what ended since, which the costs may not hold yet
         # A clock that was set back leaves costs of a later day, which count when that day comes.
-        today = datetime.now(UTC).date().isoformat()
+        today = current_day()
         spent = sum(
             one.cost
             for one in costs
