@@ -1,7 +1,7 @@
 // Every text of every node: strings of at least `least` characters, and lists of strings. Those of
 // the graph's chunks are left out, since they are what the rest is compared with, and so are our
-// nodes that hold numbers alone. Each value is read once, and judged before it is paired with its key:
-// if its node is deleted in between, a second reading would find null, and it takes twice as long.
+// nodes that hold numbers alone. Each value is read once and then judged: if its node is deleted in
+// between, a second reading would find null.
 // params: graph: str, least: int
 // returns: element_id: str, labels: list[str], id: str, values: list[list[any]]
 // mode: read
@@ -9,11 +9,9 @@
 MATCH (n)
 WHERE NOT n:PgsPostings AND NOT n:PgsSegment AND NOT n:PgsWeight
 WITH n, n:LoadedNode AND n:Chunk AND coalesce(n.graph = $graph, false) AS live
-WITH n, [pair IN [key IN keys(n) WHERE NOT (live AND key = 'text')
-           | head([value IN [n[key]]
-                   WHERE value IS :: STRING NOT NULL AND size(value) >= $least
-                      OR value IS :: LIST<STRING NOT NULL> NOT NULL | [key, value]])]
-         WHERE pair IS NOT NULL] AS values
+WITH n, [pair IN [key IN keys(n) WHERE NOT (live AND key = 'text') | [key, n[key]]]
+         WHERE pair[1] IS :: STRING NOT NULL AND size(pair[1]) >= $least
+            OR pair[1] IS :: LIST<STRING NOT NULL> NOT NULL] AS values
 WHERE values <> []
 RETURN elementId(n) AS element_id, labels(n) AS labels,
        coalesce(toStringOrNull(n.id), toStringOrNull(n.uid), toStringOrNull(n.key), elementId(n)) AS id,

@@ -1,7 +1,6 @@
 // Every text of every relationship, by the node where it begins: strings of at least `least`
 // characters, and lists of strings. A row each would take several times as long. Each value is read
-// once, and judged before it is paired with its key: if its relationship is deleted in between, a
-// second reading would find null.
+// once and then judged: if its relationship is deleted in between, a second reading would find null.
 // params: least: int
 // returns: id: str, found: list[dict]
 // mode: read
@@ -9,11 +8,9 @@
 MATCH (s)
 CALL (s) {
   MATCH (s)-[r]->(o)
-  WITH r, o, [pair IN [key IN keys(r)
-                | head([value IN [r[key]]
-                        WHERE value IS :: STRING NOT NULL AND size(value) >= $least
-                           OR value IS :: LIST<STRING NOT NULL> NOT NULL | [key, value]])]
-              WHERE pair IS NOT NULL] AS values
+  WITH r, o, [pair IN [key IN keys(r) | [key, r[key]]]
+              WHERE pair[1] IS :: STRING NOT NULL AND size(pair[1]) >= $least
+                 OR pair[1] IS :: LIST<STRING NOT NULL> NOT NULL] AS values
   WHERE values <> []
   RETURN collect({
     type: type(r), target: coalesce(toStringOrNull(o.id), elementId(o)), values: values

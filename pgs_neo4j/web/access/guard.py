@@ -170,9 +170,9 @@ class Guard:
             return True
         if scheme not in DEFAULT_PORTS:
             return False
-        proxied = {without_default_port(scheme, name) for name in self.proxied}
         if own == without_default_port(scheme, host):
             return True
+        proxied = {without_default_port(scheme, name) for name in self.proxied}
         return own in proxied and _name(own) != _name(host)
 
     def _oversize(self, scope: Scope, headers: Headers) -> tuple[int, Failure] | None:
