@@ -36,8 +36,8 @@ class Teller:
     async def tell(self, text: str) -> None:
         """Stream a piece, or hold it back until the next check is due. Raises TextDeletedError.
 
-        While the database does not answer, pieces are held back as well: the reply is paid for, and
-        the database may be back before it ends.
+        Pieces also wait while the database does not answer: the reply is paid for, and the database
+        may be back before it ends.
         """
         self._held += text
         now = asyncio.get_running_loop().time

@@ -244,9 +244,9 @@ class Ingester:
 
         Everything in the database is searched for it. ``forget`` also removes the text of answers
         that quote it. ``resolver`` is that of the ingestion, if it had one of its own. A deletion
-        that broke off is continued. Documents that ``unfinished`` names may be deleted as well;
-        with the last document of a graph, all of these are. Raises UnknownDocumentError, BusyError,
-        and DatabaseError.
+        that broke off is continued. What is kept of documents that ``unfinished`` names is
+        deleted by their ids, and all of it with the last document of a graph. Raises
+        UnknownDocumentError, BusyError, and DatabaseError.
         """
         core = self._core
         await ensure_schema(core.db)

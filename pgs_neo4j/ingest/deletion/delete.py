@@ -39,8 +39,7 @@ from pgs_neo4j.ingest.deletion.scan import (
     scan_database,
     scan_remade,
 )
-from pgs_neo4j.ingest.extract import kept
-from pgs_neo4j.ingest.extract.kept import forget_documents, forget_extractions
+from pgs_neo4j.ingest.extract.kept import forget_all, forget_documents, forget_extractions
 from pgs_neo4j.ingest.publish import NewDocument, Publication, publish
 from pgs_neo4j.ingest.stored import StoredDocument, read_chunk_ids, read_chunks, read_some_chunks
 from pgs_neo4j.ingest.writer import Writer
@@ -99,7 +98,7 @@ async def delete_documents(
     for own, keys in groups:
         done = await _delete_group(db, writer, own, keys, done)
     if forget_rest:
-        left += await kept.forget_rest(db, writer.graph)
+        left += await forget_all(db, writer.graph)
     done = replace(done, replies=done.replies + left)
     if not traces.empty:
         scan = await scan_database(db, writer.graph, traces, on_event)
@@ -147,14 +146,14 @@ async def _delete_group(
             entities, relations = await db.transact(write, seconds)
         except DatabaseMemoryError:
             entities, relations = await write(db, apart=True)
-    settled = await forget_extractions(db, writer.graph, keys)
+    kept = await forget_extractions(db, writer.graph, keys)
     return replace(
         done,
         documents=done.documents + len(ids),
         chunks=done.chunks + len(keys),
         entities=done.entities + entities,
         relations=done.relations + relations,
-        replies=done.replies + left + settled,
+        replies=done.replies + left + kept,
     )
 
 

@@ -157,7 +157,7 @@ async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -
     return sum(row["deleted"] for row in rows)
 
 
-async def forget_rest(db: Database, graph: str) -> int:
+async def forget_all(db: Database, graph: str) -> int:
     """Delete all that is kept of a graph without documents, and return how much.
 
     Nothing happens to a graph that has some. Raises DatabaseError.
