@@ -448,7 +448,7 @@ async def run_to_commit(
 ) -> Result:
     """Run a transaction until its commit is acknowledged: it must be harmless to repeat.
 
-    It is repeated a few times as well if something is deleted that it has found.
+    It is repeated a few times, moreover, where another transaction has disturbed it.
     """
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Repeats what another program's deletions disturb."""
+"""Repeats what other transactions disturb, by what they delete or make."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from neo4j.exceptions import Neo4jError
 
-from pgs_neo4j.database.driver_errors import graph_changed, is_deleted
+from pgs_neo4j.database.driver_errors import graph_changed, is_deleted, is_made
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import DatabaseTimeoutError, GraphChangedError
 
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds before each repetition.
 
-A deletion that disturbs a statement has committed, so only another one can disturb the next
+A transaction that disturbs a statement has committed, so only another one can disturb the next
 attempt.
 """
 
@@ -32,8 +32,8 @@ their attempts once more.
 async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
     """Return what ``work`` returns, which must be harmless to repeat.
 
-    It is repeated up to five times if something was deleted that it had found. The last error is
-    raised.
+    It is repeated up to five times if something was deleted that it had found, or if it makes what
+    another transaction has just made. The last error is raised.
     """
     for pause in PAUSES_S:
         try:
@@ -41,7 +41,7 @@ async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
         except GraphChangedError:
             pass
         except Neo4jError as error:
-            if not is_deleted(error):
+            if not (is_deleted(error) or is_made(error)):
                 raise
         await asyncio.sleep(pause)
     return await work()

@@ -113,7 +113,9 @@ async def test_canceling_ends_the_transaction_on_the_server(db):
 
 @pytest.mark.schema
 async def test_the_schema_is_made_once(bare_db):
-    await asyncio.gather(*(ensure_schema(bare_db) for _ in range(4)))
+    async with asyncio.TaskGroup() as clients:
+        for _ in range(4):
+            clients.create_task(ensure_schema(bare_db))
     rows = await bare_db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
     assert rows == [{"value": 1}]
     rows = await bare_db.read(queries.get("purge/read_constraints"))
@@ -121,6 +123,28 @@ async def test_the_schema_is_made_once(bare_db):
     assert len(rows) == len(constraints) > 5
     await ensure_schema(bare_db)
     assert len(await bare_db.read(queries.get("purge/read_constraints"))) == len(rows)
+
+
+@pytest.mark.schema
+@pytest.mark.parametrize("name", ["index_spending_day", "constraint_run_id"])
+async def test_what_another_client_is_just_making_is_there_already(bare_db, name):
+    made = queries.get(f"database/{name}")
+    # One that makes an index waits with its commit, and one that makes a constraint before that.
+    waiting = query(
+        "SHOW TRANSACTIONS YIELD status, currentQuery "
+        "WHERE currentQuery = '' OR status STARTS WITH 'Blocked' RETURN count(*) AS value"
+    )
+
+    async def waits() -> bool:
+        return await bare_db.read(waiting) == [{"value": 2}]
+
+    async with bare_db.driver.session() as session, asyncio.TaskGroup() as tasks:
+        other = await session.begin_transaction()
+        await (await other.run(made.text)).consume()
+        second = tasks.create_task(bare_db.write(made))
+        await until(waits, 60)
+        await other.commit()
+    assert second.result() == []
 
 
 async def test_a_wrong_password_is_not_quoted_and_an_unknown_database_is_named(endpoint, db):

@@ -1,4 +1,4 @@
-"""What another transaction's deletions disturb is repeated, a few times, and then told."""
+"""What other transactions disturb is repeated, a few times, and then told."""
 
 from __future__ import annotations
 
@@ -90,6 +90,13 @@ async def test_what_meets_a_deletion_is_repeated(way: Way, message: str) -> None
 async def test_a_deletion_that_a_procedure_quotes_is_one_as_well(way: Way) -> None:
     db, _ = database(refusal(QUOTED, "Procedure.ProcedureCallFailed"), ROWS)
     assert await way(db) == ROWS
+
+
+async def test_an_index_that_another_client_has_just_made_is_looked_for_again() -> None:
+    made = refusal("An equivalent index already exists", "Schema.EquivalentSchemaRuleAlreadyExists")
+    db, driver = database(made, [])
+    assert await db.write(parse("data")) == []
+    assert len(driver.sent) == 2
 
 
 @pytest.mark.parametrize("way", WAYS)
