@@ -22,6 +22,7 @@ INDENT = "     "
 CHANGED = (
     "nothing matches the question, but the database has changed since the graph was partitioned"
 )
+FAILED = "nothing was found, but not everything could be searched"
 
 
 def as_json(found: Found) -> Json:
@@ -53,7 +54,7 @@ def lines(found: Found, width: int) -> list[str]:
         for line in _item(place, item, found.question, width)
     ]
     if not found.items:
-        shown = [CHANGED if found.changed else "nothing in the graph matches the question"]
+        shown = filled(_nothing(found), width)
     shown += _section("relationships", [_fact(fact) for fact in found.facts], width)
     shown += _section("partitions, and units above them", [*map(_unit, found.units)], width)
     shown += _section("findings of earlier runs", [*map(_finding, found.findings)], width)
@@ -64,6 +65,12 @@ def lines(found: Found, width: int) -> list[str]:
     if found.reason:
         told = f"{told}; {found.reason}"
     return [*shown, "", *filled(f"{told}; {methods}" if methods else told, width)]
+
+
+def _nothing(found: Found) -> str:
+    if any(path.error for path in found.paths):
+        return FAILED
+    return CHANGED if found.changed else "nothing in the graph matches the question"
 
 
 def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:

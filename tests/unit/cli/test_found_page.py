@@ -73,7 +73,7 @@ def test_relationships_partitions_and_findings_follow_the_nodes() -> None:
         reason="local: the question names a title",
     )  # fmt: skip
     assert found_page.lines(rich, 80) == [
-        "nothing in the graph matches the question",
+        "nothing was found, but not everything could be searched",
         "",
         "relationships",
         *["     Tea trade --[SHIPS]--> Salt 0.50"] * 5,
@@ -93,6 +93,15 @@ def test_relationships_partitions_and_findings_follow_the_nodes() -> None:
     data = found_page.as_json(rich)
     assert data["facts"][0]["line"] == "Tea trade --[SHIPS]--> Salt"
     assert (len(data["units"]), data["findings"][0]["run"]) == (3, "r1")
+
+
+def test_nothing_found_says_whether_everything_was_searched() -> None:
+    whole = found(items=(), paths=found().paths[:2])
+    assert found_page.lines(whole, 80)[0] == "nothing in the graph matches the question"
+    assert found_page.lines(found(items=(), changed=True), 80)[0] == found_page.FAILED
+    changed = found_page.lines(replace(whole, changed=True), 80)
+    assert " ".join(changed[:2]) == found_page.CHANGED
+    assert all(len(line) <= 80 for line in changed)
 
 
 def test_lines_fit_and_drive_no_terminal(hostile: str) -> None:
