@@ -31,12 +31,26 @@ TOPICS, NODES = 4, 50
 
 @dataclass(slots=True)
 class Meter:
-    """Counts the bytes of prompts and of reports. ``calls`` are those that hold nodes."""
+    """Counts the bytes of prompts and of reports. ``calls`` are those that hold nodes.
+
+    ``frame`` are the bytes that one of these takes at most besides its nodes.
+    """
 
     window: Window
     size: int = 0
+    frame: int = 0
     calls: int = 0
     coded: int = 0
+
+    def above(self, least: Meter) -> int:
+        """Return the bytes that this run took more, without what surrounds the nodes of new passes.
+
+        Where passes are short, the room for codes can make one more of each partition; how many it
+        makes depends on how the graph was divided.
+        """
+        more = self.calls - least.calls
+        assert 0 <= more <= TOPICS
+        return self.size - least.size - more * self.frame
 
     def __call__(self, request: Recorded) -> Scripted | None:
         if not request.path.endswith("/chat/completions"):
@@ -46,7 +60,10 @@ class Meter:
         if "You are reading one partition" in prompt:
             self.calls += 1
             self.coded += "Codes: " in prompt
-            self.size += len(self.window.report(prompt).encode())
+            report = self.window.report(prompt)
+            self.size += len(report.encode())
+            around = [line for line in prompt.split("\n") if not line.startswith("| ")]
+            self.frame = max(self.frame, len("\n".join([*around, report]).encode()))
         return self.window(request)
 
 
@@ -72,10 +89,10 @@ async def spend(
     return meter
 
 
-# Tokens of a pass, clauses of a text, and the share that was measured, rounded up: 2.9 %, 1.05 to
-# 1.12 % by how the partitions are, 0.54 %, and 0.41 %. The request takes 40 tokens of each prompt,
-# and where passes are short, the room for codes can make one pass more.
-MEASURED = [(4_000, 30, 0.035), (8_000, 30, 0.013), (32_000, 120, TARGET), (100_000, 120, TARGET)]
+# Tokens of a pass, clauses of a text, and the share that was measured, rounded up: 2.0 % (2.9 with
+# one new pass), 1.05 to 1.13 % by how the partitions are, 0.54 %, and 0.41 %. The request takes 40
+# tokens of each prompt.
+MEASURED = [(4_000, 30, 0.025), (8_000, 30, 0.013), (32_000, 120, TARGET), (100_000, 120, TARGET)]
 
 
 @pytest.mark.parametrize(("pass_tokens", "clauses", "share"), MEASURED)
@@ -86,12 +103,14 @@ async def test_proofs_add_little_to_the_tokens_of_a_run(
     least = await spend(endpoint, pass_tokens, refuses=True)
     assert least.coded == 0
     spent = await spend(endpoint, pass_tokens, counts=False)
-    assert spent.coded == spent.calls >= least.calls
-    assert 0 < spent.size - least.size <= share * least.size
+    assert spent.coded == spent.calls
+    assert spent.size - least.size > 0
+    assert spent.above(least) <= share * least.size
     # Calls in flight have codes until the first of them has ended.
     counted = await spend(endpoint, pass_tokens, max_concurrent_calls=1)
     assert counted.coded == 1
-    assert 0 < counted.size - least.size <= max(TARGET, share / counted.calls) * least.size
+    assert counted.size - least.size > 0
+    assert counted.above(least) <= max(TARGET, share / counted.calls) * least.size
 
 
 async def make_graph(endpoint: Endpoint, db: Database, clauses: int) -> None:
