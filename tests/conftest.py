@@ -24,10 +24,10 @@ from hypothesis import settings
 
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import GDS, open_gds
+from pgs_neo4j.database.local.lockfile import DEFAULT
 from pgs_neo4j.errors import ArtifactError
-from pgs_neo4j.gds import GDS, open_gds
-from pgs_neo4j.local.lockfile import DEFAULT
-from pgs_neo4j.retrieval.indexes.making import drop_indexes
+from pgs_neo4j.search.indexes.making import drop_indexes
 from tests import reaper, servers, thorough
 from tests.database import empty, speak, strip
 from tests.fakes.openai_server import FakeOpenAI
@@ -130,8 +130,8 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         install(patch)
         home = tmp_path_factory.mktemp("links")
         patch.setattr("pgs_neo4j.web.access.new_links.user_data_path", lambda app: home / app)
-        patch.setattr("pgs_neo4j.retrieval.paths.walk.PATH_S", 300.0)
-        patch.setattr("pgs_neo4j.answering.search.RERANK_S", 300.0)
+        patch.setattr("pgs_neo4j.search.paths.walk.PATH_S", 300.0)
+        patch.setattr("pgs_neo4j.pgs.answering.search.RERANK_S", 300.0)
         yield
 
 
@@ -274,8 +274,8 @@ def _container() -> Iterator[Endpoint]:
 
 @asynccontextmanager
 async def _local(folder: Path) -> AsyncIterator[Endpoint]:
-    from pgs_neo4j.local import server
-    from pgs_neo4j.local.options import LocalOptions
+    from pgs_neo4j.database.local import server
+    from pgs_neo4j.database.local.options import LocalOptions
 
     options = LocalOptions(
         data_dir=folder,

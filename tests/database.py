@@ -10,21 +10,21 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema
-from pgs_neo4j.ingest.publish import mapping_of
-from pgs_neo4j.retrieval.indexes.making import make_indexes
-from pgs_neo4j.retrieval.indexes.wanted import want_facts, want_text, want_vectors
+from pgs_neo4j.documents.publish import mapping_of
+from pgs_neo4j.search.indexes.making import make_indexes
+from pgs_neo4j.search.indexes.wanted import want_facts, want_text, want_vectors
 from tests.graphs import PAPER_INDEX
 
-NAME_INDEXES = "ingest/names/create_"
+NAME_INDEXES = "documents/names/create_"
 # What loading, ingesting, and the graph of papers add to the schema of the engine.
 ADDITIONS = (
-    queries.get("ingest/create_loaded_constraint").text,
-    queries.get("ingest/create_load_constraint").text,
-    queries.get("ingest/create_staged_constraint").text,
-    queries.get("ingest/documents/create_entity_index").text,
-    queries.get("ingest/documents/create_unread_index").text,
-    queries.get("ingest/descriptions/create_waiting_index").text,
-    queries.get("ingest/vectors/create_vectors_index").text,
+    queries.get("documents/loads/create_loaded_constraint").text,
+    queries.get("documents/loads/create_load_constraint").text,
+    queries.get("documents/loads/create_staged_constraint").text,
+    queries.get("documents/create_entity_index").text,
+    queries.get("documents/create_unread_index").text,
+    queries.get("documents/descriptions/create_waiting_index").text,
+    queries.get("documents/vectors/create_vectors_index").text,
     *(queries.get(name).text for name in queries.names() if name.startswith(NAME_INDEXES)),
     PAPER_INDEX,
 )

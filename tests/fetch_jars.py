@@ -9,9 +9,9 @@ import sys
 
 import platformdirs
 
+from pgs_neo4j.database.local import artifacts, lockfile
+from pgs_neo4j.database.local.options import APP
 from pgs_neo4j.errors import ArtifactError
-from pgs_neo4j.local import artifacts, lockfile
-from pgs_neo4j.local.options import APP
 
 
 def main() -> int:

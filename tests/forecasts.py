@@ -15,13 +15,13 @@ from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, cast
 
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.calls.settling import UpcomingCall
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.events import ignore
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.settling import UpcomingCall
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import (
     Completion,
@@ -37,16 +37,16 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
 from pgs_neo4j.pgs.plan import UsualReplies, likely_total, plan_synthesis
-from pgs_neo4j.sweeping.material import PackedPartition, fit_frame, pack_partition
-from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
-from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.paid import find_paid
-from pgs_neo4j.sweeping.passes import PassReader, order_passes
-from pgs_neo4j.sweeping.report import sweep_prompt
-from pgs_neo4j.sweeping.short_report import FORM
-from pgs_neo4j.sweeping.strict import AGAIN
-from pgs_neo4j.synthesis.order import SynthesisTools
-from pgs_neo4j.synthesis.write import write_synthesis
+from pgs_neo4j.pgs.sweeping.material import PackedPartition, fit_frame, pack_partition
+from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
+from pgs_neo4j.pgs.sweeping.pack import Pass
+from pgs_neo4j.pgs.sweeping.paid import find_paid
+from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
+from pgs_neo4j.pgs.sweeping.report import sweep_prompt
+from pgs_neo4j.pgs.sweeping.short_report import FORM
+from pgs_neo4j.pgs.sweeping.strict import AGAIN
+from pgs_neo4j.pgs.synthesis.order import SynthesisTools
+from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
 from tests.fakes.tokens import nothing_deleted
 from tests.orders import sweep_order, synthesis_order

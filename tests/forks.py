@@ -27,7 +27,7 @@ SCRIPT = """
 import gc, json, os, runpy, signal, socket, sys, warnings
 from contextlib import suppress
 import graphdatascience, neo4j, openai, rich.live, typer
-import pgs_neo4j.engine.questions, pgs_neo4j.gds.runner
+import pgs_neo4j.engine.questions, pgs_neo4j.database.gds.runner
 from pgs_neo4j.engine import PGS
 
 def fork():

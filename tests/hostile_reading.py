@@ -21,9 +21,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pgs_neo4j.documents.read.worker import ParseWorker
+from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read.worker import ParseWorker
-from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.model.documents import DocumentSource, DocumentText, RefusedDocument
 from pgs_neo4j.text.chunking import chunk_document
 from pgs_neo4j.text.extraction.ground import ground

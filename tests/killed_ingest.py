@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query, Row
+from pgs_neo4j.documents.embed import waiting
+from pgs_neo4j.documents.transactions import parts
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.embed import waiting
-from pgs_neo4j.ingest.transactions import parts
 from pgs_neo4j.model import Completion, Effort, Prompt
 from tests.bench.ingestion.replies import FaithfulLLM
 from tests.documents import stored_graph

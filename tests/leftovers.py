@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.gds import GDS, list_leftovers
+from pgs_neo4j.database.gds import GDS, list_leftovers
 from tests.graphs import count
 
 # One statement, so that a reader cannot mix two generations without the database doing so. One that
@@ -84,7 +84,7 @@ async def nothing_left(db: Database, gds: GDS) -> None:
 
 async def only(db: Database, generations: int, graph: str = "papers") -> None:
     """So many generations are there, the current one among them, and their partitions only."""
-    kept = (await db.read(queries.get("partitioning/read_generations"), graph=graph))[0]["ids"]
+    kept = (await db.read(queries.get("pgs/partitioning/read_generations"), graph=graph))[0]["ids"]
     assert len(kept) == generations
     assert (await whole(db, graph)).id in kept
     loose = "(x:PgsPartition) WHERE NOT (x)-[:PGS_PART_OF]->(:PgsGeneration {status: 'complete'})"

@@ -18,8 +18,8 @@ from pgs_neo4j.model import (
     SweepStatus,
     Unit,
 )
-from pgs_neo4j.sweeping.order import SweepOrder
-from pgs_neo4j.synthesis.order import SynthesisOrder
+from pgs_neo4j.pgs.sweeping.order import SweepOrder
+from pgs_neo4j.pgs.synthesis.order import SynthesisOrder
 
 
 def sweep_order(

@@ -13,7 +13,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from pgs_neo4j.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
@@ -24,6 +23,7 @@ from pgs_neo4j.errors import (
     PGSError,
     StoppedError,
 )
+from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.model import (
     Completion,

@@ -87,7 +87,7 @@ def _belongs(process: psutil.Process, run: str, folder: Path) -> bool:
 def reap(run: str, folder: Path) -> None:
     """End all processes of a run, and delete its databases."""
     # Imported late: a reaper starts with each process of tests, and rarely gets here.
-    from pgs_neo4j.local.options import MARKER
+    from pgs_neo4j.database.local.options import MARKER
 
     quiet = 0
     while quiet < QUIET_LOOKS:

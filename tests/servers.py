@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgs_neo4j.local import config_files
-from pgs_neo4j.local.lockfile import DEFAULT
+from pgs_neo4j.database.local import config_files
+from pgs_neo4j.database.local.lockfile import DEFAULT
 
 # The release that the tests start.
 RELEASE = os.environ.get("PGS_TEST_RELEASE") or DEFAULT

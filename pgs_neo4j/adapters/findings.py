@@ -8,7 +8,7 @@ from pgs_neo4j.config import Knobs
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import Answer, Citation, Finding, Mode
-from pgs_neo4j.runs.session import DEFAULT
+from pgs_neo4j.pgs.runs.session import DEFAULT
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.mentions import name_of
 

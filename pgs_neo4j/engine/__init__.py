@@ -9,46 +9,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pgs_neo4j.answering.context import LEAST_TOKENS
-    from pgs_neo4j.answering.layered import LayeredAnswer, SearchAnswer
-    from pgs_neo4j.browse.costs import DayCost
-    from pgs_neo4j.browse.graph_states import GraphState
-    from pgs_neo4j.calls.ledger import current_day
-    from pgs_neo4j.calls.replies import Kept
-    from pgs_neo4j.calls.spending import Payer, paid_by
-    from pgs_neo4j.catalog import (
+    from pgs_neo4j.database.lease import LeaseHolder
+    from pgs_neo4j.documents.brain import read_brain
+    from pgs_neo4j.documents.graph_file import GraphFile
+    from pgs_neo4j.documents.load import LoadResult
+    from pgs_neo4j.engine.browse.costs import DayCost
+    from pgs_neo4j.engine.browse.graph_states import GraphState
+    from pgs_neo4j.engine.catalog import (
         GraphChange,
         StoredGraph,
         StoredNames,
         check_mapping,
         find_only_graph,
     )
-    from pgs_neo4j.catalog import check_name as check_graph_name
-    from pgs_neo4j.database.lease import LeaseHolder
-    from pgs_neo4j.demo.graph import DEMO_QUESTIONS
-    from pgs_neo4j.demo.packages import PACKAGE_QUESTIONS, read_packages
-    from pgs_neo4j.doctor import Check
+    from pgs_neo4j.engine.catalog import check_name as check_graph_name
+    from pgs_neo4j.engine.demo.graph import DEMO_QUESTIONS
+    from pgs_neo4j.engine.demo.packages import PACKAGE_QUESTIONS, read_packages
     from pgs_neo4j.engine.diagnosis import diagnose
+    from pgs_neo4j.engine.doctor import Check
     from pgs_neo4j.engine.facade import PGS
     from pgs_neo4j.engine.indexes import CreatedIndexes
     from pgs_neo4j.engine.loading import DEMO_GRAPH
     from pgs_neo4j.engine.names import read_names
+    from pgs_neo4j.engine.purge import Purged
     from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder, OnBegin
-    from pgs_neo4j.ingest.brain import read_brain
-    from pgs_neo4j.ingest.graph_file import GraphFile
-    from pgs_neo4j.ingest.load import LoadResult
+    from pgs_neo4j.engine.survey import Domain, LabelSample, NodeProperty, Proposal, Survey, propose
+    from pgs_neo4j.llm.calls.ledger import current_day
+    from pgs_neo4j.llm.calls.replies import Kept
+    from pgs_neo4j.llm.calls.spending import Payer, paid_by
     from pgs_neo4j.llm.protocol import is_free
-    from pgs_neo4j.partitioning.result import Partitioning
+    from pgs_neo4j.pgs.answering.context import LEAST_TOKENS
+    from pgs_neo4j.pgs.answering.layered import LayeredAnswer, SearchAnswer
     from pgs_neo4j.pgs.order import check_question
-    from pgs_neo4j.purge import Purged
-    from pgs_neo4j.retrieval.indexes.search_index import SearchIndex
-    from pgs_neo4j.runs.feedback import check_outcome
-    from pgs_neo4j.runs.jobs import Job
-    from pgs_neo4j.runs.listing import RunInfo
-    from pgs_neo4j.runs.replies import StoredReply
-    from pgs_neo4j.runs.runs import StoredRun
-    from pgs_neo4j.runs.session import SessionInfo
-    from pgs_neo4j.survey import Domain, LabelSample, NodeProperty, Proposal, Survey, propose
+    from pgs_neo4j.pgs.partitioning.result import Partitioning
+    from pgs_neo4j.pgs.runs.feedback import check_outcome
+    from pgs_neo4j.pgs.runs.jobs import Job
+    from pgs_neo4j.pgs.runs.listing import RunInfo
+    from pgs_neo4j.pgs.runs.replies import StoredReply
+    from pgs_neo4j.pgs.runs.runs import StoredRun
+    from pgs_neo4j.pgs.runs.session import SessionInfo
+    from pgs_neo4j.search.indexes.search_index import SearchIndex
 
 __all__ = [
     "DEMO_GRAPH",
@@ -103,55 +103,55 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Check": "doctor",
-    "DayCost": "browse.costs",
+    "Check": "engine.doctor",
+    "DayCost": "engine.browse.costs",
     "CreatedIndexes": "engine.indexes",
     "DEMO_GRAPH": "engine.loading",
-    "DEMO_QUESTIONS": "demo.graph",
-    "Domain": "survey",
+    "DEMO_QUESTIONS": "engine.demo.graph",
+    "Domain": "engine.survey",
     "EndedJob": "engine.repartition",
     "FailedJob": "engine.repartition",
-    "GraphChange": "catalog",
-    "GraphFile": "ingest.graph_file",
-    "GraphState": "browse.graph_states",
-    "Job": "runs.jobs",
+    "GraphChange": "engine.catalog",
+    "GraphFile": "documents.graph_file",
+    "GraphState": "engine.browse.graph_states",
+    "Job": "pgs.runs.jobs",
     "JobOrder": "engine.repartition",
     "OnBegin": "engine.repartition",
-    "Kept": "calls.replies",
-    "LEAST_TOKENS": "answering.context",
-    "LabelSample": "survey",
-    "LayeredAnswer": "answering.layered",
+    "Kept": "llm.calls.replies",
+    "LEAST_TOKENS": "pgs.answering.context",
+    "LabelSample": "engine.survey",
+    "LayeredAnswer": "pgs.answering.layered",
     "LeaseHolder": "database.lease",
-    "LoadResult": "ingest.load",
-    "NodeProperty": "survey",
-    "PACKAGE_QUESTIONS": "demo.packages",
+    "LoadResult": "documents.load",
+    "NodeProperty": "engine.survey",
+    "PACKAGE_QUESTIONS": "engine.demo.packages",
     "PGS": "engine.facade",
-    "Partitioning": "partitioning.result",
-    "Payer": "calls.spending",
-    "Proposal": "survey",
-    "Purged": "purge",
-    "RunInfo": "runs.listing",
-    "StoredReply": "runs.replies",
-    "SearchAnswer": "answering.layered",
-    "SearchIndex": "retrieval.indexes.search_index",
-    "SessionInfo": "runs.session",
-    "StoredGraph": "catalog",
-    "StoredNames": "catalog",
-    "StoredRun": "runs.runs",
-    "Survey": "survey",
-    "check_graph_name": "catalog:check_name",
-    "check_mapping": "catalog",
-    "check_outcome": "runs.feedback",
+    "Partitioning": "pgs.partitioning.result",
+    "Payer": "llm.calls.spending",
+    "Proposal": "engine.survey",
+    "Purged": "engine.purge",
+    "RunInfo": "pgs.runs.listing",
+    "StoredReply": "pgs.runs.replies",
+    "SearchAnswer": "pgs.answering.layered",
+    "SearchIndex": "search.indexes.search_index",
+    "SessionInfo": "pgs.runs.session",
+    "StoredGraph": "engine.catalog",
+    "StoredNames": "engine.catalog",
+    "StoredRun": "pgs.runs.runs",
+    "Survey": "engine.survey",
+    "check_graph_name": "engine.catalog:check_name",
+    "check_mapping": "engine.catalog",
+    "check_outcome": "pgs.runs.feedback",
     "check_question": "pgs.order",
-    "current_day": "calls.ledger",
+    "current_day": "llm.calls.ledger",
     "diagnose": "engine.diagnosis",
-    "find_only_graph": "catalog",
+    "find_only_graph": "engine.catalog",
     "is_free": "llm.protocol",
-    "paid_by": "calls.spending",
-    "propose": "survey",
-    "read_brain": "ingest.brain",
+    "paid_by": "llm.calls.spending",
+    "propose": "engine.survey",
+    "read_brain": "documents.brain",
     "read_names": "engine.names",
-    "read_packages": "demo.packages",
+    "read_packages": "engine.demo.packages",
 }
 
 

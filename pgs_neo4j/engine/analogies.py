@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Unpack
 
-from pgs_neo4j.analogies.forecast import plan_analogies
-from pgs_neo4j.analogies.making import make_analogies
-from pgs_neo4j.analogies.order import AnalogyOrder, AnalogyTools
-from pgs_neo4j.calls.spending import Account, record_spending
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.calls.spending import Account, record_spending
 from pgs_neo4j.model import Analogies, AnalogyPlan
+from pgs_neo4j.pgs.analogies.forecast import plan_analogies
+from pgs_neo4j.pgs.analogies.making import make_analogies
+from pgs_neo4j.pgs.analogies.order import AnalogyOrder, AnalogyTools
 
 
 @dataclass(frozen=True, slots=True)

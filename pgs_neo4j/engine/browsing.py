@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pgs_neo4j.browse.arcs import read_analogies, read_flags
-from pgs_neo4j.browse.findings import read_findings
-from pgs_neo4j.browse.maps import draw_map
-from pgs_neo4j.browse.members import read_members
-from pgs_neo4j.browse.neighbors import read_neighbors
-from pgs_neo4j.browse.nodes import read_node
-from pgs_neo4j.browse.positions import pack, read_positions, write_positions
-from pgs_neo4j.browse.view import GraphView
+from pgs_neo4j.engine.browse.arcs import read_analogies, read_flags
+from pgs_neo4j.engine.browse.findings import read_findings
+from pgs_neo4j.engine.browse.maps import draw_map
+from pgs_neo4j.engine.browse.members import read_members
+from pgs_neo4j.engine.browse.neighbors import read_neighbors
+from pgs_neo4j.engine.browse.nodes import read_node
+from pgs_neo4j.engine.browse.positions import pack, read_positions, write_positions
+from pgs_neo4j.engine.browse.view import GraphView
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import DatabaseError, UnknownPartitionError
 from pgs_neo4j.model import (
@@ -28,9 +28,9 @@ from pgs_neo4j.model import (
     PartitionMap,
     PartitionReading,
 )
-from pgs_neo4j.partitioning import generation
-from pgs_neo4j.partitioning.drift import measure_partitions
-from pgs_neo4j.runs import session as sessions_read
+from pgs_neo4j.pgs.partitioning import generation
+from pgs_neo4j.pgs.partitioning.drift import measure_partitions
+from pgs_neo4j.pgs.runs import session as sessions_read
 
 
 @dataclass(frozen=True, slots=True)

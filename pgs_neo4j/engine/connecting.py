@@ -26,7 +26,7 @@ from pgs_neo4j.events import OnEvent, Warned, ignore
 from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.llm.unset_models import require_models
-from pgs_neo4j.partitioning.kept_settings import ChosenSettings
+from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 
 ARGUMENTS = ("sweep_llm", "synthesis_llm", "embedder", "on_event")
@@ -96,8 +96,8 @@ async def _open_database(
     require_room: room.RequireRoom = room.allow
     if access is None:
         # Imported here: only the managed local server needs the extra [local].
-        from pgs_neo4j.local.options import options_from_environment
-        from pgs_neo4j.local.server import ensure_running
+        from pgs_neo4j.database.local.options import options_from_environment
+        from pgs_neo4j.database.local.server import ensure_running
 
         server = await ensure_running(options_from_environment(), on_event)
         hide([server.password])

@@ -9,32 +9,34 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
-from pgs_neo4j import catalog, config, gds
-from pgs_neo4j.calls.budget import FRAME_TOKENS
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.contexts import Contexts
-from pgs_neo4j.calls.embedding import embed_counted, priced_model
-from pgs_neo4j.calls.proofs import Proofs
-from pgs_neo4j.calls.settling import Settlements
-from pgs_neo4j.calls.spending import Account, current_payer, record_spending
-from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j import config
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, model_access
 from pgs_neo4j.config.providers import PRESETS
+from pgs_neo4j.database import gds
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import GDS
 from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.errors import ConfigError, NotPartitionedError
 from pgs_neo4j.events import OnEvent, ignore
-from pgs_neo4j.gds import GDS
+from pgs_neo4j.llm.calls.budget import FRAME_TOKENS
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.contexts import Contexts
+from pgs_neo4j.llm.calls.embedding import embed_counted, priced_model
+from pgs_neo4j.llm.calls.proofs import Proofs
+from pgs_neo4j.llm.calls.settling import Settlements
+from pgs_neo4j.llm.calls.spending import Account, current_payer, record_spending
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel, is_free
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.kept_settings import ChosenSettings
-from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.partitioning.result import KnownGenerations, Partitioning, read_current
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
-from pgs_neo4j.retrieval.space import Space, choose
+from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
+from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.pgs.partitioning.result import KnownGenerations, Partitioning, read_current
+from pgs_neo4j.search.paths.indexes import KnownIndexes
+from pgs_neo4j.search.space import Space, choose
 from pgs_neo4j.text.shell_words import shell_word
 from pgs_neo4j.text.tokens import estimate
 

@@ -7,10 +7,11 @@ from typing import Unpack
 
 from pydantic import SecretStr
 
-from pgs_neo4j import config, doctor
+from pgs_neo4j import config
 from pgs_neo4j.config import ServerAccess, Settings, SettingsOverrides, server_access
-from pgs_neo4j.doctor import Check
+from pgs_neo4j.engine import doctor
 from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.doctor import Check
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
 
@@ -59,7 +60,7 @@ def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]
     fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
     try:
         # Imported here: only the managed local server needs the extra [local].
-        from pgs_neo4j.local import options, server
+        from pgs_neo4j.database.local import options, server
 
         local_options = options.options_from_environment()
         status = server.status(local_options)

@@ -13,24 +13,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
-from pgs_neo4j.answering.layered import LayeredAnswer
-from pgs_neo4j.calls import replies
-from pgs_neo4j.calls.replies import Kept
-from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.config import EmbedderName, Knobs, PGSConfig, Settings, SettingsOverrides
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import questions
+from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.connecting import open_core
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.graphs import Graphs
 from pgs_neo4j.engine.jobs import Jobs
 from pgs_neo4j.engine.partitions import Partitions
+from pgs_neo4j.engine.purge import Purged, purge
 from pgs_neo4j.engine.questions import Asking
 from pgs_neo4j.engine.runs import Runs
 from pgs_neo4j.engine.sessions import Sessions
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.export import Document
+from pgs_neo4j.llm.calls import replies
+from pgs_neo4j.llm.calls.replies import Kept
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM, Embedder
 from pgs_neo4j.model import (
@@ -48,9 +48,9 @@ from pgs_neo4j.model import (
     Synthesis,
     Unit,
 )
-from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.purge import Purged, purge
-from pgs_neo4j.runs import session
+from pgs_neo4j.pgs.answering.layered import LayeredAnswer
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.runs import session
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder

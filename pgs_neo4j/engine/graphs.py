@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j import catalog
-from pgs_neo4j.browse.graph_states import GraphState, read_graph_states
-from pgs_neo4j.catalog import GraphChange, StoredGraph
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.browse.graph_states import GraphState, read_graph_states
+from pgs_neo4j.engine.catalog import GraphChange, StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import GraphMapping
 
@@ -56,7 +56,7 @@ class Graphs:
         ``allow_missing``, also when nothing in the database has one of its labels, relationship
         types, or properties.
         """
-        from pgs_neo4j import survey
+        from pgs_neo4j.engine import survey
 
         return await survey.validate(self._core.db, mapping, allow_missing=allow_missing)
 

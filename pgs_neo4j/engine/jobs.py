@@ -12,8 +12,8 @@ from pgs_neo4j.engine import repartition
 from pgs_neo4j.engine.repartition import EndedJob, JobOrder, OnBegin
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.runs import jobs as records
-from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.pgs.runs import jobs as records
+from pgs_neo4j.pgs.runs.jobs import Job
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine.facade import PGS

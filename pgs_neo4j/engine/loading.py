@@ -7,14 +7,14 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgs_neo4j import catalog
+from pgs_neo4j.documents import load as ingestion
+from pgs_neo4j.documents.brain import read_brain
+from pgs_neo4j.documents.graph_file import GraphFile
+from pgs_neo4j.documents.kind import refuse_documents
+from pgs_neo4j.documents.load import LoadResult
+from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent, PhaseStarted, StepStarted
-from pgs_neo4j.ingest import load as ingestion
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.graph_file import GraphFile
-from pgs_neo4j.ingest.kind import refuse_documents
-from pgs_neo4j.ingest.load import LoadResult
 
 DEMO_GRAPH = "stdlib"
 
@@ -53,8 +53,8 @@ class Loader:
 
     async def demo(self, graph: str = DEMO_GRAPH, *, on_event: OnEvent | None = None) -> LoadResult:
         """Load the running Python's standard library: modules, classes, and functions."""
-        from pgs_neo4j.demo.graph import build_demo
-        from pgs_neo4j.demo.load import demo_file
+        from pgs_neo4j.engine.demo.graph import build_demo
+        from pgs_neo4j.engine.demo.load import demo_file
 
         tell = on_event or self._core.on_event
         tell(PhaseStarted("load"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pgs_neo4j import catalog
-from pgs_neo4j.catalog import StoredNames
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.catalog import StoredNames
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine.facade import PGS

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Unpack
 
-from pgs_neo4j.calls.spending import Account
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import UnknownGenerationError
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.calls.spending import Account
 from pgs_neo4j.model import Drift, Generation, LineageChange, Origin, Partition, Unit
-from pgs_neo4j.partitioning import generation
-from pgs_neo4j.partitioning.cleanup import clean_up
-from pgs_neo4j.partitioning.drift import check_drift, choose_origin
-from pgs_neo4j.partitioning.ensure import ensure_partitions
-from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.partitioning import generation
+from pgs_neo4j.pgs.partitioning.cleanup import clean_up
+from pgs_neo4j.pgs.partitioning.drift import check_drift, choose_origin
+from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.runs import jobs
-from pgs_neo4j.runs.jobs import Job, Outcome
+from pgs_neo4j.pgs.runs import jobs
+from pgs_neo4j.pgs.runs.jobs import Job, Outcome
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS
     from pgs_neo4j.model import Drift, Generation
-    from pgs_neo4j.partitioning.result import Partitioning
+    from pgs_neo4j.pgs.partitioning.result import Partitioning
 
 MADE: dict[str, Outcome] = {
     "cold": "repartitioned",

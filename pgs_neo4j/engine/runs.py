@@ -6,20 +6,20 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Unpack, get_args
 
-from pgs_neo4j.browse.costs import DayCost, read_costs
 from pgs_neo4j.config import Knobs
 from pgs_neo4j.database.fence import read_token
 from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.engine.browse.costs import DayCost, read_costs
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.questions import Asking, find_repeated
 from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
-from pgs_neo4j.runs import answers, documents, feedback, keys, session, sweeps
-from pgs_neo4j.runs import runs as stored_runs
-from pgs_neo4j.runs.listing import RunInfo, list_runs
-from pgs_neo4j.runs.replies import WHOLE, StoredReply, read_replies
-from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs import answers, documents, feedback, keys, session, sweeps
+from pgs_neo4j.pgs.runs import runs as stored_runs
+from pgs_neo4j.pgs.runs.listing import RunInfo, list_runs
+from pgs_neo4j.pgs.runs.replies import WHOLE, StoredReply, read_replies
+from pgs_neo4j.pgs.runs.runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)

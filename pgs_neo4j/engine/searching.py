@@ -9,24 +9,17 @@ from functools import partial
 from typing import Unpack
 
 from pgs_neo4j import config
-from pgs_neo4j.answering.answer import answer_found, answer_request
-from pgs_neo4j.answering.context import build_context, check_tokens
-from pgs_neo4j.answering.modes import ANSWERED
-from pgs_neo4j.answering.order import AnswerOrder, describe_search, restore_search
-from pgs_neo4j.answering.plan import plan_answer, plus_search
-from pgs_neo4j.answering.reranking import CANDIDATES
-from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
-from pgs_neo4j.calls.budget import Amount
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.ranking import reserve_ranking
-from pgs_neo4j.calls.spending import Account, recording_unbegun
-from pgs_neo4j.catalog import StoredGraph, check_mapping
 from pgs_neo4j.config import CONTEXT_TOKENS, Knobs, PGSConfig, SearchDefaults
+from pgs_neo4j.documents.unread import warn_of_unread
+from pgs_neo4j.engine.catalog import StoredGraph, check_mapping
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
-from pgs_neo4j.ingest.unread import warn_of_unread
+from pgs_neo4j.llm.calls.budget import Amount
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.ranking import reserve_ranking
+from pgs_neo4j.llm.calls.spending import Account, recording_unbegun
 from pgs_neo4j.llm.protocol import Embedder, RelevanceModel, Reserve, is_free
 from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
@@ -38,16 +31,23 @@ from pgs_neo4j.model import (
     SearchMode,
     SearchPlan,
 )
-from pgs_neo4j.partitioning.drift import may_have_changed
-from pgs_neo4j.partitioning.result import read_current
+from pgs_neo4j.pgs.answering.answer import answer_found, answer_request
+from pgs_neo4j.pgs.answering.context import build_context, check_tokens
+from pgs_neo4j.pgs.answering.modes import ANSWERED
+from pgs_neo4j.pgs.answering.order import AnswerOrder, describe_search, restore_search
+from pgs_neo4j.pgs.answering.plan import plan_answer, plus_search
+from pgs_neo4j.pgs.answering.reranking import CANDIDATES
+from pgs_neo4j.pgs.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
-from pgs_neo4j.retrieval.paths.own_index import OwnIndex
-from pgs_neo4j.retrieval.paths.words import READ_AGAIN, SHARED_WORDS
-from pgs_neo4j.retrieval.space import Space
-from pgs_neo4j.runs import session
-from pgs_neo4j.runs.keys import check_new_id
-from pgs_neo4j.runs.runs import StoredRun
-from pgs_neo4j.synthesis.reserve import synthesis_cost
+from pgs_neo4j.pgs.partitioning.drift import may_have_changed
+from pgs_neo4j.pgs.partitioning.result import read_current
+from pgs_neo4j.pgs.runs import session
+from pgs_neo4j.pgs.runs.keys import check_new_id
+from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.synthesis.reserve import synthesis_cost
+from pgs_neo4j.search.paths.own_index import OwnIndex
+from pgs_neo4j.search.paths.words import READ_AGAIN, SHARED_WORDS
+from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.keywords import Keywords
 from pgs_neo4j.text.shown import counted
 

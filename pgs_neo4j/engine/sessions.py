@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pgs_neo4j import catalog
+from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.model import Coverage
-from pgs_neo4j.partitioning.result import Partitioning, read_current
-from pgs_neo4j.runs import session as stored_sessions
-from pgs_neo4j.runs.session import SessionInfo
+from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current
+from pgs_neo4j.pgs.runs import session as stored_sessions
+from pgs_neo4j.pgs.runs.session import SessionInfo
 from pgs_neo4j.text.json_data import Json
 
 

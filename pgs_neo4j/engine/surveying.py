@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pgs_neo4j import survey as surveys
+from pgs_neo4j.engine import survey as surveys
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.survey import Domain, Proposal, Survey
+from pgs_neo4j.engine.survey import Domain, Proposal, Survey
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from pgs_neo4j.model import Partition, Routing
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.pgs.route import Selection, remember_routing, route_run, select_partitions
-from pgs_neo4j.runs import keys, session
-from pgs_neo4j.runs.claims import Claimed, claim_partitions, read_claimed
+from pgs_neo4j.pgs.runs import keys, session
+from pgs_neo4j.pgs.runs.claims import Claimed, claim_partitions, read_claimed
 
 FIRST_POLL_S = 0.1
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.pgs.relevance import sweep_cap, sweep_limit
-from pgs_neo4j.retrieval.evidence import Evidence, vote
-from pgs_neo4j.retrieval.named_nodes import ONLY_NAMES
+from pgs_neo4j.search.evidence import Evidence, vote
+from pgs_neo4j.search.named_nodes import ONLY_NAMES
 
 # The share of the best partition's evidence from which another one is read. A smaller one reads
 # more: on CACM, 66 % of the relevant documents with 2.3 of 18 partitions at 0.6, 72 % with 2.8 at

@@ -15,7 +15,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import Report, Sweep
 from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.runs.sweeps import Recovered
+from pgs_neo4j.pgs.runs.sweeps import Recovered
 
 NOTE = (
     "documents were deleted during this run; what its reports quote of them was left out, and "

@@ -6,12 +6,12 @@ from typing import Any
 
 from pgs_neo4j.config import SHAPING, PGSConfig
 from pgs_neo4j.model import Answer, GraphMapping
-from pgs_neo4j.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.runs import answers
-from pgs_neo4j.runs.requests import find_former
-from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
+from pgs_neo4j.pgs.runs import answers
+from pgs_neo4j.pgs.runs.requests import find_former
+from pgs_neo4j.pgs.runs.runs import StoredRun
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:

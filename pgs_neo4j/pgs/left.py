@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pgs_neo4j.errors import NothingLeftError
-from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.runs import session
-from pgs_neo4j.runs.session import Read
-from pgs_neo4j.runs.sweeps import read_unsynthesized
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.runs import session
+from pgs_neo4j.pgs.runs.session import Read
+from pgs_neo4j.pgs.runs.sweeps import read_unsynthesized
 from pgs_neo4j.text.shown import counted
 
 

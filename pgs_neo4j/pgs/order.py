@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import NoTextError, QuestionError, UsageError
 from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import GraphMapping, Mode
-from pgs_neo4j.partitioning.kept_settings import ChosenSettings
-from pgs_neo4j.partitioning.order import OpenGDS
-from pgs_neo4j.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.log import RunLog
-from pgs_neo4j.retrieval.space import Space
-from pgs_neo4j.runs import session
-from pgs_neo4j.runs.requests import check_key
+from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
+from pgs_neo4j.pgs.partitioning.order import OpenGDS
+from pgs_neo4j.pgs.partitioning.result import KnownGenerations
+from pgs_neo4j.pgs.runs import session
+from pgs_neo4j.pgs.runs.requests import check_key
+from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.add_command import text_command
 from pgs_neo4j.text.shown import counted
 

@@ -10,22 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from pgs_neo4j.calls.replies import Replies
-from pgs_neo4j.calls.settling import UpcomingCall
-from pgs_neo4j.checking.check import (
-    CheckOrder,
-    CheckTools,
-    check_reports,
-    open_lookups,
-    word_checks,
-)
-from pgs_neo4j.checking.cited_texts import read_cited_texts
-from pgs_neo4j.checking.citing import locate_answer
-from pgs_neo4j.checking.lookups import Lookups
+from pgs_neo4j.documents.unread import warn_of_unread
 from pgs_neo4j.errors import DatabaseError, StoppedError
 from pgs_neo4j.events import ReportsChecked
 from pgs_neo4j.export.counts import EXTRACTIVE
-from pgs_neo4j.ingest.unread import warn_of_unread
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.calls.settling import UpcomingCall
 from pgs_neo4j.model import (
     AbsenceStatus,
     Answer,
@@ -35,22 +25,32 @@ from pgs_neo4j.model import (
     SweepStatus,
     Synthesis,
 )
-from pgs_neo4j.partitioning import generation
+from pgs_neo4j.pgs.checking.check import (
+    CheckOrder,
+    CheckTools,
+    check_reports,
+    open_lookups,
+    word_checks,
+)
+from pgs_neo4j.pgs.checking.cited_texts import read_cited_texts
+from pgs_neo4j.pgs.checking.citing import locate_answer
+from pgs_neo4j.pgs.checking.lookups import Lookups
 from pgs_neo4j.pgs.claiming import choose_partitions
 from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, meet_deletions
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, warn_of_quotes
+from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.record import Prepared, RunRecord, record_run
 from pgs_neo4j.pgs.route import Selection
+from pgs_neo4j.pgs.runs import answers, keys, session
+from pgs_neo4j.pgs.runs.details import result_properties
+from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.session import Read
+from pgs_neo4j.pgs.runs.sweeps import Recovered, read_unsynthesized
+from pgs_neo4j.pgs.sweeping.order import without_centroid
+from pgs_neo4j.pgs.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.pgs.unmatched import check_matched
 from pgs_neo4j.pgs.waves import judge_sweeps, sweep_run
-from pgs_neo4j.runs import answers, keys, session
-from pgs_neo4j.runs.details import result_properties
-from pgs_neo4j.runs.runs import StoredRun
-from pgs_neo4j.runs.session import Read
-from pgs_neo4j.runs.sweeps import Recovered, read_unsynthesized
-from pgs_neo4j.sweeping.order import without_centroid
-from pgs_neo4j.synthesis.order import SynthesisOrder, SynthesisTools
-from pgs_neo4j.synthesis.write import write_synthesis
 from pgs_neo4j.text.shown import counted
 
 

@@ -8,15 +8,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from pgs_neo4j.calls.budget import Amount
-from pgs_neo4j.calls.cost_range import DEAR, cost_range, least_uncached
-from pgs_neo4j.calls.ledger import Spent
-from pgs_neo4j.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.calls.replies import Replies
-from pgs_neo4j.calls.settling import PROMPT, ROOM, UpcomingCall
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
+from pgs_neo4j.llm.calls.budget import Amount
+from pgs_neo4j.llm.calls.cost_range import DEAR, cost_range, least_uncached
+from pgs_neo4j.llm.calls.ledger import Spent
+from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.calls.settling import PROMPT, ROOM, UpcomingCall
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
@@ -30,20 +30,20 @@ from pgs_neo4j.model import (
     Route,
     Routing,
 )
-from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.record import prepare_plan, shares_replies
 from pgs_neo4j.pgs.route import Selection, route_question, select_partitions
+from pgs_neo4j.pgs.runs.sweeps import Recovered, read_unsynthesized
+from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
+from pgs_neo4j.pgs.sweeping.material import fit_frame, read_packed
+from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
+from pgs_neo4j.pgs.sweeping.pack import Pass
+from pgs_neo4j.pgs.sweeping.paid import PaidPasses, find_paid
+from pgs_neo4j.pgs.sweeping.report import render_report, sweep_prompt
+from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
 from pgs_neo4j.pgs.waves import order_sweeps
-from pgs_neo4j.runs.sweeps import Recovered, read_unsynthesized
-from pgs_neo4j.sweeping.fit import fitting_limit, is_narrower, pass_size, repartition_command
-from pgs_neo4j.sweeping.material import fit_frame, read_packed
-from pgs_neo4j.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
-from pgs_neo4j.sweeping.pack import Pass
-from pgs_neo4j.sweeping.paid import PaidPasses, find_paid
-from pgs_neo4j.sweeping.report import render_report, sweep_prompt
-from pgs_neo4j.synthesis.prompt import SYSTEM
 from pgs_neo4j.text.tokens import estimate
 
 FLAG_CANDIDATES = 4  # unrouted partitions that are packed at least for each that flags may add

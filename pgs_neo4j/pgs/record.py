@@ -9,9 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.ledger import Spent
-from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.database.connection import Database
@@ -25,18 +22,21 @@ from pgs_neo4j.errors import (
     UsageError,
 )
 from pgs_neo4j.events import RunStarted
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.ledger import Spent
+from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.model import Drift
-from pgs_neo4j.partitioning.drift import check_drift
-from pgs_neo4j.partitioning.ensure import ensure_partitions
-from pgs_neo4j.partitioning.kept_settings import describe_ignored
-from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.partitioning.result import Partitioning, read_current, read_generation
 from pgs_neo4j.pgs.left import check_left
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_texts
-from pgs_neo4j.retrieval.space import QuestionVector
-from pgs_neo4j.runs import keys, runs, session
-from pgs_neo4j.runs.recording import Recording, hold
-from pgs_neo4j.runs.runs import Handle, StoredRun
+from pgs_neo4j.pgs.partitioning.drift import check_drift
+from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
+from pgs_neo4j.pgs.partitioning.kept_settings import describe_ignored
+from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current, read_generation
+from pgs_neo4j.pgs.runs import keys, runs, session
+from pgs_neo4j.pgs.runs.recording import Recording, hold
+from pgs_neo4j.pgs.runs.runs import Handle, StoredRun
+from pgs_neo4j.search.space import QuestionVector
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
 from pgs_neo4j.text.shown import counted

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
-from pgs_neo4j.retrieval.question import is_broad
+from pgs_neo4j.search.question import is_broad
 
 FALLBACK = 3  # partitions swept when none is relevant enough
 

@@ -10,7 +10,6 @@ from pydantic import TypeAdapter
 from pgs_neo4j.errors import BudgetError, ConfigError, ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Route, Routing
-from pgs_neo4j.partitioning.result import Partitioning, add_centroids
 from pgs_neo4j.pgs.evidence_routes import (
     choose_by_evidence,
     route_by_evidence,
@@ -19,15 +18,16 @@ from pgs_neo4j.pgs.evidence_routes import (
 )
 from pgs_neo4j.pgs.left import nothing_left, stops_at_end
 from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning, add_centroids
 from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.pgs.relevance import route
-from pgs_neo4j.retrieval.evidence import Evidence, EvidenceOrder, find_evidence
-from pgs_neo4j.retrieval.paths.own_index import OwnIndex
-from pgs_neo4j.retrieval.places import read_placed
-from pgs_neo4j.retrieval.question import is_broad
-from pgs_neo4j.retrieval.space import QuestionVector, embed_question
-from pgs_neo4j.runs import runs, session
-from pgs_neo4j.runs.session import Read
+from pgs_neo4j.pgs.runs import runs, session
+from pgs_neo4j.pgs.runs.session import Read
+from pgs_neo4j.search.evidence import Evidence, EvidenceOrder, find_evidence
+from pgs_neo4j.search.paths.own_index import OwnIndex
+from pgs_neo4j.search.places import read_placed
+from pgs_neo4j.search.question import is_broad
+from pgs_neo4j.search.space import QuestionVector, embed_question
 from pgs_neo4j.text.node_text import HEAD
 
 ROUTING = TypeAdapter(Routing)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pgs_neo4j.errors import UnmatchedQuestionError
 from pgs_neo4j.model import Partition, Routing
 from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.runs.session import Read
+from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.text.shown import counted
 
 

@@ -7,36 +7,36 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pgs_neo4j.calls.stop import Stop
-from pgs_neo4j.checking.lookups import Lookups
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError, TextDeletedError
 from pgs_neo4j.events import Event, SweepFinished
+from pgs_neo4j.llm.calls.stop import Stop
 from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
-from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.checking.lookups import Lookups
 from pgs_neo4j.pgs.claiming import claim_flagged
 from pgs_neo4j.pgs.forgetting import forget_deleted, forget_replies, meet_deletions
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.runs import session
-from pgs_neo4j.runs.runs import Handle
-from pgs_neo4j.runs.session import Read
-from pgs_neo4j.sweeping.analogies import read_analogies
-from pgs_neo4j.sweeping.digests import digest_neighbors, read_reached
-from pgs_neo4j.sweeping.order import (
+from pgs_neo4j.pgs.runs import session
+from pgs_neo4j.pgs.runs.runs import Handle
+from pgs_neo4j.pgs.runs.session import Read
+from pgs_neo4j.pgs.sweeping.analogies import read_analogies
+from pgs_neo4j.pgs.sweeping.digests import digest_neighbors, read_reached
+from pgs_neo4j.pgs.sweeping.order import (
     SweepOrder,
     SweepResult,
     SweepTools,
     new_gate,
     without_centroid,
 )
-from pgs_neo4j.sweeping.report import render_report
-from pgs_neo4j.sweeping.sweep import sweep_partition
-from pgs_neo4j.synthesis import reserve
+from pgs_neo4j.pgs.sweeping.report import render_report
+from pgs_neo4j.pgs.sweeping.sweep import sweep_partition
+from pgs_neo4j.pgs.synthesis import reserve
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 

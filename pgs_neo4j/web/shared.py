@@ -16,8 +16,8 @@ from fastapi.security.base import SecurityBase
 
 from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.engine import PGS, Payer, current_day, find_only_graph
+from pgs_neo4j.engine.metrics.graphs import GraphMetrics
 from pgs_neo4j.errors import BudgetError, UnknownGraphError
-from pgs_neo4j.metrics.graphs import GraphMetrics
 from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller, ForbiddenError
 from pgs_neo4j.web.access.tokens import Tokens

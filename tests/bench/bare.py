@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import open_gds
+from pgs_neo4j.database.gds.calls import run_supervised
 from pgs_neo4j.database.tasks import to_the_end
-from pgs_neo4j.gds import open_gds
-from pgs_neo4j.gds.calls import run_supervised
 from tests.bench.store import LABEL, TYPE
 
 CONCURRENCY = int(PGSConfig.model_fields["gds_concurrency"].default)
@@ -36,7 +36,7 @@ class Bare:
 
 
 async def measured(database: Database, seed: int) -> Bare:
-    """One run of the calls, with the parameters of ``pgs_neo4j.gds``; dropped afterwards."""
+    """Time one run of the calls with the parameters of ``database.gds``, and drop its graph."""
     gds = await open_gds(database)
     client, name = gds.client, f"bench_{uuid4().hex}"
     weighted = {

@@ -17,11 +17,11 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Answer, Completion, GraphMapping, Mode, Node, Prompt, PromptNode
-from pgs_neo4j.retrieval.nodes import read_nodes
-from pgs_neo4j.retrieval.paths.vector import find_by_vector
-from pgs_neo4j.retrieval.space import Space, embed_question
-from pgs_neo4j.sweeping.pieces import render_node
-from pgs_neo4j.sweeping.report import SYSTEM
+from pgs_neo4j.pgs.sweeping.pieces import render_node
+from pgs_neo4j.pgs.sweeping.report import SYSTEM
+from pgs_neo4j.search.nodes import read_nodes
+from pgs_neo4j.search.paths.vector import find_by_vector
+from pgs_neo4j.search.space import Space, embed_question
 from pgs_neo4j.text.node_text import joined_text
 from tests.bench import place
 from tests.bench.groups import GraphNode, Group, routed

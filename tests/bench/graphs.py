@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.documents.brain import read_brain
 from pgs_neo4j.errors import InputFileError, UsageError
-from pgs_neo4j.ingest.brain import read_brain
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import PromptNode
-from pgs_neo4j.sweeping.pieces import render_node
+from pgs_neo4j.pgs.sweeping.pieces import render_node
 from pgs_neo4j.text.clean import clean_text
 
 MAX_CHARACTERS = 500_000

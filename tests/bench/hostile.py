@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.model.documents import DocumentSource
 from tests.bench.memory import own_peak_mb
 from tests.hostile_reading import DOCUMENTS, ORDINARY, ingest

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.demo.graph import build_demo
-from pgs_neo4j.demo.load import demo_file
+from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.documents.load import load
+from pgs_neo4j.engine.demo.graph import build_demo
+from pgs_neo4j.engine.demo.load import demo_file
 from pgs_neo4j.errors import InputFileError, UsageError
-from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
-from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
 from tests.bench import program

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.brain import read_brain
+from pgs_neo4j.documents.graph_file import GraphFile
+from pgs_neo4j.documents.load import load
+from pgs_neo4j.engine.survey import propose, survey
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.graph_file import GraphFile
-from pgs_neo4j.ingest.load import load
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.survey import propose, survey
 from tests.bench.graphs import BRAIN, DATA
 from tests.stackoverflow import ARCHIVE, load_stack_overflow
 

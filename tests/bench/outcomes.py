@@ -14,9 +14,9 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.scores.ema import ALPHA, START
 from pgs_neo4j.model import FoundFact, GraphMapping, Outcome
-from pgs_neo4j.retrieval.paths.facts import INFLUENCE, find_facts
-from pgs_neo4j.retrieval.paths.vector import find_by_vector
-from pgs_neo4j.runs.feedback import SCORES
+from pgs_neo4j.pgs.runs.feedback import SCORES
+from pgs_neo4j.search.paths.facts import INFLUENCE, find_facts
+from pgs_neo4j.search.paths.vector import find_by_vector
 from tests.bench.judged import Judged
 
 CASES, TIMES = 20, 5
@@ -78,7 +78,7 @@ async def _follow(database: Database, chosen: Mapping[Key, Outcome]) -> None:
             ends = {"run": run, "source": source, "target": target}
             await database.call(CREATE_RUN, ends, "write")
             await database.write(
-                queries.get("runs/set_outcomes"),
+                queries.get("pgs/runs/set_outcomes"),
                 run=run,
                 dead_holder="",
                 outcome=outcome,

@@ -34,12 +34,12 @@ from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase
 
 from pgs_neo4j.cli.run import COLLECTED_AFTER
 from pgs_neo4j.database import queries
+from pgs_neo4j.documents.load import load
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import Event, Routed, TextStreamed
-from pgs_neo4j.ingest.load import load
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.sweeping.members import CHUNK
-from pgs_neo4j.sweeping.order import READ_AHEAD
+from pgs_neo4j.pgs.sweeping.members import CHUNK
+from pgs_neo4j.pgs.sweeping.order import READ_AHEAD
 from tests.bench import place, program
 from tests.bench.instant import InstantEmbedder, InstantLLM
 from tests.bench.loaded import brain, copied
@@ -58,7 +58,7 @@ RETURN m.rank AS rank, elementId(n) AS element_id,
        [property IN $text | n[property]] AS text, n[$title] AS title, n[$key] AS key
 ORDER BY rank
 """
-SAME = queries.get("sweeping/read_members").text
+SAME = queries.get("pgs/sweeping/read_members").text
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ def _driver(server: Server) -> AsyncDriver:
 
 
 async def _read(driver: AsyncDriver, part: Partition, mapping: GraphMapping, members: str) -> int:
-    links = queries.get("sweeping/read_relationships").text
+    links = queries.get("pgs/sweeping/read_relationships").text
     fields = {
         "text": list(mapping.text),
         "facts": mapping.facts,

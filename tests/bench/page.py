@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pgs_neo4j.browse.maps import FRAME
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.browse.maps import FRAME
 from pgs_neo4j.export.treemap import squarify
 from pgs_neo4j.graph.layout import lay_out
 from pgs_neo4j.web.page import page_files

@@ -23,13 +23,13 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
-from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.sweeping.digests import digest_neighbors
-from pgs_neo4j.sweeping.material import FRAME_SLACK
-from pgs_neo4j.sweeping.members import read_members, read_relationships
-from pgs_neo4j.sweeping.order import SweepOrder
-from pgs_neo4j.sweeping.pack import Pass, pack
-from pgs_neo4j.sweeping.report import frame_size, sweep_prompt
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.sweeping.digests import digest_neighbors
+from pgs_neo4j.pgs.sweeping.material import FRAME_SLACK
+from pgs_neo4j.pgs.sweeping.members import read_members, read_relationships
+from pgs_neo4j.pgs.sweeping.order import SweepOrder
+from pgs_neo4j.pgs.sweeping.pack import Pass, pack
+from pgs_neo4j.pgs.sweeping.report import frame_size, sweep_prompt
 from tests.bench import place, program
 from tests.bench.judged import JUDGED, Judged, Load, add_judged, measure_judged
 

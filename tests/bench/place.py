@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pgs_neo4j import local
 from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database import local
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.local import artifacts, lockfile
+from pgs_neo4j.database.local.options import paths_of
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.local import artifacts, lockfile
-from pgs_neo4j.local.options import paths_of
 from tests.bench.store import PAGE_CACHE_MIB, SMALL_HEAP_MIB, STATEMENT_S, Server
 
 NODES = "MATCH (n) RETURN count(n) AS nodes"
@@ -33,7 +33,7 @@ async def opened(
 ) -> AsyncIterator[tuple[Server, Database]]:
     """An empty database, emptied again at the end; a new server has the procedures of ``apoc``.
 
-    Raises UsageError when the one at ``uri`` holds something, and what pgs_neo4j.local raises.
+    Raises UsageError when the one at ``uri`` holds something, and what ``database.local`` raises.
     """
     async with _named(uri) if uri else _own(apoc) as server:
         access = (server.uri, server.user, server.password)

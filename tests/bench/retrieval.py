@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.answering.search import SearchOrder, SearchTools, search
-from pgs_neo4j.answering.view import PATH_HITS
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import SearchMode
-from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
-from pgs_neo4j.retrieval.paths.text import find_by_text
-from pgs_neo4j.retrieval.paths.vector import find_by_vector
-from pgs_neo4j.retrieval.space import Space, choose
+from pgs_neo4j.pgs.answering.search import SearchOrder, SearchTools, search
+from pgs_neo4j.pgs.answering.view import PATH_HITS
+from pgs_neo4j.search.paths.indexes import KnownIndexes
+from pgs_neo4j.search.paths.text import find_by_text
+from pgs_neo4j.search.paths.vector import find_by_vector
+from pgs_neo4j.search.space import Space, choose
 from tests.bench import place, program
 from tests.bench.judged import Judged, Load, add_judged, measure_judged
 from tests.bench.lightrag_rival import lightrag

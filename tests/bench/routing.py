@@ -24,7 +24,7 @@ from typing import Any
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 from tests.bench import place, program
 from tests.bench.graphs import NAMES
 from tests.bench.judged import JUDGED, Judged, Load, add_judged, measure_judged

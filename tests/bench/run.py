@@ -12,7 +12,7 @@ from typing import Any
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.gds import installed_version
+from pgs_neo4j.database.gds import installed_version
 from pgs_neo4j.graph.csr import Edges
 from pgs_neo4j.graph.limits import Limits
 from tests.bench import bare, changes, engine, store

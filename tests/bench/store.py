@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pgs_neo4j import local
 from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database import local
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.purge import purge
 from tests.bench.graphs import BenchGraph
 
 LABEL, TYPE = "Node", "LINK"
@@ -61,7 +61,7 @@ async def opened(
 ) -> AsyncIterator[tuple[Server, Database]]:
     """A database that holds the graph and nothing else, taken away again at the end.
 
-    Raises UsageError when the one at ``uri`` holds something, and what pgs_neo4j.local raises.
+    Raises UsageError when the one at ``uri`` holds something, and what ``database.local`` raises.
     """
     place = _own(graph, folder, heap_mb) if uri is None else _named(graph, uri)
     async with place as access:

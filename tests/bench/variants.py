@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from string import ascii_lowercase
 
-from pgs_neo4j.ingest.fold.contribution import Named
-from pgs_neo4j.ingest.fold.resolution import Resolution, resolve
+from pgs_neo4j.documents.fold.contribution import Named
+from pgs_neo4j.documents.fold.resolution import Resolution, resolve
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.text.extraction.definitions import add_definitions
 from pgs_neo4j.text.extraction.names import normalize_name

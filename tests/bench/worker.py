@@ -15,7 +15,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-import pgs_neo4j.gds.runner  # noqa: F401 - before time runs: the client takes seconds to load
+import pgs_neo4j.database.gds.runner  # noqa: F401 - before time runs: the client takes seconds to load
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Drift, GraphMapping

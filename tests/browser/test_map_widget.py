@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pgs_neo4j.adapters.map_module import widget_data, widget_module, widget_sheet
-from pgs_neo4j.browse.maps import draw_map
+from pgs_neo4j.engine.browse.maps import draw_map
 from pgs_neo4j.model import Partition
 from tests.browser.conftest import WAIT_MS
 

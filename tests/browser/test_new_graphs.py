@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.demo import graph
-from pgs_neo4j.demo.graph import DEMO_QUESTIONS, build_demo
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.demo import graph
+from pgs_neo4j.engine.demo.graph import DEMO_QUESTIONS, build_demo
 from tests.browser.conftest import Window
 from tests.conftest import Endpoint
 from tests.engines import KNOBS

@@ -10,8 +10,8 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import connect
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.ingest.names.index import create_name_indexes
-from pgs_neo4j.ingest.publish import prepare
+from pgs_neo4j.documents.names.index import create_name_indexes
+from pgs_neo4j.documents.publish import prepare
 from tests.cypher.strings import find_statements, iterate_strings
 from tests.database import empty, explain
 
@@ -24,7 +24,7 @@ PLANNED_AS = {
     "schema": {"s", "w"},
 }
 # The GDS client names its own procedures and functions; a name cannot be a parameter.
-BUILT_BY_A_CLIENT = {"gds/runner.py": {"RETURN …(…) AS value", "CALL …(…)…"}}
+BUILT_BY_A_CLIENT = {"database/gds/runner.py": {"RETURN …(…) AS value", "CALL …(…)…"}}
 
 
 @cache
@@ -71,7 +71,7 @@ async def test_statements_that_are_planned_once_find_everything_by_keys(db):
     await prepare(db)
     await create_name_indexes(db)
     once = [name for name in queries.names() if " replan=skip\n" in queries.get(name).text]
-    assert "ingest/documents/publish" in once
+    assert "documents/publish" in once
     for name in once:
         operators = await read_operators(db, queries.get(name))
         assert [one for one in operators if "Scan" in one] == [], name

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import catalog
 from tests.conftest import Endpoint
 from tests.forks import Forks, forking
 from tests.graphs import papers

@@ -18,22 +18,21 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from pgs_neo4j import local
-from pgs_neo4j.calls.replies import Replies
-from pgs_neo4j.database import connection
+from pgs_neo4j.database import connection, local
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import open_gds
+from pgs_neo4j.database.local import LocalOptions
+from pgs_neo4j.documents import pipeline
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import ArtifactError, DatabaseError, JavaMissingError
-from pgs_neo4j.gds import open_gds
-from pgs_neo4j.ingest import pipeline
+from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
-from pgs_neo4j.local import LocalOptions
 from pgs_neo4j.model import Answer, Completion, Prompt, Usage
 from pgs_neo4j.model.ingest import Ingested
-from pgs_neo4j.partitioning import build, generation, membership, result
-from pgs_neo4j.partitioning.scan import view
-from pgs_neo4j.runs.jobs import list_jobs
+from pgs_neo4j.pgs.partitioning import build, generation, membership, result
+from pgs_neo4j.pgs.partitioning.scan import view
+from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests import servers
 from tests.bench.ingestion.corpus import make_world, write_files, write_texts
 from tests.bench.ingestion.replies import FaithfulLLM

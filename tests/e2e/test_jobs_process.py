@@ -8,9 +8,9 @@ import signal
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.runs.jobs import list_jobs
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests.forks import Fork
 from tests.graphs import checksum, count, locked_papers
 from tests.leases import read_holder

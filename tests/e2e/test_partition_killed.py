@@ -13,12 +13,12 @@ import pytest
 
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import GDS, list_leftovers
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
-from pgs_neo4j.gds import GDS, list_leftovers
-from pgs_neo4j.partitioning import result
-from pgs_neo4j.runs.jobs import list_jobs
+from pgs_neo4j.pgs.partitioning import result
+from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import engine_on
 from tests.graphs import checksum, count, papers
@@ -47,7 +47,7 @@ SHIFT = "MATCH (j:PgsJob) SET j.updated_at = j.updated_at - duration('PT1H')"
 # A job that sends itself a signal when it comes to a step.
 WORK = """
 import os, signal, sys
-import pgs_neo4j.gds.runner
+import pgs_neo4j.database.gds.runner
 from pgs_neo4j.cli.run import code_of
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition

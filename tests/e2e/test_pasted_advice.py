@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import catalog
 from tests.database import alter, fetch
 from tests.graphs import papers
 from tests.shells import Done, Shell

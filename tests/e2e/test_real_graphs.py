@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.load import load
+from pgs_neo4j.documents.brain import read_brain
+from pgs_neo4j.documents.load import load
+from pgs_neo4j.engine.survey import propose, survey, validate
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.survey import propose, survey, validate
 from tests.conftest import SHARED
 from tests.engines import engine_on
 from tests.graphs import checksum, count

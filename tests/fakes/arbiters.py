@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from pgs_neo4j.documents.arbiter.asking import ShownName
 from pgs_neo4j.graph.hashes import text_hash
-from pgs_neo4j.ingest.arbiter.asking import ShownName
 
 Shown = tuple[ShownName, ShownName]
 

@@ -42,10 +42,10 @@ class Records:
         self.asked.append(query.name)
         if query.name in self.failing:
             raise self.failing[query.name]
-        if query.name == "runs/merge_jobs":
+        if query.name == "pgs/runs/merge_jobs":
             self.jobs[params["id"]] = {**params, "outcome": "running"}
             return [{"started_at": AT}]
-        if query.name == "runs/set_job_results":
+        if query.name == "pgs/runs/set_job_results":
             given = {**params["properties"], "generation": params["generation"]}
             self.jobs[params["id"]].update(given)
             return [{"finished_at": AT}]

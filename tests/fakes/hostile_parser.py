@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from pgs_neo4j.documents.read import child
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.ingest.read import child
 from pgs_neo4j.model.documents import DocumentText
 
 REPLIES = 3  # the copy of stdout

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.ingest.extract.kept import Keeper
-from pgs_neo4j.ingest.order import Describer, Extractor, IngestOrder, IngestTools
-from pgs_neo4j.ingest.sources.find import find_sources
-from pgs_neo4j.ingest.sources.loader import FileLoader
-from pgs_neo4j.ingest.stored import StoredDocument
+from pgs_neo4j.documents.extract.kept import Keeper
+from pgs_neo4j.documents.order import Describer, Extractor, IngestOrder, IngestTools
+from pgs_neo4j.documents.sources.find import find_sources
+from pgs_neo4j.documents.sources.loader import FileLoader
+from pgs_neo4j.documents.stored import StoredDocument
+from pgs_neo4j.llm.calls.calls import Calls
 from tests.fakes.database import FakeDatabase, Row
 
 SHOWN_ONLY = ("loader", "media_type", "partly_read")

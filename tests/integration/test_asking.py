@@ -21,7 +21,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import PassFinished, PhaseFinished, Routed, SweepFinished, TextStreamed
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
-from pgs_neo4j.sweeping import members
+from pgs_neo4j.pgs.sweeping import members
 from tests.database import alter, fetch
 from tests.engines import engine_on_papers
 from tests.graphs import count

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.calls import purchases
-from pgs_neo4j.calls.purchases import claim_purchases, free_purchases, wait_for_purchase
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelUnavailableError, NothingLeftError
+from pgs_neo4j.llm.calls import purchases
+from pgs_neo4j.llm.calls.purchases import claim_purchases, free_purchases, wait_for_purchase
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Prompt
-from pgs_neo4j.runs import runs
+from pgs_neo4j.pgs.runs import runs
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import engine_on_papers

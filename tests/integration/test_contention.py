@@ -10,11 +10,11 @@ from typing import Any
 import neo4j
 import pytest
 
-from pgs_neo4j.calls.purchases import claim_purchases, free_purchases
-from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, connect
 from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.llm.calls.purchases import claim_purchases, free_purchases
+from pgs_neo4j.llm.calls.replies import Replies
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 
@@ -85,7 +85,7 @@ async def test_crossed_writers_fail_nothing_and_lose_nothing(db: Database) -> No
             claims = await claim_purchases(db, f"r{writer}", [f"new {key}" for key in keys[:3]])
             await free_purchases(db, f"r{writer}", claims.own)
             spent = {"tally": writes[writer] + 1, "calls": writes[writer] + 1}
-            totals = queries.get("runs/set_run_totals")
+            totals = queries.get("pgs/runs/set_run_totals")
             assert await db.write(
                 totals, run=f"r{writer}", holder=f"h{writer}", spent=spent, days=[]
             )

@@ -4,7 +4,7 @@ import pytest
 
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import AbsenceStatus
-from pgs_neo4j.runs.session import delete_session
+from pgs_neo4j.pgs.runs.session import delete_session
 from tests.database import alter, fetch
 from tests.engines import answering
 from tests.graphs import checksum, count, home

@@ -12,21 +12,21 @@ from contextlib import contextmanager
 import pytest
 from pydantic import SecretStr
 
-from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.arbiter.asking import ModelArbiter, ShownName
+from pgs_neo4j.documents.arbiter.judging import NamesJudged, judge_shown
+from pgs_neo4j.documents.describe.model import ModelDescriber
+from pgs_neo4j.documents.extract.model import PAID, ModelExtractor
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import ignore
-from pgs_neo4j.ingest.arbiter.asking import ModelArbiter, ShownName
-from pgs_neo4j.ingest.arbiter.judging import NamesJudged, judge_shown
-from pgs_neo4j.ingest.describe.model import ModelDescriber
-from pgs_neo4j.ingest.extract.model import PAID, ModelExtractor
+from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Synthesis
-from pgs_neo4j.synthesis.order import SynthesisTools
-from pgs_neo4j.synthesis.write import write_synthesis
+from pgs_neo4j.pgs.synthesis.order import SynthesisTools
+from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.analogies import SMALL, linked, planted, skeleton_of, true_pairs
 from tests.conftest import Endpoint
@@ -36,8 +36,8 @@ from tests.fakes.tokens import nothing_deleted
 from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.orders import swept, synthesis_order
-from tests.unit.ingest.extract.test_model import Kept, chunk_of
-from tests.unit.synthesis.test_reduce import hierarchy
+from tests.unit.documents.extract.test_model import Kept, chunk_of
+from tests.unit.pgs.synthesis.test_reduce import hierarchy
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 

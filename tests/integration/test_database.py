@@ -118,11 +118,11 @@ async def test_the_schema_is_made_once(bare_db):
             clients.create_task(ensure_schema(bare_db))
     rows = await bare_db.read(query("MATCH (m:PgsMeta) RETURN count(m) AS value"))
     assert rows == [{"value": 1}]
-    rows = await bare_db.read(queries.get("purge/read_constraints"))
+    rows = await bare_db.read(queries.get("engine/purge/read_constraints"))
     constraints = [n for n in queries.names() if n.startswith("database/constraint_")]
     assert len(rows) == len(constraints) > 5
     await ensure_schema(bare_db)
-    assert len(await bare_db.read(queries.get("purge/read_constraints"))) == len(rows)
+    assert len(await bare_db.read(queries.get("engine/purge/read_constraints"))) == len(rows)
 
 
 @pytest.mark.schema

@@ -14,11 +14,11 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import raise_fence
+from pgs_neo4j.documents import publish as publishing
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import RunLostError, TextDeletedError
 from pgs_neo4j.events import Event, TextStreamed
 from pgs_neo4j.export import to_markdown
-from pgs_neo4j.ingest import publish as publishing
 from pgs_neo4j.llm.scripted import Reply, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.deletion import Deletion
@@ -178,7 +178,7 @@ async def test_a_run_that_begins_during_a_deletion_stores_nothing_of_it(
         answers.append(await docs.execute(QUESTION, graph="docs"))
         await publish(*given, **named)
 
-    monkeypatch.setattr("pgs_neo4j.ingest.deletion.delete.publish", ask_first)
+    monkeypatch.setattr("pgs_neo4j.documents.deletion.delete.publish", ask_first)
     done = await other.ingest.delete("docs", ["hidden.md"])
     assert done.proven
     assert SEINE in answers[0].text
@@ -248,7 +248,7 @@ async def test_a_write_is_compared_with_a_deletion_that_another_task_met_first(
     writer, runs = await docs.db.fenced(), Traces()
     assert writer.fence is not None
     runs.add(SECRET)
-    query = queries.get("calls/write_replies")
+    query = queries.get("llm/calls/write_replies")
     row = {"key": "k", "text": SECRET, "run": "r", "private": False, "size": 1}
     async with other.db.driver.session() as session:
         transaction = await session.begin_transaction()

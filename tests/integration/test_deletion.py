@@ -10,11 +10,11 @@ import pytest
 from mcp.client import Client
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.deletion import delete as deletion
+from pgs_neo4j.documents.deletion.forget import FORGOTTEN
+from pgs_neo4j.documents.deletion.scan import ANSWERS
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
-from pgs_neo4j.ingest.deletion import delete as deletion
-from pgs_neo4j.ingest.deletion.forget import FORGOTTEN
-from pgs_neo4j.ingest.deletion.scan import ANSWERS
 from pgs_neo4j.llm.scripted import Reply, contract_reply
 from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.inquiries import Inquiries

@@ -43,7 +43,7 @@ async def test_a_scan_of_nodes_finds_texts_and_lists_of_texts(
     db: Database, name: str, label: str, given: dict[str, Any]
 ) -> None:
     await alter(db, f"CREATE (:{label} {PROPERTIES}) CREATE (:{label} {{vector: [0.5], n: 1}})")
-    query = queries.get(f"ingest/deletion/{name}")
+    query = queries.get(f"documents/deletion/{name}")
     rows = await db.stream(query, list_rows, least=LEAST, **given)
     (row,) = [one for one in rows if one["id"] == "n1"]
     assert without_empty(row["values"]) == EXPECTED
@@ -53,7 +53,7 @@ async def test_a_scan_of_nodes_finds_texts_and_lists_of_texts(
 
 async def test_the_texts_of_living_chunks_are_left_out(db: Database) -> None:
     await alter(db, f"CREATE (n:LoadedNode:Chunk {PROPERTIES}) SET n.graph = 'docs'")
-    query = queries.get("ingest/deletion/scan_nodes")
+    query = queries.get("documents/deletion/scan_nodes")
     found = {}
     for graph in ("docs", "other"):
         (row,) = [
@@ -68,7 +68,7 @@ async def test_the_texts_of_living_chunks_are_left_out(db: Database) -> None:
 
 async def test_a_scan_of_relationships_finds_texts_and_lists_of_texts(db: Database) -> None:
     await alter(db, f"CREATE (:Note {{id: 'a'}})-[:SAYS {PROPERTIES}]->(:Note {{id: 'b'}})")
-    query = queries.get("ingest/deletion/scan_relationships")
+    query = queries.get("documents/deletion/scan_relationships")
     (row,) = await db.stream(query, list_rows, least=LEAST)
     (one,) = row["found"]
     assert (row["id"], one["type"], one["target"]) == ("a", "SAYS", "b")

@@ -37,7 +37,7 @@ async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatc
     async def refuse(*args, **kwargs):
         raise AssertionError("the graph was scanned")
 
-    monkeypatch.setattr("pgs_neo4j.partitioning.scan.view.scan", refuse)
+    monkeypatch.setattr("pgs_neo4j.pgs.partitioning.scan.view.scan", refuse)
     drift = await engine.check("papers")
     assert not drift.committed
     assert not drift.changed
@@ -47,7 +47,7 @@ async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatc
     assert stored.seconds.keys() >= {"check", "scan", "project", "communities", "limits", "write"}
     assert stored.settings
     assert stored.token == await read_change_token(db)
-    rows = await db.read(queries.get("partitioning/read_sketches"), generation=stored.id)
+    rows = await db.read(queries.get("pgs/partitioning/read_sketches"), generation=stored.id)
     assert len(rows[0]["sketch"]) == 8192
     assert np.any(rows[0]["sketch"])
     answer = await engine.execute("What is known?", graph="papers")

@@ -9,7 +9,6 @@ from time import monotonic
 import pytest
 from pydantic import SecretStr
 
-from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
     ModelError,
@@ -20,6 +19,7 @@ from pgs_neo4j.errors import (
     WaitError,
 )
 from pgs_neo4j.events import CallRetried, CallsHeld, Event
+from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint

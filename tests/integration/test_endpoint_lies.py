@@ -2,9 +2,9 @@
 
 import pytest
 
-from pgs_neo4j.calls.ledger import Ledger, Total
 from pgs_neo4j.errors import BudgetError, QueryError, WaitError
 from pgs_neo4j.events import CallRetried, Warned
+from pgs_neo4j.llm.calls.ledger import Ledger, Total
 from tests.database import alter
 from tests.engines import model_on_papers
 from tests.fakes.openai_server import Answer, FakeOpenAI, Raw, Status, contract_answer, counted

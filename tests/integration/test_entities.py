@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.names.renewal import read_rulings
+from pgs_neo4j.documents.publish import prepare
+from pgs_neo4j.documents.writer import hold_documents
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, UsageError
-from pgs_neo4j.ingest.names.renewal import read_rulings
-from pgs_neo4j.ingest.publish import prepare
-from pgs_neo4j.ingest.writer import hold_documents
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from pgs_neo4j.model.entities import EntityPage
 from tests.documents import (

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.database import connection as db_module
+from pgs_neo4j.database.gds import list_leftovers
 from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError
-from pgs_neo4j.gds import list_leftovers
 from pgs_neo4j.llm.scripted import contract_reply
 from tests.database import alter
 from tests.engines import KNOBS, engine_on

@@ -11,7 +11,6 @@ from itertools import permutations
 
 import pytest
 
-from pgs_neo4j.checking import check
 from pgs_neo4j.cli.pages import answer_json
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
@@ -20,7 +19,8 @@ from pgs_neo4j.errors import BusyError, FeedbackError, UnknownRunError, UsageErr
 from pgs_neo4j.graph.scores.ema import ALPHA, START
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Answer, Citation, Prompt
-from pgs_neo4j.runs.feedback import SCORES
+from pgs_neo4j.pgs.checking import check
+from pgs_neo4j.pgs.runs.feedback import SCORES
 from pgs_neo4j.text.citations import resolve_qualified
 from tests.conftest import Endpoint
 from tests.database import alter, fetch

@@ -24,12 +24,12 @@ from tests.waiting import until
 # lease, the holder of documents, or the status of the generation that is being built.
 STATUS = re.compile(r"status\s*(=|<>|IN)\s*\[?'(building|abandoned)'")
 TAKING = {
-    "runs/set_run_holders",
+    "pgs/runs/set_run_holders",
     "database/merge_leases",
-    "partitioning/mark_abandoned",
-    "ingest/documents/take_ingest",
+    "pgs/partitioning/mark_abandoned",
+    "documents/take_ingest",
 }
-NOT_YET_THERE = {"runs/merge_jobs"}  # its holder is new with its node
+NOT_YET_THERE = {"pgs/runs/merge_jobs"}  # its holder is new with its node
 BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
 BEGIN = """
 CREATE (g:PgsGraph {name: 'papers'})
@@ -86,13 +86,15 @@ VALUES: dict[str, Any] = {
     "spent": {"tally": 1, "calls": 1},
 }
 ROWS: dict[str, Any] = {
-    "partitioning/write_members": [{"uid": "g1:1", "nodes": [], "hashes": [], "facts": []}],
-    "partitioning/write_partitions": [{"uid": "g1:3", "id": 3, "level": 0}],
-    "partitioning/write_adjacents": [{"source": "g1:2", "target": "g1:1", "edges": 2, "weight": 1}],
-    "partitioning/write_reached": [{"source": "g1:1", "target": "g1:2", "titles": ["t"]}],
-    "partitioning/write_segments": [{"uid": "g1:1", "first": 0}],
-    "partitioning/write_postings": [{"uid": "s1:0", "data": b"x"}],
-    "ingest/documents/set_roots": [{"id": "d0", "roots": ["r"]}],
+    "pgs/partitioning/write_members": [{"uid": "g1:1", "nodes": [], "hashes": [], "facts": []}],
+    "pgs/partitioning/write_partitions": [{"uid": "g1:3", "id": 3, "level": 0}],
+    "pgs/partitioning/write_adjacents": [
+        {"source": "g1:2", "target": "g1:1", "edges": 2, "weight": 1}
+    ],
+    "pgs/partitioning/write_reached": [{"source": "g1:1", "target": "g1:2", "titles": ["t"]}],
+    "pgs/partitioning/write_segments": [{"uid": "g1:1", "first": 0}],
+    "pgs/partitioning/write_postings": [{"uid": "s1:0", "data": b"x"}],
+    "documents/set_roots": [{"id": "d0", "roots": ["r"]}],
 }
 EMPTY = {"str": "", "int": 0, "float": 0.0, "number": 30.0, "dict": {}, "bool": False}
 
@@ -101,9 +103,9 @@ def fence_of(query: Query) -> str:
     """What takes the right to write away from the sender of a statement; empty for no fence."""
     if query.name in TAKING | NOT_YET_THERE:
         return ""
-    if query.name == "runs/create_runs":
+    if query.name == "pgs/runs/create_runs":
         return "complete generation"
-    if query.name.startswith("ingest/") and "holder" in query.params:
+    if query.name.startswith("documents/") and "holder" in query.params:
         return "documents"
     if query.mode != "write":
         return ""
@@ -122,9 +124,9 @@ def params_of(query: Query) -> dict[str, Any]:
     """Parameters with which a statement would write something, had its sender the right to."""
     rows = ROWS.get(query.name, [])
     values = VALUES | {"rows": rows, "cells": rows}
-    if query.name == "partitioning/write_segments":
+    if query.name == "pgs/partitioning/write_segments":
         values |= {"partitions": rows, "cells": 0}
-    if query.name == "ingest/documents/publish":
+    if query.name == "documents/publish":
         values |= {"last": True}  # of its transaction
     return {
         name: values.get(name, [] if kind.startswith("list") else EMPTY.get(kind.rstrip("?")))

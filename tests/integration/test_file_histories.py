@@ -15,9 +15,9 @@ from random import Random
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.fold import rows
+from pgs_neo4j.documents.transactions import parts
 from pgs_neo4j.graph.hashes import digest
-from pgs_neo4j.ingest.fold import rows
-from pgs_neo4j.ingest.transactions import parts
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, ExtractedRelation, Extraction
 from tests.bench.ingestion.corpus import facts_in, make_world, type_of, write_texts
 from tests.conftest import Endpoint

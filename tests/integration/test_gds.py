@@ -5,8 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from pgs_neo4j.errors import DatabaseTimeoutError, GDSError, GDSMemoryError
-from pgs_neo4j.gds import (
+from pgs_neo4j.database.gds import (
     Owner,
     Seeds,
     calls,
@@ -17,9 +16,10 @@ from pgs_neo4j.gds import (
     project_view,
     refuse_if_too_large,
 )
-from pgs_neo4j.gds.catalog import make_name
+from pgs_neo4j.database.gds.catalog import make_name
+from pgs_neo4j.errors import DatabaseTimeoutError, GDSError, GDSMemoryError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.scan.nodes import read_ids
+from pgs_neo4j.pgs.partitioning.scan.nodes import read_ids
 from tests.database import alter, fetch
 
 TRIANGLES = """

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import catalog
 from pgs_neo4j.errors import DatabaseUnavailableError, QuestionError, UnknownGraphError, UsageError
 from pgs_neo4j.manual import read_page
 from tests.conftest import Endpoint

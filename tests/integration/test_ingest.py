@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.deletion.delete import delete_documents
+from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelUnavailableError, UsageError
-from pgs_neo4j.ingest.deletion.delete import delete_documents
-from pgs_neo4j.ingest.names.renewal import hold_resolved
-from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns

@@ -13,12 +13,12 @@ import pytest
 
 from pgs_neo4j.database import room
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, DatabaseFullError, DatabaseUnavailableError
-from pgs_neo4j.ingest.stored import read_documents
 from pgs_neo4j.llm.scripted import Reply
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.runs.jobs import list_jobs
+from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.engines import KNOBS, answering, engine_on
 from tests.integration.test_ingest import model, reader
@@ -76,7 +76,7 @@ async def test_a_database_that_goes_at_any_write_loses_and_doubles_nothing(
     undisturbed = await graph_without_name(db, "whole")
     for how, write in FAULTS:
         await pgs.ingest(folder_of(path, BEFORE), "faulty", sync=True)
-        faults.arm(how, 1, f"ingest/documents/{write}")
+        faults.arm(how, 1, f"documents/{write}")
         with suppress(DatabaseUnavailableError):
             await change(pgs, path, "faulty")
         assert len(faults.seen) > 0, (how, write)

@@ -9,9 +9,9 @@ import pytest
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.names.renewal import hold_resolved
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError
-from pgs_neo4j.ingest.names.renewal import hold_resolved
 from pgs_neo4j.llm.scripted import Reply
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.telemetry import names
@@ -86,8 +86,8 @@ async def test_an_ingestion_is_a_tree_of_its_steps_without_text_also_if_it_fails
     assert sum(attributes(span)[names.TEXTS] for span in embeddings) == done.embedded
     assert len(calls) + len(embeddings) == done.usage.calls
     statements = {span.name for span in traced.spans} & set(queries.names())
-    assert "ingest/documents/publish" in statements
-    assert step(traced, "publish")["ingest/documents/publish"] == 1
+    assert "documents/publish" in statements
+    assert step(traced, "publish")["documents/publish"] == 1
     async with hold_resolved(db, "docs", "Docs", "", None):
         with pytest.raises(BusyError):
             await pgs.ingest(folder, "docs")

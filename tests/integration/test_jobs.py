@@ -13,8 +13,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import JobOrder, repartition, repartition_all
 from pgs_neo4j.errors import BusyError, EmptyGraphError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.runs import jobs
-from pgs_neo4j.runs.jobs import begin, close, get, list_jobs
+from pgs_neo4j.pgs.runs import jobs
+from pgs_neo4j.pgs.runs.jobs import begin, close, get, list_jobs
 from tests.database import alter
 from tests.graphs import checksum, count
 

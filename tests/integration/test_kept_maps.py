@@ -6,9 +6,9 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from pgs_neo4j.browse import maps
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.browse import maps
 from pgs_neo4j.errors import DatabaseError
 from tests.conftest import Endpoint
 from tests.database import fetch

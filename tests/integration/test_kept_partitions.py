@@ -7,7 +7,7 @@ from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import Warned
 from pgs_neo4j.mcp_server.desk import Desk, McpBounds
 from pgs_neo4j.mcp_server.server import create_server
-from pgs_neo4j.partitioning.result import read_current
+from pgs_neo4j.pgs.partitioning.result import read_current
 from pgs_neo4j.web.access.callers import Caller
 from tests.database import alter
 from tests.engines import engine_on, without_models

@@ -10,11 +10,11 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query, Row
+from pgs_neo4j.documents.deletion import delete
+from pgs_neo4j.documents.stored import read_documents
+from pgs_neo4j.documents.transactions import parts
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseUnavailableError
-from pgs_neo4j.ingest.deletion import delete
-from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.ingest.transactions import parts
 from tests.bench.ingestion.corpus import make_world, write_texts
 from tests.conftest import Endpoint
 from tests.documents import stored_names
@@ -22,7 +22,7 @@ from tests.engines import without_models
 from tests.killed_ingest import graph_without_name
 from tests.write_faults import faulty_writes
 
-PUBLISH = "ingest/documents/publish"
+PUBLISH = "documents/publish"
 FAULTS = [("dead", 1), ("lost", 1), ("lost", 2), ("lost", 3), ("commit", 0)]
 """What fails after which write: before the first one, between any two, and at the commit."""
 Work = Callable[[Database], Awaitable[Any]]

@@ -21,7 +21,7 @@ from pgs_neo4j.database.lease import (
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import BusyError, DatabaseError, DatabaseUnavailableError, LeaseLostError
-from pgs_neo4j.partitioning import generation
+from pgs_neo4j.pgs.partitioning import generation
 from tests.database import alter, fetch
 from tests.leases import read_holder
 from tests.waiting import until

@@ -12,13 +12,13 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query
-from pgs_neo4j.demo.graph import build_demo
-from pgs_neo4j.demo.load import demo_file
+from pgs_neo4j.documents.brain import parse_brain, read_brain
+from pgs_neo4j.documents.graph_file import GraphFile
+from pgs_neo4j.documents.load import LOADED, load
+from pgs_neo4j.engine.demo.graph import build_demo
+from pgs_neo4j.engine.demo.load import demo_file
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
 from pgs_neo4j.events import Event, Progressed
-from pgs_neo4j.ingest.brain import parse_brain, read_brain
-from pgs_neo4j.ingest.graph_file import GraphFile
-from pgs_neo4j.ingest.load import LOADED, load
 from tests.database import alter
 from tests.graphs import checksum, papers
 from tests.standins import Brain
@@ -58,7 +58,7 @@ def before_loaded(patch: pytest.MonkeyPatch, action: Callable[[], Awaitable[obje
     write = Database.write
 
     async def interrupted(db: Database, query: Query, **params: Any) -> list[Row]:
-        if query.name == "ingest/set_loaded":
+        if query.name == "documents/loads/set_loaded":
             patch.setattr(Database, "write", write)
             await action()
         return await write(db, query, **params)
@@ -199,7 +199,7 @@ async def test_a_load_that_fails_or_is_cancelled_leaves_the_earlier_graph(
     await load(db, chain(1, 2), "g")
     before, faults = await standing(db), faulty_writes(monkeypatch)
     for statement in ("write_staged_nodes", "write_staged_relationships", "set_loaded"):
-        faults.arm("once", 1, f"ingest/{statement}")
+        faults.arm("once", 1, f"documents/loads/{statement}")
         with pytest.raises(DatabaseUnavailableError, match="gone"):
             await load(db, chain(1, 2, 3, concept="new"), "g")
         assert await standing(db) == before, statement
@@ -215,10 +215,13 @@ async def test_the_next_load_clears_what_a_killed_one_left(db: Database) -> None
     await load(db, chain(1), "other")
     for graph in ("g", "other", "stale"):
         await db.write(
-            queries.get("ingest/merge_loads"), graph=graph, load=f"killed {graph}", label="X"
+            queries.get("documents/loads/merge_loads"),
+            graph=graph,
+            load=f"killed {graph}",
+            label="X",
         )
         await db.write(
-            queries.get("ingest/write_staged_nodes"),
+            queries.get("documents/loads/write_staged_nodes"),
             graph=graph,
             load=f"killed {graph}",
             batch=0,

@@ -10,18 +10,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pgs_neo4j import local
-from pgs_neo4j.database import connection
+from pgs_neo4j.database import connection, local
+from pgs_neo4j.database.local import config_files, credentials, java, launch, process
+from pgs_neo4j.database.local.options import choose_release, paths_of
 from pgs_neo4j.errors import InputFileError, QueryError, ServerStartError, UsageError
 from pgs_neo4j.events import ignore
-from pgs_neo4j.local import config_files, credentials, java, launch, process
-from pgs_neo4j.local.options import choose_release, paths_of
 from tests import servers
 
 CALLER = """
 import asyncio, sys
 from pathlib import Path
-from pgs_neo4j import local
+from pgs_neo4j.database import local
 options = local.LocalOptions(
     data_dir=Path(sys.argv[1]), heap_mb=700, page_cache_mb=64, release=sys.argv[2]
 )

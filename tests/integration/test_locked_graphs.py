@@ -11,7 +11,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
-from pgs_neo4j.runs.jobs import list_jobs
+from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import engine_on_papers

@@ -6,8 +6,6 @@ from random import Random
 
 import pytest
 
-from pgs_neo4j.checking.absences import AbsenceGroup, check_absences
-from pgs_neo4j.checking.check import read_links
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import (
     AbsenceStatus,
@@ -15,10 +13,12 @@ from pgs_neo4j.model import (
     Partition,
     Stated,
 )
-from pgs_neo4j.retrieval import lookup, scan
-from pgs_neo4j.retrieval.lookup import look_up
-from pgs_neo4j.retrieval.lookup_order import LookupOrder
-from pgs_neo4j.retrieval.shared_words import find_by_shared_words
+from pgs_neo4j.pgs.checking.absences import AbsenceGroup, check_absences
+from pgs_neo4j.pgs.checking.check import read_links
+from pgs_neo4j.search import lookup, scan
+from pgs_neo4j.search.lookup import look_up
+from pgs_neo4j.search.lookup_order import LookupOrder
+from pgs_neo4j.search.shared_words import find_by_shared_words
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Page, SearchTerms
 from pgs_neo4j.text.node_text import joined_text

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.retrieval.indexes.wanted import want_vectors
-from pgs_neo4j.retrieval.paths import members
-from pgs_neo4j.retrieval.paths.members import NearMembers, find_near_members
-from pgs_neo4j.retrieval.places import Place
+from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
+from pgs_neo4j.search.indexes.wanted import want_vectors
+from pgs_neo4j.search.paths import members
+from pgs_neo4j.search.paths.members import NearMembers, find_near_members
+from pgs_neo4j.search.places import Place
 from tests.database import alter
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), embedding="v")

@@ -11,9 +11,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import result
-from pgs_neo4j.partitioning.describe import indexing
-from pgs_neo4j.retrieval.evidence import EvidenceOrder, find_evidence
+from pgs_neo4j.pgs.partitioning import result
+from pgs_neo4j.pgs.partitioning.describe import indexing
+from pgs_neo4j.search.evidence import EvidenceOrder, find_evidence
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.graphs import count, home
@@ -88,7 +88,7 @@ async def test_a_crash_at_any_write_loses_no_text(
             faults.arm("dead", at)
             with suppress(DatabaseUnavailableError):
                 await pgs.partition("papers")
-            merged = max(merged, faults.seen.count("partitioning/write_segments"))
+            merged = max(merged, faults.seen.count("pgs/partitioning/write_segments"))
             fired = faults.fired
             faults.arm("", 0)
             assert await all_are_found(db)

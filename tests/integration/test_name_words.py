@@ -7,8 +7,8 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import AbsenceStatus, GraphMapping, Prompt
-from pgs_neo4j.retrieval.lookup import look_up
-from pgs_neo4j.retrieval.lookup_order import LookupOrder
+from pgs_neo4j.search.lookup import look_up
+from pgs_neo4j.search.lookup_order import LookupOrder
 from pgs_neo4j.text.matching import SearchTerms
 from tests.conftest import Endpoint
 from tests.database import alter

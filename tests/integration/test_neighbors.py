@@ -9,7 +9,7 @@ import pytest
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.paths.hops import find_neighbors
+from pgs_neo4j.search.paths.hops import find_neighbors
 from tests.database import alter, fetch
 
 # A loop, parallels, another type, and what this package writes beside them.
@@ -62,9 +62,9 @@ async def test_a_neighbor_gets_its_share_by_both_degrees(
 
 
 def test_every_type_at_nodes_of_a_view_is_subtracted_from_degrees() -> None:
-    listed = set(re.findall(r"PGS_\w+[A-Z]", queries.get("retrieval/find_neighbors").text))
+    listed = set(re.findall(r"PGS_\w+[A-Z]", queries.get("search/find_neighbors").text))
     assert set(names.TYPES) - INTERNAL <= listed
-    subtracted = re.search(r"- COUNT {(.*)}", queries.get("checking/read_links").text)
+    subtracted = re.search(r"- COUNT {(.*)}", queries.get("pgs/checking/read_links").text)
     assert subtracted is not None
     many = {"PGS_ABOUT", "PGS_SOURCE", "PGS_TARGET", "PGS_ISOMORPHIC", "PGS_SHOWED"}
     assert set(re.findall(r"PGS_\w+", subtracted[1])) == many

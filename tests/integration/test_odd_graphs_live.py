@@ -9,16 +9,16 @@ from random import Random
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import GDS, list_leftovers
+from pgs_neo4j.engine import catalog
 from pgs_neo4j.events import ignore
-from pgs_neo4j.gds import GDS, list_leftovers
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.ensure import ensure_partitions
-from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.retrieval.space import Space
+from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
+from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.search.space import Space
 from tests.database import alter, fetch
 from tests.graphs import count
 

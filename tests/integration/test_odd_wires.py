@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from pydantic import SecretStr
 
-from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import (
     ModelAuthError,
@@ -20,6 +19,7 @@ from pgs_neo4j.errors import (
     UnknownModelError,
 )
 from pgs_neo4j.events import CallRetried, CallsHeld, Event
+from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint

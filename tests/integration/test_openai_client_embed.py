@@ -23,7 +23,7 @@ from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.protocol import Embedder, Metered
 from pgs_neo4j.model import GraphMapping, Usage
-from pgs_neo4j.retrieval.space import Space, embed_question
+from pgs_neo4j.search.space import Space, embed_question
 from tests.fakes.database import FakeDatabase
 from tests.fakes.openai_server import (
     Decide,

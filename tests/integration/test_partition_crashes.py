@@ -11,12 +11,12 @@ from itertools import cycle
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import GDS
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseUnavailableError
-from pgs_neo4j.gds import GDS
-from pgs_neo4j.partitioning import result
-from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.partitioning import result
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import engine_on
@@ -38,22 +38,26 @@ TELL = "MATCH (a:Paper {doi: 'doi/3'}) SET a.abstract = a.abstract + ' And more.
 CHANGES = {"cold": None, "seeded": JOIN, "refreshed": TELL}
 ALWAYS = {
     "database/merge_leases",
-    "partitioning/create_generations",
-    "partitioning/write_partitions",
-    "partitioning/write_adjacents",
-    "partitioning/write_members",
-    "partitioning/write_parents",
-    "partitioning/set_current",
-    "partitioning/mark_disposable",
-    "partitioning/delete_members",
-    "partitioning/delete_generations",
+    "pgs/partitioning/create_generations",
+    "pgs/partitioning/write_partitions",
+    "pgs/partitioning/write_adjacents",
+    "pgs/partitioning/write_members",
+    "pgs/partitioning/write_parents",
+    "pgs/partitioning/set_current",
+    "pgs/partitioning/mark_disposable",
+    "pgs/partitioning/delete_members",
+    "pgs/partitioning/delete_generations",
     "database/set_free_leases",
 }
 WRITES = {
     "cold": ALWAYS,
     "seeded": ALWAYS
-    | {"partitioning/set_seeds", "partitioning/delete_seeds", "partitioning/write_shared"},
-    "refreshed": ALWAYS | {"partitioning/write_shared"},
+    | {
+        "pgs/partitioning/set_seeds",
+        "pgs/partitioning/delete_seeds",
+        "pgs/partitioning/write_shared",
+    },
+    "refreshed": ALWAYS | {"pgs/partitioning/write_shared"},
 }
 HOWS = ("dead", "once", "lost")
 INVENTORY = """
@@ -145,7 +149,7 @@ async def test_a_crash_at_any_write_leaves_old_or_new(
             faults.arm("", 0)
             failed += seen[at - 1 : at]
             after = await whole(db)
-            assert (after.id != before.id) == ("partitioning/set_current" in done)
+            assert (after.id != before.id) == ("pgs/partitioning/set_current" in done)
             read = await result.read_current(db, "papers")
             assert read is not None
             assert read.generation.id == after.id

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j import catalog
-from pgs_neo4j.browse.graph_states import read_graph_states
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.engine import PGS
+from pgs_neo4j.database.gds import GDS
+from pgs_neo4j.engine import PGS, catalog
+from pgs_neo4j.engine.browse.graph_states import read_graph_states
 from pgs_neo4j.engine.repartition import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.events import Event, Warned
-from pgs_neo4j.gds import GDS
-from pgs_neo4j.partitioning import ensure, result, writing
+from pgs_neo4j.pgs.partitioning import ensure, result, writing
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import KNOBS, engine_on

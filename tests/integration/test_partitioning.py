@@ -6,23 +6,23 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import queries
+from pgs_neo4j.database.gds import Owner, seed_label
+from pgs_neo4j.database.gds.catalog import make_name
 from pgs_neo4j.database.lease import LONGEST_S
+from pgs_neo4j.documents.brain import read_brain
+from pgs_neo4j.documents.load import load
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, GDSError, LeaseLostError
 from pgs_neo4j.events import ignore
-from pgs_neo4j.gds import Owner, seed_label
-from pgs_neo4j.gds.catalog import make_name
-from pgs_neo4j.ingest.brain import read_brain
-from pgs_neo4j.ingest.load import load
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning import build, generation, writing
-from pgs_neo4j.partitioning.ensure import ensure_partitions
-from pgs_neo4j.partitioning.order import PartitionOrder, PartitionTools
-from pgs_neo4j.purge import purge
-from pgs_neo4j.retrieval.space import Space, choose
+from pgs_neo4j.pgs.partitioning import build, generation, writing
+from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
+from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
+from pgs_neo4j.search.space import Space, choose
 from pgs_neo4j.text.tokens import estimate
 from tests.database import alter, fetch
 from tests.graphs import checksum, count, papers
@@ -248,7 +248,9 @@ async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(d
     mapping = await papers(db)
     config = PGSConfig(min_community_size=10, target_partition_max=60, keep_generations=2)
     ids = [(await ensure(mapping, config=config, force=True)).generation.id for _ in range(3)]
-    kept = (await db.read(queries.get("partitioning/read_generations"), graph="papers"))[0]["ids"]
+    kept = (await db.read(queries.get("pgs/partitioning/read_generations"), graph="papers"))[0][
+        "ids"
+    ]
     assert set(kept) == set(ids[1:])
     await alter(
         db,
@@ -258,7 +260,9 @@ async def test_old_generations_go_by_number_and_stay_when_a_session_needs_them(d
     )
     for _ in range(3):
         await ensure(mapping, config=config, force=True)
-    kept = (await db.read(queries.get("partitioning/read_generations"), graph="papers"))[0]["ids"]
+    kept = (await db.read(queries.get("pgs/partitioning/read_generations"), graph="papers"))[0][
+        "ids"
+    ]
     assert ids[1] in kept
     assert len(kept) == 3
     await alter(db, "MATCH (w:PgsSweep) DETACH DELETE w")
@@ -282,7 +286,7 @@ async def test_a_dead_job_leaves_neither_seeds_nor_projections(db, gds, ensure):
     name = make_name(gds.owned_by(Owner("papers", dead["fence"])))
     await fetch(db, projecting, name=name)
     label = seed_label("papers")
-    marking = queries.get("partitioning/set_seeds")
+    marking = queries.get("pgs/partitioning/set_seeds")
     await db.write(marking, generation=first.generation.id, label=label)
     with pytest.raises(BusyError):  # alive as far as anybody can tell
         await ensure(mapping)
@@ -302,7 +306,7 @@ async def test_purge_leaves_the_users_graph_as_it_was(db, ensure):
     assert purged.relationships > 162
     assert await checksum(db) == before
     assert await count(db, "(x:PgsGraph|PgsGeneration|PgsPartition|PgsMeta)") == 0
-    assert await db.read(queries.get("purge/read_constraints")) == []
+    assert await db.read(queries.get("engine/purge/read_constraints")) == []
     assert (await purge(db)).nodes == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.partitioning import build
+from pgs_neo4j.pgs.partitioning import build
 from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import KNOBS, without_models

@@ -14,8 +14,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BudgetError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt, Report, SweepStatus
-from pgs_neo4j.sweeping import passes
-from pgs_neo4j.sweeping.report import parse_report
+from pgs_neo4j.pgs.sweeping import passes
+from pgs_neo4j.pgs.sweeping.report import parse_report
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import engine_on, engine_on_papers

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.checking import check
-from pgs_neo4j.checking.check import CheckOrder
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.partitioning import ensure
-from pgs_neo4j.partitioning.order import BuildOrder, PartitionOrder
 from pgs_neo4j.pgs import idempotency, pipeline, record, waves
+from pgs_neo4j.pgs.checking import check
+from pgs_neo4j.pgs.checking.check import CheckOrder
 from pgs_neo4j.pgs.order import RunOrder
-from pgs_neo4j.retrieval.lookup_order import LookupOrder
-from pgs_neo4j.sweeping.order import SweepOrder
-from pgs_neo4j.synthesis.order import SynthesisOrder
+from pgs_neo4j.pgs.partitioning import ensure
+from pgs_neo4j.pgs.partitioning.order import BuildOrder, PartitionOrder
+from pgs_neo4j.pgs.sweeping.order import SweepOrder
+from pgs_neo4j.pgs.synthesis.order import SynthesisOrder
+from pgs_neo4j.search.lookup_order import LookupOrder
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.survey import propose, survey, validate
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.survey import propose, survey, validate
 from tests.database import alter
 
 NEO4J_GRAPHRAG = """

@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.doctor.models import examine_models
+from pgs_neo4j.engine.doctor.models import examine_models
 from pgs_neo4j.llm.context import ModelContext, advise_context
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.factory import create_llms

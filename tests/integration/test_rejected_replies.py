@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.calls import replies as reply_cache
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import AllSweepsFailedError, UnknownRunError, UsageError
 from pgs_neo4j.events import Event, ReplyRejected, SweepFinished
+from pgs_neo4j.llm.calls import replies as reply_cache
 from pgs_neo4j.llm.scripted import Reply, contract_reply
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.sweeping.short_report import SHORT_SYSTEM
+from pgs_neo4j.pgs.sweeping.short_report import SHORT_SYSTEM
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import engine_on_papers

@@ -10,12 +10,12 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.documents.fold.resolution import Resolution, Resolver, VariantResolver
+from pgs_neo4j.documents.names import renewal
+from pgs_neo4j.documents.publish import NewDocument, Publication, prepare, publish
+from pgs_neo4j.documents.writer import Writer
+from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.errors import QueryError
-from pgs_neo4j.ingest.fold.resolution import Resolution, Resolver, VariantResolver
-from pgs_neo4j.ingest.names import renewal
-from pgs_neo4j.ingest.publish import NewDocument, Publication, prepare, publish
-from pgs_neo4j.ingest.writer import Writer
-from pgs_neo4j.purge import purge
 from tests.database import alter, fetch
 from tests.documents import (
     ApartResolver,

@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.rerankers import (
+from pgs_neo4j.search.rerankers import (
     RERANKERS,
     RerankOrder,
     rerank_by_distance,
@@ -71,7 +71,7 @@ def named(ids: dict[str, str], scores: Iterable[str]) -> list[str]:
 async def test_only_ways_within_the_view_count(
     db: Database, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs_neo4j.retrieval.rerankers.CENTERS", 1)
+    monkeypatch.setattr("pgs_neo4j.search.rerankers.CENTERS", 1)
     names = ["person 0", *(f"person {i}" for i in (6, 5, 4, 3, 2, 1))]
     done = await rerank_by_distance(order(db, ids, names, replace(MAPPING, labels=("Person",))))
     # Three relationships count; those farther away keep their order.
@@ -110,7 +110,7 @@ async def test_a_reranker_that_takes_too_long_or_fails_keeps_the_order(
     pgs: PGS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = await pgs.search("lighthouse keeper", graph=MAPPING)
-    monkeypatch.setattr("pgs_neo4j.answering.search.RERANK_S", 0.0)
+    monkeypatch.setattr("pgs_neo4j.pgs.answering.search.RERANK_S", 0.0)
     slow = await pgs.search("lighthouse keeper", graph=MAPPING, rerank="distance")
     assert slow.items == plain.items
     assert slow.warnings[-1] == (

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.answering.search import LEAST_SHARE
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import QuestionError, UnknownGraphError, UsageError
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.answering.search import LEAST_SHARE
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import engine_on, engine_on_papers

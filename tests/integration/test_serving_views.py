@@ -152,7 +152,7 @@ async def test_a_partition_is_shown_and_found(
             assert (await eve.get(wrong)).status_code == 422
         assert (await eve.get("/api/graphs/papers/partitions/99")).status_code == 404
         assert (await eve.get("/api/graphs/other/partitions/1")).status_code == 404
-        monkeypatch.setattr("pgs_neo4j.retrieval.paths.walk.PATH_S", 0.0)
+        monkeypatch.setattr("pgs_neo4j.search.paths.walk.PATH_S", 0.0)
         lost = await eve.get(path, params={"q": "orbital debris"})
         assert (lost.status_code, "were not searched" in lost.text) == (503, True)
 

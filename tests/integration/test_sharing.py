@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from pgs_neo4j.documents.brain import parse_brain
+from pgs_neo4j.documents.load import load
 from pgs_neo4j.errors import LeaseLostError
-from pgs_neo4j.ingest.brain import parse_brain
-from pgs_neo4j.ingest.load import load
-from pgs_neo4j.partitioning import attempt, generation, writing
+from pgs_neo4j.pgs.partitioning import attempt, generation, writing
 from tests.database import alter
 from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, home, papers

@@ -8,7 +8,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import AllSweepsFailedError, BudgetError
 from pgs_neo4j.llm.scripted import Answer, Reply, contract_reply
 from pgs_neo4j.model import Completion, Prompt, Usage
-from pgs_neo4j.sweeping.short_report import SHORT_MARK, SHORT_SYSTEM
+from pgs_neo4j.pgs.sweeping.short_report import SHORT_MARK, SHORT_SYSTEM
 from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import answering, asked, engine_on_papers

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from pgs_neo4j.calls.contexts import UNKNOWN
 from pgs_neo4j.cli.commands.questions.sessions import _describe, _lean
 from pgs_neo4j.cli.pages import as_json, page, plan_page
 from pgs_neo4j.cli.pages.documents import ingest_plan
@@ -19,6 +18,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import ContextsKnown, Event
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
+from pgs_neo4j.llm.calls.contexts import UNKNOWN
 from pgs_neo4j.mcp_server.desk import Desk
 from pgs_neo4j.mcp_server.server import create_server
 from tests.conftest import Endpoint

@@ -22,8 +22,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelOutputError, PGSError
 from pgs_neo4j.events import Event, TextStreamed
 from pgs_neo4j.model import Answer, Node
-from pgs_neo4j.sweeping.report import parse_report
-from pgs_neo4j.sweeping.short_report import SHORT_SYSTEM
+from pgs_neo4j.pgs.sweeping.report import parse_report
+from pgs_neo4j.pgs.sweeping.short_report import SHORT_SYSTEM
 from tests.conftest import Endpoint
 from tests.database import fetch
 from tests.engines import KNOBS

@@ -15,12 +15,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgs_neo4j.browse import costs
-from pgs_neo4j.calls import ledger
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
+from pgs_neo4j.engine.browse import costs
 from pgs_neo4j.errors import BudgetError, UsageError
-from pgs_neo4j.runs.runs import taken_away
+from pgs_neo4j.llm.calls import ledger
+from pgs_neo4j.pgs.runs.runs import taken_away
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import Guard
 from pgs_neo4j.web.shared import Serving

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from pgs_neo4j.calls.replies import Replies
 from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.errors import (
     DatabaseError,
@@ -15,10 +14,11 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import Warned
 from pgs_neo4j.export import AreaState, to_html, to_json, to_markdown
+from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import SweepStatus
-from pgs_neo4j.runs import runs
-from pgs_neo4j.runs.sweeps import read_unsynthesized
+from pgs_neo4j.pgs.runs import runs
+from pgs_neo4j.pgs.runs.sweeps import read_unsynthesized
 from tests.database import alter, fetch
 from tests.engines import answering, asked, without_synthesis
 from tests.graphs import count

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j import catalog
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.errors import DatabaseAuthError, MappingError, QueryError
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.survey import (
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.survey import (
     LabelSample,
     propose,
     read_domains,
@@ -16,7 +14,9 @@ from pgs_neo4j.survey import (
     survey,
     validate,
 )
-from pgs_neo4j.survey import sample as sampling
+from pgs_neo4j.engine.survey import sample as sampling
+from pgs_neo4j.errors import DatabaseAuthError, MappingError, QueryError
+from pgs_neo4j.model import GraphMapping
 from tests.database import alter
 from tests.graphs import checksum, papers
 
@@ -205,7 +205,7 @@ async def test_who_may_not_ask_the_count_store_gets_counts_up_to_a_limit(
     read = Database.read
 
     async def refusing(self: Database, query, **params):  # type: ignore[no-untyped-def]
-        if query.name == "survey/read_counts":
+        if query.name == "engine/survey/read_counts":
             raise error
         return await read(self, query, **params)
 

@@ -73,7 +73,11 @@ async def test_a_run_is_a_tree_of_spans_without_text(
     ]
     used = {span.name for span in statements}
     assert used <= {*queries.names(), names.GDS}
-    assert {"runs/create_runs", "partitioning/write_members", "runs/write_answers"} <= used
+    assert {
+        "pgs/runs/create_runs",
+        "pgs/partitioning/write_members",
+        "pgs/runs/write_answers",
+    } <= used
     assert all(attributes(span)[names.QUERY_SUMMARY] == span.name for span in statements)
     assert not [hidden for hidden in ("canary", "MATCH") if hidden in traced.text()]
     assert not endpoint.password or endpoint.password not in traced.text()

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.purge import purge
-from pgs_neo4j.retrieval.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.retrieval.indexes.search_index import list_search_indexes
-from pgs_neo4j.retrieval.indexes.wanted import want_vectors
-from pgs_neo4j.retrieval.nodes import read_nodes
-from pgs_neo4j.retrieval.paths.vector import find_by_vector
-from pgs_neo4j.retrieval.space import choose, embed_question
+from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
+from pgs_neo4j.search.indexes.search_index import list_search_indexes
+from pgs_neo4j.search.indexes.wanted import want_vectors
+from pgs_neo4j.search.nodes import read_nodes
+from pgs_neo4j.search.paths.vector import find_by_vector
+from pgs_neo4j.search.space import choose, embed_question
 from tests.database import alter, fetch
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", key="name", embedding="v")

@@ -13,7 +13,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval import evidence
+from pgs_neo4j.search import evidence
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import without_models

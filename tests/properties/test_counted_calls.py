@@ -17,9 +17,6 @@ from typing import Any
 import pytest
 import stamina
 
-from pgs_neo4j.calls import ledger as ledger_module
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.ledger import CallCost, Ledger, Spent, Total
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import (
@@ -32,6 +29,9 @@ from pgs_neo4j.errors import (
     PGSError,
     Retry,
 )
+from pgs_neo4j.llm.calls import ledger as ledger_module
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.ledger import CallCost, Ledger, Spent, Total
 from pgs_neo4j.model import Completion, Prompt, Usage
 from tests.bench.clock import JumpingLoop
 from tests.thorough import tries

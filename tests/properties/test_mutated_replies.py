@@ -4,8 +4,8 @@ import random
 
 from pgs_neo4j.errors import ModelOutputError
 from pgs_neo4j.model import Citation, Node
-from pgs_neo4j.sweeping.report import merge_reports, parse_report, render_report
-from pgs_neo4j.synthesis.prompt import parse_synthesis
+from pgs_neo4j.pgs.sweeping.report import merge_reports, parse_report, render_report
+from pgs_neo4j.pgs.synthesis.prompt import parse_synthesis
 from pgs_neo4j.text.citations import find_mentions
 from tests.thorough import tries
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pgs_neo4j.local import lockfile
-from pgs_neo4j.local.artifacts import sha256_of
-from pgs_neo4j.local.lockfile import DEFAULT, RELEASES, Target
+from pgs_neo4j.database.local import lockfile
+from pgs_neo4j.database.local.artifacts import sha256_of
+from pgs_neo4j.database.local.lockfile import DEFAULT, RELEASES, Target
 
 Root = tuple[str, str, str]
 

@@ -81,19 +81,19 @@ CASES = {
         "unit/text/test_normal_form.py::test_a_word_is_found_in_any_code_points_or_proves_nothing",
     ),
     "15": (
-        "unit/ingest/test_lost_text.py::test_pages_whose_words_may_be_in_pictures_are_named",
-        "unit/ingest/test_lost_text.py::test_a_pdf_of_pictures_only_is_refused",
+        "unit/documents/test_lost_text.py::test_pages_whose_words_may_be_in_pictures_are_named",
+        "unit/documents/test_lost_text.py::test_a_pdf_of_pictures_only_is_refused",
         "integration/test_partly_read_documents.py::"
         "test_what_is_unread_is_kept_told_again_and_part_of_each_answer",
     ),
     "16": (
-        "unit/ingest/test_lost_text.py::"
+        "unit/documents/test_lost_text.py::"
         "test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other",
-        "unit/ingest/test_lost_text.py::test_tables_and_numbered_lines_stay_rows",
+        "unit/documents/test_lost_text.py::test_tables_and_numbered_lines_stay_rows",
     ),
     "17": (
-        "unit/ingest/test_lost_text.py::test_values_of_forms_and_remarks_are_read_after_their_page",
-        "unit/ingest/test_lost_text.py::test_the_fields_of_a_form_in_xml_are_named",
+        "unit/documents/test_lost_text.py::test_values_of_forms_and_remarks_are_read_after_their_page",
+        "unit/documents/test_lost_text.py::test_the_fields_of_a_form_in_xml_are_named",
     ),
     "19": (
         "integration/test_ingest_windows.py::"

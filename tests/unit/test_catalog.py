@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j import catalog
-from pgs_neo4j.catalog import check_mapping, is_other, mapping_from
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.catalog import check_mapping, is_other, mapping_from
 from pgs_neo4j.errors import MappingError, StoredDataError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.partitioning.rows import definition_of
+from pgs_neo4j.pgs.partitioning.rows import definition_of
 
 MAPPING = GraphMapping(labels=("Paper",), text=("abstract",), key="doi")
 STORED = json.loads(definition_of(MAPPING))

@@ -32,8 +32,8 @@ TWO_WORDS = {
 }
 """Words that stand for something the glossary names, each with its word."""
 DATA = {
-    "pgs_neo4j/checking/check.py": "prompt text: cached replies are found by their prompts",
-    "pgs_neo4j/sweeping/report.py": "prompt text: cached replies are found by their prompts",
+    "pgs_neo4j/pgs/checking/check.py": "prompt text: cached replies are found by their prompts",
+    "pgs_neo4j/pgs/sweeping/report.py": "prompt text: cached replies are found by their prompts",
     "tests/unit/test_language.py": "the patterns themselves",
     "tests/unit/text/test_words.py": "British endings that the stemmer knows",
     "pgs_neo4j/text/stopwords.py": "words that users' texts hold, in any spelling",

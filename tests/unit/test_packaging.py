@@ -35,7 +35,7 @@ def test_the_wheel_holds_all_that_the_package_reads(built):
         names = set(archive.namelist())
     assert built[".whl"].stat().st_size < MOST_BYTES
     assert {f"pgs_neo4j/_cypher/{name}.cypher" for name in queries.names()} <= names
-    assert {"pgs_neo4j/local/artifacts.lock.json", "pgs_neo4j/py.typed"} <= names
+    assert {"pgs_neo4j/database/local/artifacts.lock.json", "pgs_neo4j/py.typed"} <= names
     assert {"pgs_neo4j/adapters/map_widget.js", "pgs_neo4j/web/static/map/canvas.js"} <= names
     assert {f"pgs_neo4j/manual/{topic}.md" for topic in TOPICS} <= names
     assert "pgs_neo4j/manual/notebooks/answer.ipynb" in names

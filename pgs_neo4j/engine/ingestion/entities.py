@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.documents.entities.pages import list_entities, read_entity
+from pgs_neo4j.documents.entities.ruling import merge_entities, split_entity
+from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.stored import read_documents
+from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.ingest.entities.pages import list_entities, read_entity
-from pgs_neo4j.ingest.entities.ruling import merge_entities, split_entity
-from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.stored import read_documents
-from pgs_neo4j.ingest.writer import Writer
 from pgs_neo4j.model.entities import EntityInfo, EntityPage
 
 

@@ -8,14 +8,35 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack, cast
 
-from pgs_neo4j import catalog
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.embedding import fit_of, fitted_call, priced_model
-from pgs_neo4j.calls.spending import Account, record_spending
-from pgs_neo4j.catalog import ENTITIES
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.documents.arbiter.asking import ModelArbiter
+from pgs_neo4j.documents.deletion.delete import delete_documents
+from pgs_neo4j.documents.deletion.record import read_begun
+from pgs_neo4j.documents.describe.model import ModelDescriber
+from pgs_neo4j.documents.details import find_document, read_details, stale_reasons
+from pgs_neo4j.documents.divide.semantic import SemanticChunker, Vectors
+from pgs_neo4j.documents.extract.kept import Keeper, read_kept_documents
+from pgs_neo4j.documents.extract.model import ModelExtractor
+from pgs_neo4j.documents.extract.terms import TermExtractor
+from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.load import graph_label
+from pgs_neo4j.documents.order import (
+    Chunker,
+    Describer,
+    Extractor,
+    IngestOrder,
+    IngestTools,
+)
+from pgs_neo4j.documents.pipeline import ingest
+from pgs_neo4j.documents.plan import plan_ingest, without_calls
+from pgs_neo4j.documents.read.records import RECORDS
+from pgs_neo4j.documents.schemas import read_schemas
+from pgs_neo4j.documents.sources.loader import ENDINGS, FileLoader, ending_of
+from pgs_neo4j.documents.stored import read_documents
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.catalog import ENTITIES
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
 from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
@@ -24,37 +45,16 @@ from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
 from pgs_neo4j.engine.ingestion.writing import hold_graph
 from pgs_neo4j.errors import ModelError, UnknownDocumentError, UnknownGraphError, UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
-from pgs_neo4j.ingest.arbiter.asking import ModelArbiter
-from pgs_neo4j.ingest.deletion.delete import delete_documents
-from pgs_neo4j.ingest.deletion.record import read_begun
-from pgs_neo4j.ingest.describe.model import ModelDescriber
-from pgs_neo4j.ingest.details import find_document, read_details, stale_reasons
-from pgs_neo4j.ingest.divide.semantic import SemanticChunker, Vectors
-from pgs_neo4j.ingest.extract.kept import Keeper, read_kept_documents
-from pgs_neo4j.ingest.extract.model import ModelExtractor
-from pgs_neo4j.ingest.extract.terms import TermExtractor
-from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.load import graph_label
-from pgs_neo4j.ingest.order import (
-    Chunker,
-    Describer,
-    Extractor,
-    IngestOrder,
-    IngestTools,
-)
-from pgs_neo4j.ingest.pipeline import ingest
-from pgs_neo4j.ingest.plan import plan_ingest, without_calls
-from pgs_neo4j.ingest.read.records import RECORDS
-from pgs_neo4j.ingest.schemas import read_schemas
-from pgs_neo4j.ingest.sources.loader import ENDINGS, FileLoader, ending_of
-from pgs_neo4j.ingest.stored import read_documents
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.embedding import fit_of, fitted_call, priced_model
+from pgs_neo4j.llm.calls.spending import Account, record_spending
 from pgs_neo4j.llm.embedders.rows import embed_rows
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import Embedder, is_free
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.documents import DocumentLoader, RecordColumns
 from pgs_neo4j.model.ingest import DocumentDetails, Ingested, IngestedDocument, IngestPlan
-from pgs_neo4j.runs import jobs
+from pgs_neo4j.pgs.runs import jobs
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from pgs_neo4j.text.natural_order import document_key
 

@@ -12,13 +12,13 @@ from urllib.parse import urldefrag
 from pgs_neo4j.config import PGSConfig, masked_address
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.documents.sources.addresses import MASK, is_url, url_id
 from pgs_neo4j.engine.ingestion.order import DEFAULT_SCHEMA, IngestOptions, Paths, listed
 from pgs_neo4j.errors import ModelError, UsageError
-from pgs_neo4j.ingest.sources.addresses import MASK, is_url, url_id
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import DocumentState, Ingested
-from pgs_neo4j.runs import jobs
-from pgs_neo4j.runs.jobs import Job, Outcome
+from pgs_neo4j.pgs.runs import jobs
+from pgs_neo4j.pgs.runs.jobs import Job, Outcome
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.redaction import redacted
 from pgs_neo4j.telemetry.spans import start_span

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from pgs_neo4j import catalog
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.kind import refuse_loaded
+from pgs_neo4j.documents.load import check_label, graph_label
+from pgs_neo4j.documents.order import Chunker, Describer, Extractor, IngestOrder
+from pgs_neo4j.documents.publish import check_view_label, entity_label, mapping_of
+from pgs_neo4j.documents.schemas import read_schema_file, read_schemas, schema_in_force
+from pgs_neo4j.documents.sources.find import find_sources
+from pgs_neo4j.documents.stored import StoredDocument, read_documents
+from pgs_neo4j.engine import catalog
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.kind import refuse_loaded
-from pgs_neo4j.ingest.load import check_label, graph_label
-from pgs_neo4j.ingest.order import Chunker, Describer, Extractor, IngestOrder
-from pgs_neo4j.ingest.publish import check_view_label, entity_label, mapping_of
-from pgs_neo4j.ingest.schemas import read_schema_file, read_schemas, schema_in_force
-from pgs_neo4j.ingest.sources.find import find_sources
-from pgs_neo4j.ingest.stored import StoredDocument, read_documents
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, RecordColumns
 from pgs_neo4j.text.chunking import ChunkRules

@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import TypeVar, cast
 
 from pgs_neo4j.config import named_code
+from pgs_neo4j.documents.fold.own_resolver import OwnResolver
+from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.order import Chunker, Describer, Extractor
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import PARTS, check_given
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.ingest.fold.own_resolver import OwnResolver
-from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.order import Chunker, Describer, Extractor
 from pgs_neo4j.llm.own_models import describe_fault
 from pgs_neo4j.model.documents import DocumentLoader
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgs_neo4j import catalog
-from pgs_neo4j.calls.calls import Calls
-from pgs_neo4j.calls.embedding import priced_model
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.embed.texts import read_space
+from pgs_neo4j.documents.order import Embedding, IngestOrder
+from pgs_neo4j.documents.publish import entity_label, mapping_of
+from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import EMBEDDER, check_given
 from pgs_neo4j.engine.ingestion.order import IngestOptions
-from pgs_neo4j.ingest.embed.texts import read_space
-from pgs_neo4j.ingest.order import Embedding, IngestOrder
-from pgs_neo4j.ingest.publish import entity_label, mapping_of
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.embedding import priced_model
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.indexes.making import drop_outgrown, make_indexes
-from pgs_neo4j.retrieval.indexes.wanted import want_facts, want_text, want_vectors
-from pgs_neo4j.retrieval.paths.indexes import KnownIndexes
+from pgs_neo4j.search.indexes.making import drop_outgrown, make_indexes
+from pgs_neo4j.search.indexes.wanted import want_facts, want_text, want_vectors
+from pgs_neo4j.search.paths.indexes import KnownIndexes
 
 
 async def store_view(core: Core, graph: str, label: str) -> None:

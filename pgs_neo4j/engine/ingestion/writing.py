@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 
+from pgs_neo4j.documents.describe.model import describer_signature
+from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.names.renewal import hold_resolved
+from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.parts import Parts
-from pgs_neo4j.ingest.describe.model import describer_signature
-from pgs_neo4j.ingest.fold.resolution import Resolver
-from pgs_neo4j.ingest.names.renewal import hold_resolved
-from pgs_neo4j.ingest.writer import Writer
 
 
 def hold_graph(

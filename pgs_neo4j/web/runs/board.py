@@ -11,9 +11,9 @@ from functools import partial
 from time import monotonic
 from typing import Literal
 
+from pgs_neo4j.engine.metrics.runs import RunMetrics
 from pgs_neo4j.errors import BusyError, IdempotencyError, PGSError
 from pgs_neo4j.events import Event, OnEvent, TextStreamed
-from pgs_neo4j.metrics.runs import RunMetrics
 from pgs_neo4j.model import Answer
 from pgs_neo4j.telemetry.log_ids import log_ids
 from pgs_neo4j.text.shown import counted, one_line

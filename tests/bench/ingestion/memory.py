@@ -15,18 +15,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pgs_neo4j.calls.calls import Calls
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.documents.extract.kept import Keeper
+from pgs_neo4j.documents.extract.terms import TermExtractor
+from pgs_neo4j.documents.order import IngestOrder, IngestTools
+from pgs_neo4j.documents.pipeline import ingest
+from pgs_neo4j.documents.sources.find import find_sources
+from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import ignore
-from pgs_neo4j.ingest.extract.kept import Keeper
-from pgs_neo4j.ingest.extract.terms import TermExtractor
-from pgs_neo4j.ingest.order import IngestOrder, IngestTools
-from pgs_neo4j.ingest.pipeline import ingest
-from pgs_neo4j.ingest.sources.find import find_sources
-from pgs_neo4j.ingest.sources.loader import FileLoader
+from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.model.ingest import Ingested
 from tests.bench import place, program
 from tests.bench.engine import ROOT
@@ -98,14 +98,14 @@ class StoresNothing:
     """Answers as an empty database does, and lets every writer write."""
 
     async def read(self, query: Query, **params: Any) -> list[Row]:
-        if query.name == "ingest/documents/read_kind":
+        if query.name == "documents/read_kind":
             return [{"loaded": False, "documents": False}]
         return []
 
     async def write(self, query: Query, **params: Any) -> list[Row]:
-        if query.name == "ingest/documents/take_ingest":
+        if query.name == "documents/take_ingest":
             return [{"taken": True, "holder": params["holder"], "expires_at": ""}]
-        held = ("ingest/documents/publish", "ingest/documents/keep_extractions")
+        held = ("documents/publish", "documents/keep_extractions")
         return [{"held": True}] if query.name in held else []
 
 

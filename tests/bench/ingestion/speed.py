@@ -10,11 +10,11 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.ingest.assemble import assemble
-from pgs_neo4j.ingest.embed import waiting
-from pgs_neo4j.ingest.embed.texts import WaitingText, read_node_texts
-from pgs_neo4j.ingest.publish import publish
-from pgs_neo4j.ingest.writer import Writer
+from pgs_neo4j.documents.assemble import assemble
+from pgs_neo4j.documents.embed import waiting
+from pgs_neo4j.documents.embed.texts import WaitingText, read_node_texts
+from pgs_neo4j.documents.publish import publish
+from pgs_neo4j.documents.writer import Writer
 from tests.bench import place, program
 from tests.bench.ingestion.bare import write_bare
 from tests.bench.ingestion.corpus import HUB, Fact, make_world, write_files, write_texts
@@ -245,7 +245,7 @@ def published_rows() -> Iterator[tuple[list[float], list[dict[str, Any]]]]:
             seconds.append(perf_counter() - began)
 
     async def noted(self: Database, query: Any, **params: Any) -> Any:
-        if query.name == "ingest/documents/publish":
+        if query.name == "documents/publish":
             rows.append(params)
         return await write(self, query, **params)
 
@@ -255,9 +255,9 @@ def published_rows() -> Iterator[tuple[list[float], list[dict[str, Any]]]]:
         return await following, done
 
     with (
-        patch("pgs_neo4j.ingest.pipeline.together", in_turn),
-        patch("pgs_neo4j.ingest.transactions.groups.assemble", timed_assemble),
-        patch("pgs_neo4j.ingest.transactions.groups.publish", timed_publish),
+        patch("pgs_neo4j.documents.pipeline.together", in_turn),
+        patch("pgs_neo4j.documents.transactions.groups.assemble", timed_assemble),
+        patch("pgs_neo4j.documents.transactions.groups.publish", timed_publish),
         patch.object(Database, "write", noted),
     ):
         yield seconds, rows

@@ -9,12 +9,12 @@ import pytest
 import stamina
 from pydantic import SecretStr
 
+from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.errors import ModelRateLimitError, ModelUnavailableError
-from pgs_neo4j.ingest.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.model import GraphMapping, Prompt, PromptNode
-from pgs_neo4j.sweeping.pieces import render_node
+from pgs_neo4j.pgs.sweeping.pieces import render_node
 from tests.bench import overhead, program, recall, schedule, soak, trial
 from tests.bench.clock import HurriedLoop, JumpingLoop
 from tests.bench.contenders import Found

@@ -18,8 +18,8 @@ from pgs_neo4j.adapters.places import (
     TaggedPlace,
     extraction_of,
 )
+from pgs_neo4j.documents.order import Extractor
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.ingest.order import Extractor
 from pgs_neo4j.model.documents import Chunk, DocumentText
 from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.chunking import ChunkRules, chunk_document

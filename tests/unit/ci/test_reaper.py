@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pgs_neo4j.local.options import MARKER
+from pgs_neo4j.database.local.options import MARKER
 from tests import reaper
 from tests.waiting import wait_until
 

@@ -21,17 +21,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j import config as settings
-from pgs_neo4j import local
 from pgs_neo4j.cli.app import COMMANDS as COMMAND_TABLE
 from pgs_neo4j.cli.commands.graphs import graph as graphs
 from pgs_neo4j.cli.commands.operations import config, demo, doctor
 from pgs_neo4j.cli.commands.questions.knobs import QUESTION
 from pgs_neo4j.cli.knob_options import help_of
-from pgs_neo4j.demo.packages import PACKAGE_QUESTIONS
-from pgs_neo4j.doctor import Check
+from pgs_neo4j.database import local
+from pgs_neo4j.database.local import lockfile
+from pgs_neo4j.database.local.options import paths_of
+from pgs_neo4j.engine.demo.packages import PACKAGE_QUESTIONS
+from pgs_neo4j.engine.doctor import Check
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
-from pgs_neo4j.local import lockfile
-from pgs_neo4j.local.options import paths_of
 from pgs_neo4j.model import Answer, GraphMapping
 from pgs_neo4j.model.ingest import DocumentOutcome
 from pgs_neo4j.text.add_command import add_command
@@ -231,7 +231,7 @@ def test_what_cannot_be_meant_is_refused_by_name_before_anything_is_opened(
 
 
 def test_what_is_fetched_is_as_large_as_they_say() -> None:
-    lock = json.loads((ROOT / "pgs_neo4j/local/artifacts.lock.json").read_text("utf-8"))
+    lock = json.loads((ROOT / "pgs_neo4j/database/local/artifacts.lock.json").read_text("utf-8"))
     said = f"about {sum(each['size_bytes'] for each in lock['artifacts']) / 1e6:.0f} MB"
     texts = [on_one_line(help_page(*words)) for words in FETCHING]
     for text in (*texts, " ".join((ROOT / "README.md").read_text("utf-8").split())):

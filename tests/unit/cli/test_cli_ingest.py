@@ -16,7 +16,7 @@ from typer.testing import Result
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.commands.graphs import ingest_options
 from pgs_neo4j.config import Settings
-from pgs_neo4j.ingest.sources.opening import reopen_file
+from pgs_neo4j.documents.sources.opening import reopen_file
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder

@@ -16,7 +16,7 @@ from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.engine import EndedJob, FailedJob, GraphState, Job, JobOrder, LeaseHolder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
-from pgs_neo4j.runs.jobs import Outcome
+from pgs_neo4j.pgs.runs.jobs import Outcome
 from tests.fakes.commands import StandIn, ingested, on_one_line, outcomes, pgs
 
 JOB = Job(

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pgs_neo4j.answering.layered import SearchAnswer
-from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.pages import answer_json, as_json
+from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.export import to_json
 from pgs_neo4j.model import (
     Adjacent,
@@ -23,9 +22,10 @@ from pgs_neo4j.model import (
     Partition,
     Usage,
 )
-from pgs_neo4j.partitioning.result import Partitioning
-from pgs_neo4j.runs.runs import StoredRun
-from pgs_neo4j.runs.session import SessionInfo
+from pgs_neo4j.pgs.answering.layered import SearchAnswer
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.session import SessionInfo
 from pgs_neo4j.text.json_data import json_text
 from tests.fakes.commands import generation
 from tests.unit.export.conftest import located, make_document

@@ -12,8 +12,8 @@ from pgs_neo4j.cli.pages.run_words import listed
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Outcome
-from pgs_neo4j.runs.listing import RunInfo
-from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.listing import RunInfo
+from pgs_neo4j.pgs.runs.runs import StoredRun
 from tests.fakes.commands import StandIn, pgs
 
 Make = Callable[..., Answer]

@@ -26,8 +26,8 @@ from pgs_neo4j.model import (
     Synthesis,
     Usage,
 )
-from pgs_neo4j.synthesis.prompt import parse_synthesis
-from pgs_neo4j.synthesis.verdicts import judged
+from pgs_neo4j.pgs.synthesis.prompt import parse_synthesis
+from pgs_neo4j.pgs.synthesis.verdicts import judged
 from tests.fakes.commands import on_one_line
 
 Make = Callable[..., Answer]

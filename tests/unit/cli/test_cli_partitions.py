@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.catalog import StoredGraph
 from pgs_neo4j.cli.commands.graphs.partitions import describe
 from pgs_neo4j.cli.pages import drift_words
+from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.export.rows.generation import generation_rows
 from pgs_neo4j.model import Drift, GraphMapping, Partition
-from pgs_neo4j.partitioning.result import Partitioning
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 from tests.fakes.commands import StandIn, generation, pgs
 
 MOVED = Drift(committed=True, nodes=100, relationships=9, texts_changed=3)

@@ -13,7 +13,6 @@ from typing import Any, cast
 import pytest
 from pyarrow import parquet
 
-from pgs_neo4j.calls.replies import Kept
 from pgs_neo4j.cli import connection
 from pgs_neo4j.cli.commands.questions.sessions import _describe
 from pgs_neo4j.cli.pages.run_words import next_step
@@ -26,8 +25,9 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import RunStarted, TextStreamed
 from pgs_neo4j.export import Area, AreaState, Document
+from pgs_neo4j.llm.calls.replies import Kept
 from pgs_neo4j.model import Answer
-from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.runs import StoredRun
 from pgs_neo4j.text.shown import counted
 from tests.fakes.commands import StandIn, pgs
 from tests.unit.cli.test_cli_latest import info

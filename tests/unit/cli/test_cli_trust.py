@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j import PGS, config, local
+from pgs_neo4j import PGS, config
 from pgs_neo4j.cli import connection
+from pgs_neo4j.database import local
 from pgs_neo4j.errors import DatabaseError, ServerStartError
 from pgs_neo4j.events import Event, Warned
 from tests.fakes.commands import pgs

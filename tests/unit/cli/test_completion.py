@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from pgs_neo4j import engine
-from pgs_neo4j.catalog import StoredNames
 from pgs_neo4j.cli import completion
 from pgs_neo4j.cli.app import app
 from pgs_neo4j.cli.completion import complete_graphs, complete_runs, complete_sessions, refresh
+from pgs_neo4j.engine.catalog import StoredNames
 from pgs_neo4j.errors import DatabaseUnavailableError
 
 URI = "bolt://db.example:7687"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgs_neo4j.cli.commands.graphs.purge import kept_lines
-from pgs_neo4j.purge import KeptGraph, Purged
+from pgs_neo4j.engine.purge import KeptGraph, Purged
 
 
 def test_what_stays_is_told_with_what_removes_it() -> None:

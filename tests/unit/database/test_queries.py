@@ -119,11 +119,11 @@ def test_a_read_finds_a_current_generation_while_another_becomes_current():
         if queries.get(name).mode == "read" and ":PGS_CURRENT" in (text := queries.get(name).text)
     }
     assert {name for name, text in read.items() if chosen in text} >= {
-        "partitioning/read_current",
-        "browse/read_members",
+        "pgs/partitioning/read_current",
+        "engine/browse/read_members",
     }
     others = [name for name, text in read.items() if ":PGS_CURRENT" in text.replace(chosen, "")]
-    assert others == ["runs/run_by_id"]  # tells whether a generation is current, and finds none
+    assert others == ["pgs/runs/run_by_id"]  # tells whether a generation is current, and finds none
 
 
 # Relationships of the package to nodes of the user.
@@ -131,11 +131,11 @@ LINKS = ("IN", "CITES", "SEEN_IN", "SHOWED", "ABOUT", "SOURCE", "TARGET", "ISOMO
 LINKING = re.compile(rf"PGS_({'|'.join(LINKS)})\b|DETACH DELETE")
 # These read such links, or delete nodes that have none.
 UNLINKED = {
-    "catalog/delete_graphs",
+    "engine/catalog/delete_graphs",
     "database/delete_ended",
-    "ingest/deletion/delete_remade",
-    "partitioning/delete_segments",
-    "runs/delete_jobs",
+    "documents/deletion/delete_remade",
+    "pgs/partitioning/delete_segments",
+    "pgs/runs/delete_jobs",
 }
 
 
@@ -143,7 +143,7 @@ def test_statements_that_lock_nodes_of_the_user_are_counted_apart():
     written = [query for query in map(queries.get, queries.names()) if query.mode == "write"]
     linking = {query.name for query in written if LINKING.search(query.statement)}
     apart = {query.name for query in written if query.counter == queries.GRAPH}
-    assert apart - linking == {"ingest/documents/set_roots"}  # sets a property of documents
+    assert apart - linking == {"documents/set_roots"}  # sets a property of documents
     assert linking - apart == UNLINKED
 
 
@@ -159,7 +159,7 @@ def test_the_server_reads_one_name_back(name: str) -> None:
 
 
 def test_each_place_needs_a_name_and_each_name_a_place() -> None:
-    query = queries.get("retrieval/create_text_indexes")
+    query = queries.get("search/create_text_indexes")
     for names in ({"labels": ["A"]}, {"labels": ["A"], "properties": []}):
         with pytest.raises(ValueError, match="has places for labels, properties"):
             fill_names(query, **names)

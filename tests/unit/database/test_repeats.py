@@ -193,7 +193,7 @@ async def test_a_batch_is_not_repeated() -> None:
 LOST = [{"n": 1}, {"n": None}]
 
 
-@pytest.mark.parametrize("name", ["runs/read_somewhat", "test/statement"])
+@pytest.mark.parametrize("name", ["pgs/runs/read_somewhat", "test/statement"])
 async def test_what_lost_its_properties_while_it_was_read_is_read_again(name: str) -> None:
     db, driver = database(LOST, [{"n": 3}, {"n": None}], [{"n": 1}])
     assert await db.read(parse("read", name)) == [{"n": 1}]
@@ -208,7 +208,7 @@ async def test_a_map_that_lost_its_properties_is_read_again() -> None:
 async def test_what_comes_a_second_time_without_a_value_was_damaged() -> None:
     db, driver = database(LOST, LOST, ROWS)
     with pytest.raises(StoredDataError):
-        await db.read(parse("read", "runs/read_somewhat"))
+        await db.read(parse("read", "pgs/runs/read_somewhat"))
     assert len(driver.sent) == 2
     db, driver = database(LOST, LOST, ROWS)
     # It may be the user's own value.

@@ -18,10 +18,10 @@ COVERAGE: dict[str, Any] = {"partition": 1, "ranks": [1], "texts": [], "unproven
 
 
 def test_rows_as_they_are_written_pass() -> None:
-    check_rows(queries.get("runs/read_sessions"), [SESSION, SESSION])
-    check_rows(queries.get("runs/read_sessions"), [])
+    check_rows(queries.get("pgs/runs/read_sessions"), [SESSION, SESSION])
+    check_rows(queries.get("pgs/runs/read_sessions"), [])
     with pytest.raises(StoredDataError):
-        check_rows(queries.get("runs/read_sessions"), [SESSION, SESSION | {"id": None}])
+        check_rows(queries.get("pgs/runs/read_sessions"), [SESSION, SESSION | {"id": None}])
 
 
 @pytest.mark.parametrize("name", SESSION)
@@ -30,13 +30,13 @@ def test_a_value_of_another_type_is_refused_and_not_quoted(name: str, value: obj
     with pytest.raises(
         StoredDataError, match=rf"its {name} is malformed; restore a backup"
     ) as told:
-        check_rows(queries.get("runs/read_sessions"), [SESSION | {name: value}])
-    assert "runs/read_sessions" in str(told.value)
+        check_rows(queries.get("pgs/runs/read_sessions"), [SESSION | {name: value}])
+    assert "pgs/runs/read_sessions" in str(told.value)
 
 
 @pytest.mark.parametrize("ranks", [None, 1, "x", ["x"], [1, None], [[1]], [True], (1,), {1: 1}])
 def test_items_of_a_list_are_of_its_type(ranks: object) -> None:
-    query = queries.get("runs/read_coverage")
+    query = queries.get("pgs/runs/read_coverage")
     assert query.columns["ranks"] == "list[int]"
     with pytest.raises(StoredDataError, match="its ranks is malformed"):
         check_rows(query, [dict.fromkeys(query.columns, 1) | COVERAGE | {"ranks": ranks}])
@@ -53,11 +53,11 @@ def test_a_record_of_the_whole_database_is_refused_with_what_removes_it(
 
 
 def test_values_of_the_user_may_be_of_any_type() -> None:
-    query = queries.get("retrieval/read_nodes")
+    query = queries.get("search/read_nodes")
     row = dict.fromkeys(query.columns, object())
     check_rows(query, [row])
     with pytest.raises(StoredDataError):
-        check_rows(queries.get("runs/read_sessions"), [SESSION | {"runs": object()}])
+        check_rows(queries.get("pgs/runs/read_sessions"), [SESSION | {"runs": object()}])
 
 
 @pytest.mark.parametrize(

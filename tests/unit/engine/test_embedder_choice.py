@@ -13,7 +13,7 @@ from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.retrieval.space import Space, choose
+from pgs_neo4j.search.space import Space, choose
 from tests.fakes.embedders import ScriptedEmbedder
 
 SERVED = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1"}

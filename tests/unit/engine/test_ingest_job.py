@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
 from pgs_neo4j.engine.ingestion.order import IngestOptions
 from pgs_neo4j.errors import BusyError, UsageError
-from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested
-from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.pgs.runs.jobs import Job
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.fakes.database import FakeDatabase
 from tests.fakes.embedders import ScriptedEmbedder

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.engine.ingestion.order import chunk_rules, make_order
 from pgs_neo4j.errors import InputFileError, UsageError
-from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.text.chunking import ChunkRules
 from tests.fakes.database import FakeDatabase
 from tests.unit.engine.test_ingesting import stored_row

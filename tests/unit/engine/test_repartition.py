@@ -18,8 +18,8 @@ from pgs_neo4j.errors import (
     UnknownGraphError,
 )
 from pgs_neo4j.model import Drift
-from pgs_neo4j.runs import jobs
-from pgs_neo4j.runs.jobs import Job
+from pgs_neo4j.pgs.runs import jobs
+from pgs_neo4j.pgs.runs.jobs import Job
 from tests.fakes.engine import Engine
 
 SMALL = Drift(committed=True, nodes=160, relationships=480, nodes_added=4)
@@ -107,7 +107,7 @@ async def test_a_cancelled_job_is_interrupted_and_a_second_time_waits_for_the_re
     write = type(engine.db).write
 
     async def slow(self: Any, query: Any, **params: Any) -> Any:
-        if query.name == "runs/set_job_results":
+        if query.name == "pgs/runs/set_job_results":
             closing.set()
             await asyncio.sleep(0.05)
         return await write(self, query, **params)
@@ -128,10 +128,10 @@ async def test_a_database_that_is_gone_hides_no_result_and_begins_no_job(engine:
     ended = await attempt(engine, "papers", JobOrder(), on_begin=begun.append)
     assert isinstance(ended, Job)
     assert [(job.id, job.outcome) for job in begun] == [(ended.id, "running")]
-    engine.db.failing["runs/set_job_results"] = DatabaseUnavailableError("gone")
+    engine.db.failing["pgs/runs/set_job_results"] = DatabaseUnavailableError("gone")
     job = await repartition(engine, "papers")
     assert (job.outcome, job.finished_at) == ("repartitioned", None)
-    engine.db.failing["runs/merge_jobs"] = DatabaseUnavailableError("gone")
+    engine.db.failing["pgs/runs/merge_jobs"] = DatabaseUnavailableError("gone")
     begun.clear()
     ended = await attempt(engine, "papers", JobOrder(), on_begin=begun.append)
     assert isinstance(ended, FailedJob)
@@ -155,10 +155,10 @@ async def test_an_order_that_cannot_be_is_refused_and_an_unknown_graph_has_no_jo
 
 async def test_a_job_gives_signs_of_life(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "SIGN_S", 0.001)
-    engine.db.failing["runs/set_job_signs"] = DatabaseUnavailableError("for a moment")
+    engine.db.failing["pgs/runs/set_job_signs"] = DatabaseUnavailableError("for a moment")
 
     async def until_two_signs() -> None:
-        while engine.db.asked.count("runs/set_job_signs") < 2:
+        while engine.db.asked.count("pgs/runs/set_job_signs") < 2:
             await asyncio.sleep(0.001)
 
     engine.working = until_two_signs

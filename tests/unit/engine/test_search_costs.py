@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j import catalog
-from pgs_neo4j.calls.spending import Payer, paid_by
-from pgs_neo4j.catalog import StoredGraph
+from pgs_neo4j.engine import catalog
+from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.searching import Searcher
+from pgs_neo4j.llm.calls.spending import Payer, paid_by
 from pgs_neo4j.model import Found, GraphMapping
 from tests.unit.engine.test_embedder_choice import core
 

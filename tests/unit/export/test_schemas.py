@@ -15,7 +15,7 @@ from pgs_neo4j.export.json_shapes import SHAPES
 from pgs_neo4j.export.tabular.rows import ROWS
 from pgs_neo4j.manual import read_schema
 from pgs_neo4j.model import Finding, Shown
-from pgs_neo4j.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.runs import StoredRun
 from tests.schemas import assert_valid
 from tests.unit.export.conftest import cited, make_answer, make_document
 from tests.unit.export.test_tables import data, stated, tables

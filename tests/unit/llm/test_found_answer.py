@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.answering.context import build_context
-from pgs_neo4j.answering.prompt import answer_prompt
-from pgs_neo4j.answering.reading import read_reply_text
 from pgs_neo4j.llm.extractive.answer import found_answer
-from tests.unit.answering.test_context import found, node
+from pgs_neo4j.pgs.answering.context import build_context
+from pgs_neo4j.pgs.answering.prompt import answer_prompt
+from pgs_neo4j.pgs.answering.reading import read_reply_text
+from tests.unit.pgs.answering.test_context import found, node
 
 QUESTION = "When did tea and zeppelins arrive?"
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pgs_neo4j.calls.traced import complete_traced, stream_traced
 from pgs_neo4j.errors import (
     EmbeddingError,
     ModelAuthError,
@@ -17,6 +16,7 @@ from pgs_neo4j.errors import (
     ModelOutputError,
     ModelTimeoutError,
 )
+from pgs_neo4j.llm.calls.traced import complete_traced, stream_traced
 from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.llm.own_models import (
     await_extractions,

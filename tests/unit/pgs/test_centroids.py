@@ -11,13 +11,13 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.events import ignore
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.partitioning.result import Partitioning
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.route import route_question
-from pgs_neo4j.retrieval.space import QuestionVector, Space
+from pgs_neo4j.search.space import QuestionVector, Space
 from tests.fakes.database import FakeDatabase
-from tests.unit.partitioning.conftest import generation_of_sizes, partition
+from tests.unit.pgs.partitioning.conftest import generation_of_sizes, partition
 
 CENTROIDS = {1: [1.0, 0.0], 2: [0.0, 1.0], 3: None}
 NEAR_SECOND = QuestionVector(np.array([0.0, 1.0], dtype=np.float32))

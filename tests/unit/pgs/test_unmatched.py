@@ -12,8 +12,8 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import UnmatchedQuestionError
 from pgs_neo4j.model import GraphMapping, Mode, Partition, Route, Routing
 from pgs_neo4j.pgs.order import RunOrder
+from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.unmatched import check_matched
-from pgs_neo4j.runs.session import Read
 
 PARTS = [Partition(id=1, size=10, tokens=900), Partition(id=2, size=10, tokens=5_000)]
 ROUTING = Routing(

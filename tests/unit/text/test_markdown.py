@@ -3,7 +3,7 @@
 import pytest
 
 from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.sweeping.report import SECTIONS, parse_report
+from pgs_neo4j.pgs.sweeping.report import SECTIONS, parse_report
 from pgs_neo4j.text.markdown import bullets, paragraph, passage, sections
 from pgs_neo4j.text.thinking import strip_thinking
 

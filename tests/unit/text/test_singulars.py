@@ -15,7 +15,12 @@ NOUNS = (
 _COUNT = re.compile(rf"\{{(?!counted\()([^{{}}]+)\}} (?:{NOUNS})s\b")
 _PAGE = re.compile(rf"\$\{{(?!counted\()([^{{}}]+)\}} (?:{NOUNS})s\b")
 # Prompts are read by models, and what they say decides which stored replies still count.
-PROMPTS = ("sweeping", "synthesis/prompt.py", "synthesis/sections.py", "llm/scripted.py")
+PROMPTS = (
+    "pgs/sweeping",
+    "pgs/synthesis/prompt.py",
+    "pgs/synthesis/sections.py",
+    "llm/scripted.py",
+)
 # Bounds of more than one, lists that are shown from two entries on, and programming errors.
 MANY = (
     r"^[A-Z_]+(?::,)?$|^most\b|^len\((?:others|partitions|named|reasons|sentences)\)|"

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from pgs_neo4j.local import lockfile
+from pgs_neo4j.database.local import lockfile
 from tests.tools import relock
 from tests.tools.relock import Coordinate
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import httpx2
 import pytest
 
-from pgs_neo4j.browse.maps import MOST_PLACES, draw_map
+from pgs_neo4j.engine.browse.maps import MOST_PLACES, draw_map
 from pgs_neo4j.model import Partition, PartitionMap, Unit
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.callers import Caller

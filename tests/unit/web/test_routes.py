@@ -12,11 +12,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgs_neo4j.calls.spending import current_payer
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine import RunInfo, SessionInfo, StoredRun
 from pgs_neo4j.errors import IdempotencyError, UsageError, unknown_run
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.calls.spending import current_payer
 from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import hashed

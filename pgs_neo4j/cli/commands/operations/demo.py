@@ -17,8 +17,8 @@ from pgs_neo4j.cli.run import run
 
 if TYPE_CHECKING:
     from pgs_neo4j.config import Loaded
+    from pgs_neo4j.database.local import LocalServer
     from pgs_neo4j.engine import PGS
-    from pgs_neo4j.local import LocalServer
 
 GRAPH = "stdlib"
 PACKAGES = "packages"
@@ -70,11 +70,12 @@ async def _demo(
     documents: bool,
     reset: bool,
 ) -> int:
-    from pgs_neo4j import config, local
+    from pgs_neo4j import config
     from pgs_neo4j.cli.commands.questions.ask import asking
     from pgs_neo4j.cli.commands.questions.delivery import as_text, code_of
     from pgs_neo4j.cli.connection import engine
     from pgs_neo4j.cli.progress.listen import answer_stream
+    from pgs_neo4j.database import local
     from pgs_neo4j.engine import DEMO_QUESTIONS, PACKAGE_QUESTIONS, check_question
 
     graph, prepared = (PACKAGES, PACKAGE_QUESTIONS) if documents else (GRAPH, DEMO_QUESTIONS)

@@ -21,7 +21,7 @@ from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, plain, seconds
 
 if TYPE_CHECKING:
-    from pgs_neo4j.local import LocalStatus
+    from pgs_neo4j.database.local import LocalStatus
 
 ReleaseOption = Annotated[
     str | None,
@@ -58,8 +58,8 @@ def start(
 async def _start(
     release: str | None, listening: AbstractContextManager[Listener], *, as_json: bool
 ) -> None:
-    from pgs_neo4j import local
     from pgs_neo4j.cli.connection import say_unknown_variables
+    from pgs_neo4j.database import local
 
     say_unknown_variables()
     with listening as listener:
@@ -86,7 +86,7 @@ def stop(release: ReleaseOption = None, as_json: JsonOption = False) -> None:
 
 
 async def _stop(release: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j import local
+    from pgs_neo4j.database import local
 
     stopped = await local.stop(local.options_from_environment(release=release))
     if as_json:
@@ -103,7 +103,7 @@ def status(release: ReleaseOption = None, as_json: JsonOption = False) -> None:
 
 
 async def _status(release: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j import local
+    from pgs_neo4j.database import local
 
     state = local.status(local.options_from_environment(release=release))
     if as_json:
@@ -134,7 +134,7 @@ def _version(state: LocalStatus) -> str:
 
 
 def _release_flag(state: LocalStatus) -> str:
-    from pgs_neo4j.local.lockfile import DEFAULT
+    from pgs_neo4j.database.local.lockfile import DEFAULT
 
     return "" if state.release == DEFAULT else f" --release {state.release}"
 
@@ -150,7 +150,7 @@ def shell(release: ReleaseOption = None) -> None:
 
 
 async def _shell(release: str | None) -> None:
-    from pgs_neo4j import local
+    from pgs_neo4j.database import local
 
     options = local.options_from_environment(release=release)
     state = local.status(options)
@@ -190,7 +190,7 @@ def log(
 
 
 async def _log(lines: int, release: str | None) -> None:
-    from pgs_neo4j import local
+    from pgs_neo4j.database import local
 
     options = local.options_from_environment(release=release)
     tail = local.log_tail(options, lines)
@@ -212,8 +212,8 @@ def reset(
 
 
 async def _reset(release: str | None, *, yes: bool, as_json: bool) -> None:
-    from pgs_neo4j import local
     from pgs_neo4j.cli.connection import confirm
+    from pgs_neo4j.database import local
 
     options = local.options_from_environment(release=release)
     state = local.status(options)
@@ -291,7 +291,7 @@ async def _import(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    from pgs_neo4j import local
+    from pgs_neo4j.database import local
 
     if not nodes:
         raise UsageError(
@@ -322,7 +322,7 @@ async def _load_dump(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    from pgs_neo4j import local
+    from pgs_neo4j.database import local
 
     with listening as listener:
         result = await local.load_dump(

@@ -136,7 +136,7 @@ class MetricsFile:
         """Write how jobs ended, and how the graphs stand if the database tells."""
         if self.name is None:
             return
-        from pgs_neo4j.metrics.jobs import job_text
+        from pgs_neo4j.engine.metrics.jobs import job_text
 
         try:
             states = await pgs.graphs.states()
@@ -151,7 +151,7 @@ class MetricsFile:
             yield
         except PGSError as error:
             if self.name is not None and not isinstance(error, UsageError):
-                from pgs_neo4j.metrics.jobs import job_text
+                from pgs_neo4j.engine.metrics.jobs import job_text
 
                 write_whole(self.name, job_text([], [], code_of(error)), force=True)
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgs_neo4j.ingest.fold.contribution import contribution_of
+from pgs_neo4j.documents.fold.contribution import contribution_of
 from pgs_neo4j.model.documents import (
     Chunk,
     DocumentText,

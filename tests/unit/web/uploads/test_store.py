@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.errors import BusyError, InputFileError, UsageError
-from pgs_neo4j.ingest.sources.loader import FileLoader
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.uploads import store as stores
 from pgs_neo4j.web.uploads.store import WAIT_S, Upload, UploadStore, close_all

@@ -1,0 +1,34 @@
+"""The only door to Graph Data Science: estimate, project, detect, average, drop.
+
+The graphdatascience client is synchronous. It runs in a worker thread (``calls``). Its query runner
+(``runner``) hands each statement back to ``Database``. So one pool serves both, and canceling a
+call ends it at the server. Projections are dropped even when the work inside fails.
+"""
+
+from pgs_neo4j.database.gds.calls import Owner
+from pgs_neo4j.database.gds.catalog import PREFIX, drop_leftovers, list_leftovers
+from pgs_neo4j.database.gds.centroids import compute_centroids
+from pgs_neo4j.database.gds.client import GDS, MINIMUM_VERSION, installed_version, open_gds
+from pgs_neo4j.database.gds.communities import Communities, detect_communities
+from pgs_neo4j.database.gds.memory import refuse_if_too_large
+from pgs_neo4j.database.gds.view import Projection, Seeds, project_edges, project_view, seed_label
+
+__all__ = [
+    "GDS",
+    "MINIMUM_VERSION",
+    "PREFIX",
+    "Communities",
+    "Owner",
+    "Projection",
+    "Seeds",
+    "compute_centroids",
+    "detect_communities",
+    "drop_leftovers",
+    "installed_version",
+    "list_leftovers",
+    "open_gds",
+    "project_edges",
+    "project_view",
+    "refuse_if_too_large",
+    "seed_label",
+]

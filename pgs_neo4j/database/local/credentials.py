@@ -1,0 +1,108 @@
+"""The random password of the local server, in a private file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+from pathlib import Path
+
+from pgs_neo4j.database.local.config_files import admin_command
+from pgs_neo4j.database.local.options import LocalPaths
+from pgs_neo4j.database.local.process import child_environment
+from pgs_neo4j.errors import ServerStartError
+
+ADMIN_HEAP_MB = 256
+ADMIN_TIMEOUT_S = 120.0
+
+
+def read_password(paths: LocalPaths) -> str | None:
+    """Return the stored password, or None."""
+    return _read(paths.password)
+
+
+def read_next_password(paths: LocalPaths) -> str | None:
+    """Return the password that an interrupted renewal may have set, or None."""
+    return _read(paths.next_password)
+
+
+def ensure_password(paths: LocalPaths, java: Path, jars: Path, *, renew: bool = False) -> str:
+    """Return the password, created and set in Neo4j before the first start.
+
+    With ``renew``, a password that no server has used yet is replaced. Raises ServerStartError if
+    it is missing although the server was started before.
+    """
+    password = read_password(paths)
+    started_before = (paths.data / "databases" / "system").exists()
+    if renew and not started_before:
+        password = None
+    if started_before and password is None:
+        raise ServerStartError(
+            f"the password file {paths.password} is missing; "
+            "restore it, or empty the data directory with `pgs local reset`"
+        )
+    if password is None:
+        password = new_password()
+        write_private(paths.password, password + "\n")
+    if not started_before:
+        _set_initial(paths, java, jars, password)
+    return password
+
+
+def new_password() -> str:
+    """Return a random password.
+
+    It is hexadecimal, because Neo4j's tool mistakes one that begins with "-" for an option.
+    """
+    return secrets.token_hex(24)
+
+
+def admin_environment(home: Path) -> dict[str, str]:
+    """Return the environment of Neo4j's offline tool."""
+    return child_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+
+
+def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
+    # In a private file, because other users of the machine can read command lines. A killed start
+    # leaves the file beside the one that has the password anyway, and the next start takes it away.
+    arguments = paths.data_dir / "first-password.arguments"
+    write_private(arguments, f'dbms set-initial-password "{password}"\n')
+    try:
+        subprocess.run(
+            [*admin_command(java, jars, ADMIN_HEAP_MB, brief=True), f"@{arguments}"],
+            env=admin_environment(paths.data_dir),
+            cwd=paths.data_dir,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ADMIN_TIMEOUT_S,
+            check=True,
+        )
+    except subprocess.CalledProcessError as error:
+        message = error.stderr.decode(errors="replace").replace(password, "…").strip()
+        raise ServerStartError(
+            f"Neo4j did not accept its first password ({message.splitlines()[-1:]}); "
+            "empty the data directory with `pgs local reset` and start again"
+        ) from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerStartError(
+            f"Neo4j's tool did not run ({type(error).__name__}); check {java}"
+        ) from error
+    finally:
+        arguments.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii").strip() or None
+    except OSError:
+        return None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file atomically that only this user can read."""
+    temporary = path.with_name(path.name + ".new")
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(text)
+    temporary.replace(path)

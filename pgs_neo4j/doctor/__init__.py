@@ -1,6 +1,0 @@
-"""Examines a setup from configuration to model, and suggests fixes."""
-
-from pgs_neo4j.doctor.check import Check, Status, report_unreadable
-from pgs_neo4j.doctor.examination import examine
-
-__all__ = ["Check", "Status", "examine", "report_unreadable"]

@@ -1,0 +1,249 @@
+"""Deletes documents group by group, and proves that their text is gone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.fence import raise_fence
+from pgs_neo4j.documents.assemble import assemble
+from pgs_neo4j.documents.batches import GROUP_BYTES, GROUP_DOCUMENTS, batches
+from pgs_neo4j.documents.deletion.forget import (
+    KEYS,
+    REMADE,
+    Removed,
+    find_quoting,
+    forget,
+    remove_remade,
+)
+from pgs_neo4j.documents.deletion.record import (
+    BegunDeletions,
+    add_begun,
+    end_deletions,
+    keep_deletion,
+    read_begun,
+)
+from pgs_neo4j.documents.deletion.scan import (
+    DESCRIBED,
+    HeldText,
+    Scan,
+    drop_live_texts,
+    scan_database,
+    scan_remade,
+)
+from pgs_neo4j.documents.extract.kept import forget_all, forget_documents, forget_extractions
+from pgs_neo4j.documents.publish import NewDocument, Publication, publish
+from pgs_neo4j.documents.stored import StoredDocument, read_chunk_ids, read_chunks, read_some_chunks
+from pgs_neo4j.documents.writer import Writer
+from pgs_neo4j.errors import DatabaseMemoryError
+from pgs_neo4j.events import OnEvent, StepStarted, ignore
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder
+from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.traces import Traces
+
+PART_CHUNKS = 1000
+"""Chunks of a large document that one publication deletes."""
+PART_S = 300.0
+"""Most seconds for a part of a transaction."""
+
+MOST_HOLDERS = 1000
+"""Holders that a deletion names; the others are counted."""
+
+
+async def delete_documents(
+    db: Database,
+    writer: Writer,
+    documents: Sequence[StoredDocument],
+    *,
+    unfinished: Sequence[str] = (),
+    forget_rest: bool = False,
+    forget_answers: bool = False,
+    on_event: OnEvent = ignore,
+) -> Deletion:
+    """Delete documents with all that stood only in them, and look for what still holds their text.
+
+    Stored replies and descriptions that do are also deleted; answers are, if they are to be
+    forgotten. The former go first, so that a deletion that breaks off leaves none behind. The next
+    one continues its search. ``unfinished`` are ids of documents whose first ingestion broke off:
+    what is kept of them goes. With ``forget_rest``, so does that of all others, if no document is
+    left. Raises DatabaseError, and LeaseLostError if another writer took over.
+    """
+    began, traces = perf_counter(), Traces()
+    told = f"delete {counted(len(documents), 'document')}, and search for the text"
+    on_event(StepStarted("ingest", told))
+    begun = await read_begun(db, writer.graph)
+    await add_begun(db, begun, traces)
+    groups = await _read_groups(db, writer.graph, documents, traces, begun)
+    ids, uids = [one.id for one in documents], [*begun.uids]
+    done = Deletion(
+        resumed=len(begun.documents - set(map(digest, ids))),
+        sentences=traces.sentences,
+        short=traces.short,
+    )
+    if ids or uids:
+        await drop_live_texts(db, writer.graph, traces, ids)
+    if ids:
+        uids += await keep_deletion(db, writer, ids, traces, begun)
+    # From here on, no run that has read these documents stores what it quotes of them.
+    if uids:
+        await raise_fence(db, uids)
+    done = await _remove_remade(db, traces, done)
+    left = await forget_documents(db, writer.graph, unfinished) if unfinished else 0
+    for own, keys in groups:
+        done = await _delete_group(db, writer, own, keys, done)
+    if forget_rest:
+        left += await forget_all(db, writer.graph)
+    done = replace(done, replies=done.replies + left)
+    if not traces.empty:
+        scan = await scan_database(db, writer.graph, traces, on_event)
+        done = await _prove(db, scan, done, forget_answers=forget_answers)
+    await end_deletions(db, writer, uids)
+    return replace(done, seconds=perf_counter() - began)
+
+
+async def _read_groups(
+    db: Database,
+    graph: str,
+    documents: Sequence[StoredDocument],
+    traces: Traces,
+    begun: BegunDeletions,
+) -> list[tuple[list[str], list[str]]]:
+    """Note what to look for, and return what one transaction deletes: ids, and keys of extractions.
+
+    There is a key for each chunk.
+    """
+    query = queries.get("documents/deletion/read_deleted_texts")
+    groups = []
+    for group in batches(documents, GROUP_DOCUMENTS, GROUP_BYTES, lambda one: one.size):
+        ids = [one.id for one in group]
+        rows = await db.read(query, graph=graph, documents=ids)
+        for row in rows:
+            traces.add(row["text"], counted=not begun.has(row["document"]))
+        groups.append((ids, [row["extraction_key"] for row in rows]))
+    return groups
+
+
+async def _delete_group(
+    db: Database, writer: Writer, ids: Sequence[str], keys: Sequence[str], done: Deletion
+) -> Deletion:
+    """Delete some documents, with the extractions that are kept of them.
+
+    A large one goes part by part, in one transaction if the database has memory for that.
+    """
+    left = await forget_documents(db, writer.graph, ids)
+    write = partial(_write, writer, ids)
+    if len(ids) > 1 or len(keys) <= PART_CHUNKS:
+        entities, relations = await write(db, apart=True)
+    else:
+        seconds = PART_S * (1 + len(keys) // PART_CHUNKS)
+        try:
+            entities, relations = await db.transact(write, seconds)
+        except DatabaseMemoryError:
+            entities, relations = await write(db, apart=True)
+    kept = await forget_extractions(db, writer.graph, keys)
+    return replace(
+        done,
+        documents=done.documents + len(ids),
+        chunks=done.chunks + len(keys),
+        entities=done.entities + entities,
+        relations=done.relations + relations,
+        replies=done.replies + left + kept,
+    )
+
+
+async def _write(
+    writer: Writer, ids: Sequence[str], db: Database, *, apart: bool = False
+) -> tuple[int, int]:
+    """Delete some documents; return how many entities and relations went with them.
+
+    ``apart``: each part of a large one has a transaction of its own.
+    """
+    entities = relations = 0
+    async with aclosing(_publications(db, writer, ids)) as publications:
+        async for what in publications:
+            await publish(db, writer, what, last=apart or not what.documents)
+            entities += len(what.change.vanished)
+            relations += len(what.change.dropped)
+    return entities, relations
+
+
+async def _publications(
+    db: Database, writer: Writer, ids: Sequence[str]
+) -> AsyncGenerator[Publication]:
+    """Yield what deletes some documents; of a large one, chunks go first.
+
+    It loses its hash with them, so that its file, if there is one again, is not taken for known.
+    """
+    graph, resolution = writer.graph, writer.resolution
+    chunks = await read_chunk_ids(db, graph, ids) if len(ids) == 1 else []
+    for first in range(0, len(chunks) - PART_CHUNKS, PART_CHUNKS):
+        document = NewDocument(id=ids[0], properties={"hash": ""}, chunks=())
+        part = await read_some_chunks(db, graph, chunks[first : first + PART_CHUNKS])
+        yield await assemble(db, graph, [document], {document.id: part}, resolution)
+    yield await assemble(db, graph, [], await read_chunks(db, graph, ids), resolution)
+
+
+async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bool) -> Deletion:
+    """Return a deletion with what the search for traces found, and remove what may go."""
+    removed = await remove_remade(db, scan.found, scan.traces)
+    quoting = await find_quoting(db, scan.found)
+    forgotten = await forget(db, scan.found, scan.traces) if forget_answers else []
+    gone = {(one.element_id, one.place) for one in forgotten}
+    # What quoting answers still hold after a forgetting is in their keys.
+    told: Mapping[str, QuotingRun] = {} if forget_answers else quoting
+    held = [
+        one
+        for one in scan.found
+        if not _is_settled(one)
+        and (one.element_id, one.place) not in gone
+        and one.element_id not in told
+    ]
+    return replace(
+        _with_removed(done, removed),
+        scanned=scan.characters,
+        indexes=scan.indexes,
+        held=len(held),
+        holders=_named(held),
+        quoting=_runs(quoting.values(), forgotten=forget_answers),
+    )
+
+
+async def _remove_remade(db: Database, traces: Traces, done: Deletion) -> Deletion:
+    """Remove what is made again when it is missing, if there is something to look for."""
+    if traces.empty:
+        return done
+    scan = await scan_remade(db, traces)
+    return _with_removed(done, await remove_remade(db, scan.found, traces))
+
+
+def _with_removed(done: Deletion, removed: Removed) -> Deletion:
+    return replace(
+        done,
+        replies=done.replies + removed.replies,
+        descriptions=done.descriptions + removed.descriptions,
+    )
+
+
+def _is_settled(held: HeldText) -> bool:
+    """Whether what holds traces was removed by now."""
+    if DESCRIBED in held.labels:
+        return held.place not in KEYS
+    return bool(REMADE.intersection(held.labels))
+
+
+def _named(held: Sequence[HeldText]) -> tuple[TextHolder, ...]:
+    return tuple(
+        TextHolder(kind=one.kind, id=one.id, place=one.place) for one in held[:MOST_HOLDERS]
+    )
+
+
+def _runs(quoting: Iterable[QuotingRun], *, forgotten: bool) -> tuple[QuotingRun, ...]:
+    """Return the runs once each, by session."""
+    runs = {one.run: replace(one, forgotten=forgotten) for one in quoting}
+    return tuple(sorted(runs.values(), key=lambda one: (one.graph, one.session, one.run)))

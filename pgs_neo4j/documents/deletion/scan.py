@@ -1,0 +1,188 @@
+"""Looks through everything that the database holds for text of deleted documents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.events import OnEvent, Progressed, ignore
+from pgs_neo4j.search.indexes.search_index import list_search_indexes
+from pgs_neo4j.text.traces import SHORTEST, Traces
+from pgs_neo4j.text.words import stems
+
+MEGABYTE = 1_000_000
+BATCH = MEGABYTE
+"""Characters that are compared at once."""
+FETCHED = 200
+"""Rows that arrive at once; the text of an answer has some 100,000 characters."""
+LEAST = SHORTEST
+"""Characters of the shortest text that can hold a run: one a word, in scripts without spaces."""
+
+
+DESCRIBED = "PgsPartition"
+ANSWERS = frozenset(
+    (
+        *("PgsRun", "PgsSweep", "PgsFinding", "PgsFlag", "PgsAbsence"),
+        *("PgsThesis", "PgsConnection", "PgsConvergence"),
+    )
+)
+"""Labels of what an answer consists of."""
+REPLACED = ANSWERS | {DESCRIBED}
+"""Labels of what may lose its texts, and stays otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldText:
+    """A property that holds traces; relationships have no labels, and only nodes an element id.
+
+    ``value`` is kept of our records alone, whose texts may be replaced.
+    """
+
+    kind: str
+    id: str
+    place: str
+    labels: tuple[str, ...] = ()
+    element_id: str = ""
+    value: Any = None
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was looked through so far, and what holds traces."""
+
+    traces: Traces
+    on_event: OnEvent = ignore
+    characters: int = 0
+    indexes: int = 0
+    found: list[HeldText] = field(default_factory=list)
+
+
+async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
+    """Look no more for what a chunk of the graph holds that is of no document in ``gone``.
+
+    Raises DatabaseError.
+    """
+    query = queries.get("documents/deletion/read_live_texts")
+    await db.stream(query, partial(_drop_texts, traces), fetch=FETCHED, graph=graph, gone=[*gone])
+
+
+async def _drop_texts(traces: Traces, rows: AsyncIterator[Row]) -> None:
+    texts: list[str] = []
+    size = 0
+    async for row in rows:
+        texts.append(row["text"])
+        size += len(row["text"])
+        if size > BATCH:
+            traces.drop(texts)
+            texts, size = [], 0
+    traces.drop(texts)
+
+
+async def scan_remade(db: Database, traces: Traces) -> Scan:
+    """Return what holds traces of all that is made again when it is missing.
+
+    Raises DatabaseError.
+    """
+    query = queries.get("documents/deletion/scan_remade")
+    return await db.stream(query, partial(_look_through, Scan(traces)), fetch=FETCHED, least=LEAST)
+
+
+async def scan_database(db: Database, graph: str, traces: Traces, on_event: OnEvent) -> Scan:
+    """Return what holds traces: nodes, relationships, and full-text indexes.
+
+    The time is that of reading all text once: 3 to 10 seconds for each 10 MB, much of it for
+    relationships, whose rows are many. Memory is that of one batch. A statement begins again if
+    something is deleted that it has found. Raises DatabaseError.
+    """
+    scan = Scan(traces, on_event)
+    query = queries.get("documents/deletion/scan_nodes")
+    look = partial(_look_through, scan)
+    scan = await db.stream(query, look, fetch=FETCHED, graph=graph, least=LEAST)
+    query = queries.get("documents/deletion/scan_relationships")
+    look = partial(_look_through_relationships, scan)
+    scan = await db.stream(query, look, fetch=FETCHED, least=LEAST)
+    await _ask_indexes(db, scan)
+    return scan
+
+
+async def _look_through_relationships(scan: Scan, rows: AsyncIterator[Row]) -> Scan:
+    return await _look_through(scan, _one_by_one(rows))
+
+
+async def _one_by_one(rows: AsyncIterator[Row]) -> AsyncIterator[Row]:
+    """Yield a row for each relationship."""
+    async for row in rows:
+        for one in row["found"]:
+            yield {**one, "id": f"{row['id']} -> {one['target']}"}
+
+
+async def _look_through(before: Scan, rows: AsyncIterator[Row]) -> Scan:
+    """Return what was found before, and in these rows; ``before`` stays as it is."""
+    scan = replace(before, found=[*before.found])
+    texts: list[str] = []
+    held: list[HeldText] = []
+    size = 0
+    async for row in rows:
+        for place, value in row["values"]:
+            own = [value] if isinstance(value, str) else value
+            texts += own
+            held += [_held(row, place, value)] * len(own)
+            size += sum(map(len, own))
+        if size > BATCH:
+            _compare(scan, texts, held)
+            texts, held, size = [], [], 0
+    _compare(scan, texts, held)
+    return scan
+
+
+def _compare(scan: Scan, texts: list[str], held: list[HeldText]) -> None:
+    scan.characters += sum(map(len, texts))
+    found = {id(held[place]): held[place] for place in scan.traces.find(texts)}
+    scan.found += found.values()
+    scan.on_event(Progressed("ingest", scan.characters // MEGABYTE, 0, "MB searched"))
+
+
+def _held(row: Row, place: str, value: Any) -> HeldText:
+    labels = tuple(row.get("labels", ()))
+    own = [label for label in labels if label != "LoadedNode"] or [*labels]
+    return HeldText(
+        kind=row.get("type") or ":".join(sorted(own)),
+        id=row["id"],
+        place=place,
+        labels=labels,
+        element_id=row.get("element_id", ""),
+        value=value if REPLACED.intersection(labels) else None,
+    )
+
+
+async def _ask_indexes(db: Database, scan: Scan) -> None:
+    """Ask full-text indexes for phrases; a node that they find, but that has none, is told."""
+    phrases = [_quoted(phrase) for phrase in scan.traces.phrases]
+    holding = {one.element_id for one in scan.found}
+    for index in await list_search_indexes(db) if phrases else ():
+        if (index.kind, index.entity, index.state) != ("text", "node", "ONLINE"):
+            continue
+        query = queries.get("documents/deletion/find_phrases")
+        scan.indexes += 1
+        outdated = {
+            row["id"]: HeldText(kind="index", id=row["id"], place=index.name)
+            for row in await db.read(query, index=index.name, phrases=phrases)
+            if row["element_id"] not in holding and not _is_alike(row["phrase"], row["texts"])
+        }
+        scan.found += outdated.values()
+
+
+def _is_alike(phrase: str, texts: Iterable[str]) -> bool:
+    """Whether texts have all roots of a phrase, so that an analyzer takes them for the same."""
+    return set(stems(phrase)) <= {stem for text in texts for stem in stems(text)}
+
+
+def _quoted(phrase: str) -> str:
+    """Return a phrase as Lucene's query language has it."""
+    escaped = phrase.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

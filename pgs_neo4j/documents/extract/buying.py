@@ -1,0 +1,187 @@
+"""Extracts the chunks of some documents that are not known, each text once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.documents.extract.kept import read_kept
+from pgs_neo4j.documents.extract.sharing import share_prompts
+from pgs_neo4j.documents.order import Extractor, IngestOrder, IngestTools
+from pgs_neo4j.documents.stored import EXTRACTION, StoredChunk
+from pgs_neo4j.documents.wanted import WantedChunk, WantedDocument
+from pgs_neo4j.errors import ModelError, ModelOutputError, StoppedError
+from pgs_neo4j.llm.calls.outcome import ends_calls
+from pgs_neo4j.llm.own_models import await_extractions, said_by
+from pgs_neo4j.model.documents import GroundedExtraction
+from pgs_neo4j.text.extraction.given import add_given
+from pgs_neo4j.text.extraction.ground import ground
+
+Outcome = GroundedExtraction | ModelError | StoppedError
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Documents with their extractions by key. ``fresh`` are the keys of those made now.
+
+    ``errors`` tell why others are missing, by key.
+    """
+
+    documents: Sequence[WantedDocument]
+    found: Mapping[str, GroundedExtraction]
+    fresh: frozenset[str]
+    errors: Mapping[str, ModelError | StoppedError]
+
+    @property
+    def stopped(self) -> str:
+        """The limit that ended the extraction, empty without one."""
+        stops = (str(one) for one in self.errors.values() if isinstance(one, StoppedError))
+        return next(stops, "")
+
+    @property
+    def ended(self) -> ModelError | None:
+        """The failure that any other call would meet as well, None without one."""
+        errors = (one for one in self.errors.values() if isinstance(one, ModelError))
+        return next((one for one in errors if ends_calls(one)), None)
+
+    @property
+    def unproven(self) -> frozenset[str]:
+        """The ids of chunks of which nothing proves that the model was given all."""
+        return frozenset(
+            chunk.id
+            for document in self.documents
+            for chunk in document.chunks
+            if (one := self.found.get(chunk.extraction_key)) is not None and not one.proven
+        )
+
+    def error_of(self, document: WantedDocument) -> ModelError | StoppedError | None:
+        """Return why a document is not whole; a limit, if that is one of the reasons."""
+        errors = [
+            self.errors[chunk.extraction_key]
+            for chunk in document.chunks
+            if chunk.extraction_key in self.errors
+        ]
+        stops = [error for error in errors if isinstance(error, StoppedError)]
+        return next(iter((*stops, *errors)), None)
+
+
+async def extract_group(
+    order: IngestOrder,
+    tools: IngestTools,
+    group: Sequence[WantedDocument],
+    stored: Mapping[str, Sequence[StoredChunk]],
+) -> Extracted:
+    """Return what the chunks of some documents say.
+
+    What the graph or an earlier ingestion has is not extracted. The failure of one chunk ends no
+    call for another, since those are paid for. If all would fail alike, no other one is begun.
+    Raises DatabaseError.
+    """
+    found = await read_known(order, tools, group, stored)
+    settled = [one.settle(found) for one in group]
+    documents = _documents_of(settled)
+    in_graph = {chunk.extraction_key for chunks in stored.values() for chunk in chunks}
+    buying = _Buying(tools, asyncio.Semaphore(tools.calls.scheduler.limit.ceiling))
+    groups = prompt_groups(settled, found, tools.extractor)
+    with tools.keeper.extracting(documents):
+        await tools.keeper.add_documents((found.keys() - in_graph) & documents.keys())
+        outcomes = chain(*await together(*map(buying.extract, groups)))
+    errors: dict[str, ModelError | StoppedError] = {}
+    fresh: dict[str, GroundedExtraction] = {}
+    for key, outcome in outcomes:
+        if isinstance(outcome, GroundedExtraction):
+            fresh[key] = outcome
+        else:
+            errors[key] = outcome
+    return Extracted(settled, found | fresh, frozenset(fresh), errors)
+
+
+async def read_known(
+    order: IngestOrder,
+    tools: IngestTools,
+    group: Sequence[WantedDocument],
+    stored: Mapping[str, Sequence[StoredChunk]],
+) -> dict[str, GroundedExtraction]:
+    """Return the extractions that the graph or an earlier ingestion has of some documents, by key.
+
+    Raises DatabaseError.
+    """
+    found = _known(stored)
+    bases = (basis.key for one in group for chunk in one.chunks for basis in chunk.bases)
+    return found | await read_kept(tools.db, order.graph, {*bases} - found.keys())
+
+
+def prompt_groups(
+    settled: Sequence[WantedDocument], known: Container[str], extractor: Extractor
+) -> list[list[WantedChunk]]:
+    """Return the chunks to extract, those that are extracted together as one list."""
+    wanted = {chunk.extraction_key: chunk for one in settled for chunk in one.chunks}
+    missing = [chunk for key, chunk in wanted.items() if key not in known]
+    if not extractor.shares:
+        return [[chunk] for chunk in missing]
+    return [*share_prompts(missing, lambda wanted: wanted.chunk)]
+
+
+@dataclass(slots=True)
+class _Buying:
+    """The extraction of some chunks. ``ended`` is the failure that any other one would meet.
+
+    A prompt has its ``room`` until its reply is kept: a crash loses no more than may be in flight.
+    """
+
+    tools: IngestTools
+    room: asyncio.Semaphore
+    ended: ModelError | None = None
+
+    async def extract(self, wanted: Sequence[WantedChunk]) -> list[tuple[str, Outcome]]:
+        """Return what some chunks say, by key; those that fail together are tried in halves."""
+        async with self.room:
+            outcomes = await self._buy(wanted)
+        if len(wanted) > 1 and isinstance(outcomes[0], ModelOutputError):
+            middle = len(wanted) // 2
+            first = await self.extract(wanted[:middle])
+            return [*first, *await self.extract(wanted[middle:])]
+        return [*zip((one.extraction_key for one in wanted), outcomes, strict=True)]
+
+    async def _buy(self, wanted: Sequence[WantedChunk]) -> list[Outcome]:
+        """Return what some chunks say; what is not free is kept before the next one is bought."""
+        tools, chunks = self.tools, [one.chunk for one in wanted]
+        if self.ended is not None:
+            return [self.ended for _ in wanted]
+        try:
+            name = type(tools.extractor).__name__
+            with said_by(name, "extractor"):
+                extracting: object = tools.extractor.extract(chunks)
+            said = await await_extractions(name, extracting, len(chunks))
+        except (ModelError, StoppedError) as error:
+            if isinstance(error, ModelError) and ends_calls(error):
+                self.ended = self.ended or error
+                tools.calls.close(str(error))
+            return [error for _ in wanted]
+        pairs = zip(said, chunks, strict=True)
+        found = [add_given(ground(one, chunk), chunk) for one, chunk in pairs]
+        if not tools.extractor.free:
+            keys = (one.extraction_key for one in wanted)
+            await tools.keeper.keep(dict(zip(keys, found, strict=True)))
+        return [*found]
+
+
+def _documents_of(group: Iterable[WantedDocument]) -> dict[str, list[str]]:
+    """Return the ids of the documents that have a chunk, by the key of its extraction."""
+    documents: dict[str, list[str]] = {}
+    for one in group:
+        for key in {chunk.extraction_key for chunk in one.chunks}:
+            documents.setdefault(key, []).append(one.id)
+    return documents
+
+
+def _known(stored: Mapping[str, Iterable[StoredChunk]]) -> dict[str, GroundedExtraction]:
+    """Return the extractions that the graph holds, by key."""
+    return {
+        chunk.extraction_key: EXTRACTION.validate_json(chunk.unpruned or chunk.extraction)
+        for chunks in stored.values()
+        for chunk in chunks
+    }

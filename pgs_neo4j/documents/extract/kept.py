@@ -1,0 +1,180 @@
+"""Keeps extractions that were paid for until the graph holds them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.documents.stored import EXTRACTION
+from pgs_neo4j.documents.writer import lost_right
+from pgs_neo4j.model.documents import GroundedExtraction
+
+REPLY = "reply:"
+"""Begins the keys of replies to chunks that need several."""
+
+
+@dataclass(slots=True)
+class Keeper:
+    """Keeps extractions of a graph, and the replies to chunks that need several.
+
+    Those that arrive during one transaction share the next, since each takes a lock and a write to
+    the disk. ``holder`` has the right to write the documents, once it was taken. What is kept names
+    its documents and goes when one of them is deleted, since nothing else tells whose text it is
+    until the graph has it.
+    """
+
+    db: Database
+    graph: str
+    holder: str = ""
+    _extracting: list[Mapping[str, Sequence[str]]] = field(default_factory=list)
+    _waiting: dict[str, Row] = field(default_factory=dict)
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _replies: frozenset[str] | None = None
+
+    @contextmanager
+    def extracting(self, documents: Mapping[str, Sequence[str]]) -> Iterator[None]:
+        """Let all that is kept within name its documents, whose ids are given by extraction key.
+
+        A group is extracted while parts of the one before it are, so there may be several.
+        """
+        self._extracting.append(documents)
+        try:
+            yield
+        finally:
+            self._extracting.remove(documents)
+
+    async def keep(self, extractions: Mapping[str, GroundedExtraction]) -> None:
+        """Return when the database has extractions under their keys.
+
+        Raises DatabaseError, and LeaseLostError if another writer took over.
+        """
+        await self._keep(
+            {
+                key: {
+                    "data": EXTRACTION.dump_json(one).decode(),
+                    "documents": self._documents_of(key),
+                }
+                for key, one in extractions.items()
+            }
+        )
+
+    async def keep_text(self, key: str, text: str) -> None:
+        """Return when the database has a reply under its key. Raises what ``keep`` raises.
+
+        It may be of any of the documents.
+        """
+        await self._keep({REPLY + key: {"data": text, "documents": self._documents()}})
+
+    async def find(self, key: str) -> str | None:
+        """Return a reply that an ingestion which did not end kept. Raises DatabaseError.
+
+        Which keys there are is read once, since there are none but after a crash.
+        """
+        async with self._reading:
+            if self._replies is None:
+                query = queries.get("documents/read_reply_keys")
+                rows = await self.db.read(query, graph=self.graph, prefix=REPLY)
+                self._replies = frozenset(row["key"] for row in rows)
+        if REPLY + key not in self._replies:
+            return None
+        query = queries.get("documents/read_extractions")
+        rows = await self.db.read(query, graph=self.graph, keys=[REPLY + key])
+        if not rows:
+            return None
+        await self._add_documents({REPLY + key: self._documents()})
+        return str(rows[0]["data"])
+
+    async def add_documents(self, keys: Iterable[str]) -> None:
+        """Let what was kept before also name the documents that are extracted now.
+
+        An ingestion that broke off may have bought it for others. Raises DatabaseError.
+        """
+        await self._add_documents({key: self._documents_of(key) for key in keys})
+
+    async def forget_replies(self) -> None:
+        """Delete all replies: what they led to is kept or published. Raises DatabaseError."""
+        query = queries.get("documents/delete_replies")
+        await self.db.write(query, graph=self.graph, prefix=REPLY)
+
+    async def _add_documents(self, documents: Mapping[str, Sequence[str]]) -> None:
+        rows = [{"key": key, "documents": [*ids]} for key, ids in sorted(documents.items()) if ids]
+        if not rows:
+            return
+        find = queries.get("documents/read_lacking_documents")
+        lacking = {row["key"] for row in await self.db.read(find, graph=self.graph, rows=rows)}
+        if rows := [row for row in rows if row["key"] in lacking]:
+            query = queries.get("documents/add_documents")
+            await self.db.write(query, graph=self.graph, rows=rows)
+
+    def _documents_of(self, key: str) -> list[str]:
+        return sorted({id_ for group in self._extracting for id_ in group.get(key, ())})
+
+    def _documents(self) -> list[str]:
+        return sorted({id_ for group in self._extracting for ids in group.values() for id_ in ids})
+
+    async def _keep(self, texts: Mapping[str, Row]) -> None:
+        self._waiting |= texts
+        async with self._writing:
+            if not texts.keys() & self._waiting.keys():
+                return
+            taken, self._waiting = self._waiting, {}
+            try:
+                await self._write(taken)
+            except BaseException:
+                self._waiting = taken | self._waiting
+                raise
+
+    async def _write(self, data: dict[str, Row]) -> None:
+        rows = [{"key": key, **row} for key, row in data.items()]
+        query = queries.get("documents/keep_extractions")
+        if not await self.db.write(query, graph=self.graph, holder=self.holder, rows=rows):
+            raise lost_right(self.graph)
+
+
+async def read_kept(db: Database, graph: str, keys: Iterable[str]) -> dict[str, GroundedExtraction]:
+    """Return the extractions that are kept, by key. Raises DatabaseError."""
+    wanted = sorted(keys)
+    if not wanted:
+        return {}
+    rows = await db.read(queries.get("documents/read_extractions"), graph=graph, keys=wanted)
+    return {row["key"]: EXTRACTION.validate_json(row["data"]) for row in rows}
+
+
+async def forget_documents(db: Database, graph: str, documents: Sequence[str]) -> int:
+    """Delete what is kept of some documents and not in the graph, and return how much.
+
+    An ingestion that broke off has left it, of files that were new or had changed. Raises
+    DatabaseError.
+    """
+    query = queries.get("documents/deletion/delete_kept")
+    rows = await db.write(query, graph=graph, documents=[*documents])
+    return sum(row["deleted"] for row in rows)
+
+
+async def forget_all(db: Database, graph: str) -> int:
+    """Delete all that is kept of a graph without documents, and return how much.
+
+    Nothing happens to a graph that has some. Raises DatabaseError.
+    """
+    rows = await db.write(queries.get("documents/deletion/delete_rest"), graph=graph)
+    return sum(row["deleted"] for row in rows)
+
+
+async def read_kept_documents(db: Database, graph: str) -> list[str]:
+    """Return the ids of documents of which something is kept. Raises DatabaseError."""
+    rows = await db.read(queries.get("documents/deletion/read_kept"), graph=graph)
+    return [row["document"] for row in rows]
+
+
+async def forget_extractions(db: Database, graph: str, keys: Iterable[str]) -> int:
+    """Delete extractions that the graph holds by now, and return how many. Raises DatabaseError."""
+    wanted = sorted(set(keys))
+    query = queries.get("documents/delete_extractions")
+    rows = await db.write(query, graph=graph, keys=wanted) if wanted else []
+    return sum(row["deleted"] for row in rows)

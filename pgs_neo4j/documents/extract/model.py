@@ -1,0 +1,329 @@
+"""Asks a model what chunks say, with more room or in halves until its reply is whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.documents.extract.prompts import (
+    FORMAT,
+    extraction_prompt,
+    gleaning_prompt,
+)
+from pgs_neo4j.documents.extract.sharing import separate
+from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.coded import complete_coded
+from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.own_models import advise_other
+from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
+from pgs_neo4j.model import Effort, PlannedCalls, Prompt
+from pgs_neo4j.model.documents import Chunk, Extraction, Sentence
+from pgs_neo4j.model.ingest import ExtractionForecast, Gleaning
+from pgs_neo4j.text.extraction.names import normalize_name
+from pgs_neo4j.text.extraction.replies import ParsedReply, parse_reply
+from pgs_neo4j.text.extraction.schema import EntitySchema
+from pgs_neo4j.text.local_extraction.missed import missed_names
+from pgs_neo4j.text.tokens import estimate
+
+ROOMS = ((25_000, 4_096), (75_000, 8_192), (125_000, 12_288))
+"""Bytes of a chunk below which a reply has this room (dual-level retrieval, published figures)."""
+MOST_ROOM = 16_384
+LARGEST_ROOM = 32_768
+"""Tokens of a reply that was cut off and is asked for again."""
+DOUBLINGS = 2
+TRIES = 2
+"""Times that a reply without any record is asked for."""
+AUTO_ROUNDS = 2
+"""Times that ``auto`` asks again at most; more rounds bring little (dual-level retrieval)."""
+REPLY_SHARE = 0.5
+"""Tokens of a usual reply for each of the text: some 6 entities and 8 relations for 1200."""
+MISSED_LEAST = 3
+"""Names of the text that a reply must lack before ``auto`` asks again."""
+
+
+class KeptReplies(Protocol):
+    """Keeps replies to a chunk while more are bought for it."""
+
+    async def find(self, key: str) -> str | None:
+        """Return what is kept under a key."""
+        ...
+
+    async def keep_text(self, key: str, text: str) -> None:
+        """Return when a text is kept under its key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PaidReply:
+    """A reply as it is kept; one that was cut off is not asked for again.
+
+    It is not ``proven`` if nothing shows that the model was given all of the prompt. A reply that
+    was kept without this word counts as such.
+    """
+
+    text: str
+    truncated: bool
+    proven: bool = False
+
+
+PAID = TypeAdapter(PaidReply)
+
+
+def reuse_reply(calls: Calls, kept: str) -> PaidReply:
+    """Return a stored reply, counted with those of this ingestion that nothing proves."""
+    reply = PAID.validate_json(kept)
+    calls.uncounted += not reply.proven
+    return reply
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExtractor:
+    """Extracts by a language model; ``replies`` keeps what a chunk in progress has cost."""
+
+    llm: LLM
+    calls: Calls
+    schema: EntitySchema
+    effort: Effort | None = None
+    gleaning: Gleaning = "0"
+    replies: KeptReplies | None = None
+
+    shares = True  # since instructions are most of a small document's prompt
+    sure = True  # since a model names what matters
+
+    @property
+    def signature(self) -> str:
+        """A hash of the model and the prompt, but for the schema that it is told."""
+        told = [reply_signature(self.llm), str(self.effort), FORMAT, self.gleaning]
+        return digest(["model", *told])
+
+    @property
+    def free(self) -> bool:
+        """Whether extracting costs nothing."""
+        return is_free(self.llm)
+
+    async def forecast(self, chunks: Sequence[Chunk]) -> ExtractionForecast:
+        """Return the call for some chunks; one whose reply is kept costs nothing."""
+        prompt, room = extraction_prompt(chunks, self.schema), room_for(chunks)
+        asked = estimated_tokens(prompt)
+        likely = min(room, int(REPLY_SHARE * sum(estimate(chunk.text) for chunk in chunks)))
+        rounds = AUTO_ROUNDS if self.gleaning == "auto" else int(self.gleaning)
+        again = PlannedCalls(
+            calls=rounds,
+            input_tokens=rounds * (asked + likely),
+            output_tokens=rounds * likely // 2,
+            output_most=rounds * room,
+            longest_prompt=asked + likely if rounds else 0,
+        )
+        if self.replies and await self.replies.find(self.reply_key(prompt, room, 0)):
+            return ExtractionForecast(gleaning=again)
+        first = PlannedCalls(calls=1, input_tokens=asked, output_tokens=likely, output_most=room)
+        return ExtractionForecast(calls=first, gleaning=again)
+
+    def reply_key(self, prompt: Prompt, room: int, attempt: int) -> str:
+        """Return the key under which a reply is kept."""
+        return digest([self.signature, prompt.system, prompt.user, room, attempt])
+
+    async def extract(self, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """Return what each of some chunks says, asked for in one prompt.
+
+        A reply that was cut off, or lacks the mark of its end, is asked for again with twice the
+        room, and then for each half.
+        Raises ModelError and StoppedError.
+        """
+        await self.calls.ask_context(self.llm)
+        return await _Asking(self).extract(tuple(chunks))
+
+
+@dataclass(slots=True)
+class _Asking:
+    """The calls for some passages; each reply is kept before the next is bought."""
+
+    own: ModelExtractor
+    unkept: tuple[str, str] | None = None
+    too_long: str = ""
+
+    async def extract(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
+        """Return what each passage says."""
+        own, room = self.own, room_for(passages)
+        prompt = extraction_prompt(passages, own.schema)
+        divisible = len(passages) > 1 or len(passages[0].sentences) > 1
+        if divisible and not own.calls.fits(own.llm, prompt):
+            key = own.reply_key(prompt, room, 0)
+            if own.replies is None or not await own.replies.find(key):
+                return await self._halves(passages)
+        parsed = await self._whole(prompt, room)
+        if parsed is None:
+            return await self._halves(passages)
+        found = await self._glean(prompt, passages, parsed.extraction)
+        return separate(found, passages)
+
+    async def _halves(self, passages: tuple[Chunk, ...]) -> list[Extraction]:
+        if len(passages) > 1:
+            middle = len(passages) // 2
+            first = await self.extract(passages[:middle])
+            return [*first, *await self.extract(passages[middle:])]
+        (chunk,) = passages
+        if len(chunk.sentences) < 2:
+            if self.too_long:
+                raise ModelOutputError(f"one sentence was not extracted, because {self.too_long}")
+            raise ModelOutputError(
+                f"the replies of the model {self.own.llm.name} to one sentence were cut off, or "
+                "did not end as they have to; use another model"
+            )
+        middle = _middle(chunk.sentences)
+        halves = chunk.sentences[:middle], chunk.sentences[middle:]
+        parts = [(await self.extract((replace(chunk, sentences=half),)))[0] for half in halves]
+        return [_joined(parts[0], parts[1], middle)]
+
+    async def _glean(
+        self, prompt: Prompt, passages: Sequence[Chunk], found: Extraction
+    ) -> Extraction:
+        """Return an extraction with what more rounds add to it."""
+        own = self.own
+        auto = own.gleaning == "auto"
+        for _ in range(AUTO_ROUNDS if auto else int(own.gleaning)):
+            missed = missed_names(passages, (one.name for one in found.entities))
+            if auto and len(missed) < MISSED_LEAST:
+                break
+            try:
+                again = gleaning_prompt(prompt, found, missed)
+                parsed = await self._whole(again, room_for(passages))
+            except ModelOutputError:
+                break
+            more = found if parsed is None else _with(found, parsed.extraction)
+            if more == found:
+                break
+            found = more
+        return found
+
+    async def _whole(self, prompt: Prompt, room: int) -> ParsedReply | None:
+        """Return a whole reply; None if each was cut off. Raises ModelOutputError without one.
+
+        Without the mark of a complete reply, one may be cut off, whatever its endpoint says.
+        """
+        replies: list[ParsedReply] = []
+        former, first = room, 0
+        for _ in range(DOUBLINGS + 1):
+            try:
+                parsed = await self._read(prompt, room, first)
+            except PromptTooLongError as error:
+                self.too_long = str(error)
+                if not replies or first:
+                    return None
+                room, first = former, TRIES  # the context has no more room
+                continue
+            if parsed is not None:
+                replies.append(parsed)
+                if whole := _whole_of(replies):
+                    return whole
+            former, room = room, min(2 * room, LARGEST_ROOM)
+        return None
+
+    async def _read(self, prompt: Prompt, room: int, first: int) -> ParsedReply | None:
+        """Return a reply within ``room`` tokens; None if it was cut off.
+
+        ``first`` is the number of the attempt, by which its reply is kept.
+        """
+        for attempt in range(first, first + TRIES):
+            reply = await self._buy(prompt, room, attempt)
+            if reply.truncated:
+                return None
+            parsed = parse_reply(reply.text)
+            if parsed.form != "none":
+                extraction = replace(parsed.extraction, proven=reply.proven)
+                return replace(parsed, extraction=extraction)
+        advice = advise_other(
+            self.own.llm, "name another PGS_SWEEP_MODEL", "let it answer in the form of the prompt"
+        )
+        raise ModelOutputError(f"the model {self.own.llm.name} did not write records; {advice}")
+
+    async def _buy(self, prompt: Prompt, room: int, attempt: int) -> PaidReply:
+        """Return a reply that is kept, else a new one."""
+        own, replies = self.own, self.own.replies
+        key = own.reply_key(prompt, room, attempt)
+        if replies is not None:
+            if kept := await replies.find(key):
+                return reuse_reply(own.calls, kept)
+            if self.unkept is not None:
+                await replies.keep_text(*self.unkept)
+                self.unkept = None
+        reply = await complete_coded(
+            own.calls,
+            own.llm,
+            prompt,
+            "sentences",
+            room=room,
+            effort=own.effort,
+            repeat_malformed=False,
+        )
+        # JSON can bring half of a character, which cannot be stored.
+        text = reply.text.encode("utf-8", "replace").decode("utf-8")
+        bought = PaidReply(text, reply.truncated, reply.proven)
+        self.unkept = key, PAID.dump_json(bought).decode()
+        return bought
+
+
+def _whole_of(replies: Sequence[ParsedReply]) -> ParsedReply | None:
+    """Return the reply that is whole; None while the last one may be cut off.
+
+    A model that leaves out the mark twice does not write it. Then the reply that says more counts.
+    """
+    last = replies[-1]
+    if last.complete:
+        return last
+    if len(replies) < 2 or not last.ended:
+        return None
+    return max((one for one in replies if one.ended), key=lambda one: one.records)
+
+
+def room_for(passages: Sequence[Chunk]) -> int:
+    """Return the tokens of a reply to some passages."""
+    size = sum(len(chunk.text.encode("utf-8", "replace")) for chunk in passages)
+    return next((room for bytes_, room in ROOMS if size < bytes_), MOST_ROOM)
+
+
+def _middle(sentences: Sequence[Sentence]) -> int:
+    """Return the place at which two halves have about the same length."""
+    half = (sentences[0].start + sentences[-1].end) / 2
+    place = next(at for at, one in enumerate(sentences, start=1) if one.end >= half)
+    return min(max(place, 1), len(sentences) - 1)
+
+
+def _joined(first: Extraction, second: Extraction, before: int) -> Extraction:
+    """Return two halves as one; sentences of the second count on."""
+
+    def later(numbers: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(number + before for number in numbers)
+
+    entities = [replace(one, sentences=later(one.sentences)) for one in second.entities]
+    relations = [replace(one, sentences=later(one.sentences)) for one in second.relations]
+    return Extraction(
+        (*first.entities, *entities),
+        (*first.relations, *relations),
+        Counter(first.dropped) + Counter(second.dropped),
+        first.proven and second.proven,
+    )
+
+
+def _with(found: Extraction, more: Extraction) -> Extraction:
+    """Return an extraction with what a later reply adds; the first description of a name stays.
+
+    Whether the chunk was read as a whole, the first reply has shown.
+    """
+    known = {(normalize_name(one.name), one.type) for one in found.entities}
+    entities = (one for one in more.entities if (normalize_name(one.name), one.type) not in known)
+    stated = {(one.source, one.target, one.keywords) for one in found.relations}
+    relations = (
+        one for one in more.relations if (one.source, one.target, one.keywords) not in stated
+    )
+    return replace(
+        found,
+        entities=(*found.entities, *entities),
+        relations=(*found.relations, *relations),
+    )

@@ -1,0 +1,169 @@
+"""Decides which names are one entity: a function of the present names and of rulings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
+from typing import Protocol
+
+from pgs_neo4j.documents.fold.contribution import Named
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.text.variants.likeness import PresentName, blocks_of, variant_kind
+
+FORM = "2"
+"""Of the rules; with others, names are resolved again."""
+REACH = 3
+"""Steps from variant to variant within which a name can matter to the entity of another."""
+MOST_BLOCKS = 5
+JUDGED = "judgment"
+PREFERRED = ("spelling", "definition", JUDGED)
+"""Kinds of variants that come before all others, the first one first."""
+
+Rulings = Mapping[Named, Named]
+"""For each name that people ruled on, the one it belongs with; itself if it stands apart."""
+Judged = Mapping[Named, frozenset[Named]]
+"""For each name, those of its type that a model judged to name the same thing."""
+
+
+class Resolver(Protocol):
+    """Decides which two names may be variants of one.
+
+    Both functions must be pure: of the names alone, the same in any order and process, and
+    symmetric. Variants must have one block in common, at the same place of the tuple.
+    """
+
+    @property
+    def signature(self) -> str:
+        """A hash of everything that decides; with another one, all names are resolved again."""
+        ...
+
+    def blocks(self, name: PresentName) -> tuple[str | None, ...]:
+        """Return at most ``MOST_BLOCKS`` blocks, which few names share."""
+        ...
+
+    def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
+        """Return in which way two names vary, None if they are different names."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResolver:
+    """Joins spellings, abbreviations, initials, company forms, and typing errors."""
+
+    @property
+    def signature(self) -> str:
+        """A hash of the rules."""
+        return digest(["variants", FORM])
+
+    def blocks(self, name: PresentName) -> tuple[str | None, ...]:
+        """Return the blocks of a name, one for each kind of variants."""
+        return _blocks(name)
+
+    def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
+        """Return in which way two names vary, None if they are different names."""
+        return variant_kind(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """How names are resolved: by a resolver, and by judgments, except where people ruled."""
+
+    resolver: Resolver = field(default_factory=VariantResolver)
+    rulings: Rulings = field(default_factory=dict)
+    judged: Judged = field(default_factory=dict)
+
+    @property
+    def pinned(self) -> frozenset[Named]:
+        """Names that follow no other name but by a ruling."""
+        return frozenset((*self.rulings, *self.rulings.values()))
+
+
+def resolve(names: Iterable[PresentName], resolution: Resolution) -> dict[Named, Named]:
+    """Return the entity of each name: the name that leads it.
+
+    A name without a fuller variant is a leader. Any other joins the one leader among its variants,
+    preferring spellings of the same letters, then one that a text says it abbreviates, then one by
+    a judgment, and stands by itself if there are several, or none. So variants of variants are not
+    joined: one leader is a step away from all of its names.
+    """
+    present = {name.named: name for name in names}
+    variants = find_variants(present.values(), resolution.resolver)
+    for named in resolution.judged.keys() & present.keys():
+        for other in resolution.judged[named] & present.keys():
+            variants[named].setdefault(other, JUDGED)
+    pinned = resolution.pinned
+    ranks = {named: _rank(name, variants[named]) for named, name in present.items()}
+    leaders = {
+        named
+        for named in present
+        if named in pinned or all(ranks[named] < ranks[other] for other in variants[named])
+    }
+    joined = {
+        named: named if named in leaders else _leader(named, variants[named], leaders)
+        for named in present
+    }
+    heads = _heads(ranks, resolution.rulings)
+    return {named: heads.get(leader, leader) for named, leader in joined.items()}
+
+
+def preference(kind: str) -> int:
+    """Return how far behind others a kind of variants comes; most come last, and together."""
+    return PREFERRED.index(kind) if kind in PREFERRED else len(PREFERRED)
+
+
+def find_variants(
+    names: Iterable[PresentName], resolver: Resolver
+) -> dict[Named, dict[Named, str]]:
+    """Return the variants of each name, with the way in which they vary."""
+    blocks: dict[tuple[int, str], list[PresentName]] = defaultdict(list)
+    variants: dict[Named, dict[Named, str]] = {}
+    for name in names:
+        variants[name.named] = {}
+        for place, block in enumerate(resolver.blocks(name)):
+            if block is not None:
+                blocks[place, block].append(name)
+    for one, other in _pairs(blocks.values()):
+        if other.named not in variants[one.named] and (kind := resolver.variant_kind(one, other)):
+            variants[one.named][other.named] = kind
+            variants[other.named][one.named] = kind
+    return variants
+
+
+def _pairs(blocks: Iterable[list[PresentName]]) -> Iterator[tuple[PresentName, PresentName]]:
+    for block in blocks:
+        yield from combinations(block, 2)
+
+
+def _rank(name: PresentName, variants: Mapping[Named, str]) -> tuple[object, ...]:
+    """Order names: fuller ones first, then those that most errors are made in, then longer ones."""
+    errors = sum(kind == "typing error" for kind in variants.values())
+    return (*name.fullness, -errors, -len(name.form.letters), len(name.key), name.named)
+
+
+def _leader(named: Named, variants: Mapping[Named, str], leaders: set[Named]) -> Named:
+    """Return the leader that a name follows; the name itself if that is open."""
+    fitting = {other: preference(kind) for other, kind in variants.items() if other in leaders}
+    best = min(fitting.values(), default=0)
+    choice = [other for other, order in fitting.items() if order == best]
+    return choice[0] if len(choice) == 1 else named
+
+
+def _heads(ranks: Mapping[Named, tuple[object, ...]], rulings: Rulings) -> dict[Named, Named]:
+    """Return where ruled names belong: with the name ruled, or the fullest that is present."""
+    groups: dict[Named, list[Named]] = defaultdict(list)
+    for named, into in rulings.items():
+        if named in ranks:
+            groups[into].append(named)
+    heads: dict[Named, Named] = {}
+    for into, members in groups.items():
+        head = into if into in ranks else min(members, key=lambda named: ranks[named])
+        heads.update(dict.fromkeys(members, head))
+    return heads
+
+
+@lru_cache(maxsize=8192)  # more than a publication has names
+def _blocks(name: PresentName) -> tuple[str | None, ...]:
+    return blocks_of(name)

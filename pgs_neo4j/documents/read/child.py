@@ -1,0 +1,194 @@
+"""The process that parses: it reads documents from stdin and writes their texts to stdout.
+
+A request is a line of JSON, ``{"kind": "pdf", "size": 5, …}``, and as many bytes. A reply is its
+length in eight bytes, and JSON. Records have one reply for some of them at a time, while the file
+is still being sent. The process limits itself before it reads anything, and each document further.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import struct
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+from pgs_neo4j.documents.read.docx import read_docx
+from pgs_neo4j.documents.read.empty import EmptyDocumentError
+from pgs_neo4j.documents.read.html import read_html
+from pgs_neo4j.documents.read.limits import RESERVED_MB
+from pgs_neo4j.documents.read.pdf import read_pdf
+from pgs_neo4j.documents.read.records import read_records
+from pgs_neo4j.documents.read.text import read_text
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.model.documents import (
+    DocumentText,
+    LoadedDocument,
+    RecordColumns,
+    RefusedDocument,
+)
+
+PARSERS: Mapping[str, Callable[..., tuple[DocumentText, str]]] = {
+    "docx": read_docx,
+    "html": read_html,
+    "pdf": read_pdf,
+    "text": read_text,
+}
+RECORDS = "records"
+LONGEST_HEAD = 100_000
+OPEN_FILES = 64
+LENGTH = struct.Struct(">Q")
+REPLY_RECORDS, REPLY_LETTERS = 100, 200_000
+"""Records of a reply, and the length of their texts from which a reply is full."""
+RETAINED_BYTES = 64 * 2**20
+"""Memory that a document may leave behind; after more, the process is replaced."""
+
+
+def main() -> None:
+    """Answer requests until stdin ends."""
+    memory_mb, seconds = map(int, sys.argv[1:3])
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
+    for limit, most in (
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
+    ):
+        _lower(limit, most)
+    base = _used_bytes()
+    _lower(resource.RLIMIT_AS, base + (memory_mb + RESERVED_MB) * 2**20)
+    while line := requests.readline(LONGEST_HEAD):
+        _limit_time(seconds)
+        head = json.loads(line)
+        _limit_time(head["seconds"])
+        _lower(resource.RLIMIT_AS, base + head["memory"] * 2**20, hard=False)
+        for body in _answer(head, requests, base):
+            replies.write(LENGTH.pack(len(body)))
+            replies.write(body)
+            replies.flush()
+
+
+def _answer(head: dict[str, Any], requests: BinaryIO, base: int) -> Iterator[bytes]:
+    """Yield the replies to a request."""
+    spent = True
+    try:
+        if head["kind"] == RECORDS:
+            yield from _records(head, requests)
+        else:
+            data = requests.read(head["size"])
+            spent = False
+            yield _read(head, data, base)
+    except InputFileError as error:
+        yield _refusal(str(error), spent=spent, empty=isinstance(error, EmptyDocumentError))
+    except MemoryError:
+        _raise_memory()  # what was read is still there
+        reason = f"reading it takes more than {head['memory']:,} MB of memory"
+        yield _refusal(reason, spent=True)
+    except RecursionError:
+        yield _refusal("its parts are nested too deeply to be read", spent=True)
+
+
+def _read(head: dict[str, Any], data: bytes, base: int) -> bytes:
+    """Return the reply for a document. Raises InputFileError."""
+    text, note = PARSERS[head["kind"]](data, *head["given"])
+    body = _written(text, note, spent=_used_bytes() > base + RETAINED_BYTES)
+    if len(body) > head["most"]:
+        raise InputFileError(f"its text is larger than {head['most'] / 1e6:,.6g} MB; split it")
+    return body
+
+
+def _written(text: DocumentText, note: str, *, spent: bool = False) -> bytes:
+    outline = [[entry.start, entry.level, entry.title] for entry in text.outline]
+    parts = {"text": text.text, "pages": text.page_starts, "outline": outline}
+    more = {"note": note, "unread": text.unread, "title": text.title, "spent": spent}
+    return _packed({**parts, **more})
+
+
+def _records(head: dict[str, Any], requests: BinaryIO) -> Iterator[bytes]:
+    """Yield replies with the records of a file, and a last one. Raises InputFileError."""
+    id_, ending, columns = head["given"]
+    part = _Part(requests, head["size"])
+    reply, letters = list[list[Any]](), 0
+    named = {**columns, "entities": tuple(map(tuple, columns["entities"]))}
+    records = read_records(cast(BinaryIO, part), id_, ending, RecordColumns(**named), head["most"])
+    try:
+        for record in records:
+            reply.append(_record(record))
+            letters += len(record.text.text) if isinstance(record, LoadedDocument) else 0
+            if len(reply) == REPLY_RECORDS or letters > REPLY_LETTERS:
+                yield _packed({"records": reply})
+                reply, letters = [], 0
+    except (InputFileError, MemoryError) as error:
+        if isinstance(error, MemoryError):
+            _raise_memory()
+        if reply:
+            yield _packed({"records": reply})
+        raise
+    yield _packed({"records": reply, "last": True, "spent": part.left > 0})
+
+
+def _record(record: LoadedDocument | RefusedDocument) -> list[Any]:
+    if isinstance(record, RefusedDocument):
+        return [record.id, record.reason]
+    given = [[one.name, one.type, one.start, one.end] for one in record.text.given]
+    content = [record.text.text, given, record.text.labels]
+    return [record.id, *content, record.size, record.name, record.note]
+
+
+@dataclass(slots=True)
+class _Part:
+    """A file that is sent as a part of stdin; ``left`` bytes of it are not read."""
+
+    stream: BinaryIO
+    left: int
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes of the file, fewer only at its end."""
+        piece = self.stream.read(min(size, self.left))
+        self.left -= len(piece)
+        return piece
+
+
+def _refusal(reason: str, *, spent: bool = False, empty: bool = False) -> bytes:
+    """Return a reply without a text; after it, a ``spent`` process is not used again."""
+    return _packed({"error": reason, "spent": spent, "empty": empty})
+
+
+def _packed(reply: dict[str, Any]) -> bytes:
+    return json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _used_bytes() -> int:
+    """Return the address space of this process, 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def _raise_memory() -> None:
+    """Let this process take the memory that is reserved."""
+    ceiling = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
+
+
+def _limit_time(seconds: int) -> None:
+    """Let this request take so many seconds of CPU time; then the system ends the process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + seconds + 1, hard=False)
+
+
+def _lower(limit: int, most: int, *, hard: bool = True) -> None:
+    """Set a limit, but never above what the system allows."""
+    ceiling = resource.getrlimit(limit)[1]
+    if ceiling != resource.RLIM_INFINITY:
+        most = min(most, ceiling)
+    resource.setrlimit(limit, (most, most if hard else ceiling))
+
+
+if __name__ == "__main__":
+    main()

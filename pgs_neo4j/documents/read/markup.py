@@ -1,0 +1,165 @@
+"""Makes a page one that its parser reads in time in proportion to its size, or refuses it.
+
+The parser compares each attribute of a tag with those before it. At each tag it looks through the
+elements that are open. When an option comes into a list
+that chooses one of them, it looks at all that the list has, to keep only one chosen. A list that
+allows several needs no such look. Which options the page says are chosen stays the same, and that
+is what is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from pgs_neo4j.documents.read.limits import MOST_ATTRIBUTES, MOST_OPEN, MOST_OPTIONS
+from pgs_neo4j.errors import InputFileError
+
+RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
+"""Elements whose content is text, whatever looks like a tag in it."""
+SHALLOW = frozenset(
+    (
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
+        *("source", "track", "wbr", "a", "p", "li", "dt", "dd", "option", "optgroup", "tr", "td"),
+        *("th", "thead", "tbody", "tfoot", "colgroup", "rb", "rt", "rp", "rtc"),
+        *("select", "button", "form", "nobr"),
+    )
+)
+"""Elements that have no end, or that end where another one of the kind begins."""
+DRAWN = frozenset(("svg", "g", "text", "tspan", "math", "mrow"))
+"""Elements of drawings and equations whose begin is no reason to look through those around them:
+50,000 of them in each other take half a second, where as many ``div`` take 15."""
+FOREIGN = ("svg", "math")
+"""Elements in which a tag may end itself."""
+POINTS = frozenset(("foreignobject", "desc", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"))
+"""Elements of those in which tags are those of HTML again."""
+BREAKING = frozenset(
+    (
+        *("b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em"),
+        *("embed", "h1", "h2", "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing"),
+        *("menu", "meta", "nobr", "ol", "p", "pre", "ruby", "s", "small", "span", "strong"),
+        *("strike", "sub", "sup", "table", "tt", "u", "ul", "var"),
+    )
+)
+"""Tags that end a drawing or an equation, by the HTML standard."""
+_BREAKING_FONT = re.compile(
+    r"<font\b.*[ \t\n\f\r/\"'](?:color|face|size)\b", re.IGNORECASE | re.DOTALL
+)
+_ANY_NUMBER = " multiple"
+
+_BLANK = r"[ \t\n\f\r]"
+# A name, and what follows an equals sign. Nothing of it is tried twice, so time is linear.
+_ATTRIBUTE = (
+    r"(?>[ \t\n\f\r/]*+[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
+    rf"(?:{_BLANK}*+={_BLANK}*+(?:\"[^\"]*+\"?|'[^']*+'?|[^ \t\n\f\r>]*+))?+)"
+)
+_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    rf"|<(?P<name>[a-z][^ \t\n\f\r/>]*+)(?:{_ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+"
+    rf"(?P<more>{_ATTRIBUTE})?(?P<ended>{_BLANK}*+/>)?"
+    r"|</(?P<end>[a-z][^ \t\n\f\r/>]*+)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def bound_markup(html: str) -> str:
+    """Return a page of the same text that takes linear time to parse.
+
+    Raises InputFileError if a tag has more than MOST_ATTRIBUTES attributes, or if tags are nested
+    too deeply for their number.
+    """
+    lists: list[int] = []
+    nesting = _Nesting()
+    options = place = 0
+    while tag := _TAG.search(html, place):
+        place = tag.end()
+        if end := tag["end"]:
+            nesting.leave(end.lower())
+            continue
+        name = (tag["name"] or "").lower()
+        if tag["more"]:
+            raise InputFileError(
+                f"one of its tags has more than {MOST_ATTRIBUTES:,} attributes, as no page does; "
+                "save it again without this tag"
+            )
+        if name in BREAKING or (name == "font" and _BREAKING_FONT.match(tag[0])):
+            nesting.break_out()
+        nesting.enter(name, ended=tag["ended"] is not None)
+        if name == "select":
+            lists.append(tag.end("name"))
+        elif name == "option":
+            options += 1
+        elif name in RAW:
+            place = _end_of_raw(html, name, place)
+    return _allow_several(html, lists) if options > MOST_OPTIONS else html
+
+
+@dataclass(slots=True)
+class _Nesting:
+    """How many elements are open, by name, and how many the parser has looked through so far."""
+
+    names: Counter[str] = field(default_factory=Counter)
+    depth: int = 0
+    passed: int = 0
+    _spaces: list[str] = field(default_factory=list)
+    """The drawings and equations that are open, and those of their elements that hold HTML."""
+    _open_spaces: Counter[str] = field(default_factory=Counter)
+
+    def enter(self, name: str, *, ended: bool) -> None:
+        """Take in a tag that begins an element. Raises InputFileError."""
+        if name not in DRAWN:
+            self._look_through()
+        if ended and (name in FOREIGN or self._is_drawing):
+            return
+        if name and name not in SHALLOW and name not in RAW:
+            self.names[name] += 1
+            self.depth += 1
+        if name in FOREIGN or (name in POINTS and self._is_drawing):
+            self._spaces.append(name)
+            self._open_spaces[name] += 1
+
+    def leave(self, name: str) -> None:
+        """Take in a tag that ends an element. Raises InputFileError."""
+        self._look_through()
+        if self.names[name]:
+            self.names[name] -= 1
+            self.depth -= 1
+        if name in ("br", "p"):
+            self.break_out()
+        while self._open_spaces[name]:
+            last = self._spaces.pop()
+            self._open_spaces[last] -= 1
+            if last == name:
+                break
+
+    def break_out(self) -> None:
+        """End the drawing that is open: what follows is HTML, where no tag ends itself."""
+        while self._is_drawing:
+            self._open_spaces[self._spaces.pop()] -= 1
+
+    @property
+    def _is_drawing(self) -> bool:
+        return bool(self._spaces) and self._spaces[-1] in FOREIGN
+
+    def _look_through(self) -> None:
+        self.passed += self.depth
+        if self.passed > MOST_OPEN:
+            raise InputFileError(
+                "its tags are nested too deeply, as those of no page are; save it again"
+            )
+
+
+def _end_of_raw(html: str, name: str, start: int) -> int:
+    end = re.compile(f"</{name}", re.IGNORECASE).search(html, start)
+    return end.end() if end else len(html)
+
+
+def _allow_several(html: str, lists: list[int]) -> str:
+    """Return a page in which several options of each list may be chosen."""
+    parts: list[str] = []
+    start = 0
+    for place in lists:
+        parts.append(html[start:place])
+        start = place
+    return _ANY_NUMBER.join([*parts, html[start:]])

@@ -1,0 +1,145 @@
+"""Reads files of records: each becomes a document with an id of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, TextIO, cast
+
+from pgs_neo4j.documents.read.limits import MOST_RATIO, MOST_RECORD, MOST_REFUSED
+from pgs_neo4j.documents.read.records.choosing import ChosenColumns, Fields, choose_columns
+from pgs_neo4j.documents.read.records.lines import Item, open_text
+from pgs_neo4j.documents.read.records.objects import read_json, read_json_lines
+from pgs_neo4j.documents.read.records.record import RecordText, fields_of, make_document
+from pgs_neo4j.documents.read.records.tables import read_table
+from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.graph.hashes import digest, encoded, hash64
+from pgs_neo4j.model.documents import LoadedDocument, RecordColumns, RefusedDocument
+
+RECORDS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+"""Endings of files of records."""
+SAMPLE_RECORDS, SAMPLE_LETTERS = 1_000, 1_000_000
+"""Records from which columns are chosen, and characters in them that are enough."""
+CELL_LETTERS = 8
+"""Characters for which a cell counts even if it is empty: a wide table has thousands of these."""
+
+
+def read_records(
+    file: BinaryIO, id_: str, ending: str, columns: RecordColumns, most: int
+) -> Iterator[LoadedDocument | RefusedDocument]:
+    """Yield the document of each record of a file, or why it has none; ``most`` bounds a record.
+
+    The file is read once, from its beginning. Raises InputFileError where it cannot be read on.
+    """
+    counted = _Counted(file)
+    stream, note = open_text(cast(BinaryIO, counted))
+    seen: set[int] = set()
+    written = refused = 0
+    try:
+        records = _Sampled(_items(stream, ending, columns, min(most, MOST_RECORD)))
+        chosen = records.choose(id_)
+        for item in records:
+            try:
+                made = _document(item, columns, chosen, seen)
+                if made is None:
+                    continue
+            except InputFileError as error:
+                refused += 1
+                if refused <= MOST_REFUSED:
+                    yield RefusedDocument(id=f"{id_}#{item.place}", reason=str(error))
+                continue
+            size = len(encoded(made.text.text))
+            written += size
+            if written > most and written > MOST_RATIO * counted.size:
+                raise InputFileError(
+                    f"its records repeat the names of columns to over {MOST_RATIO} times the size "
+                    "of the file; shorten these names"
+                )
+            yield LoadedDocument(
+                id=f"{id_}#{made.key}", text=made.text, size=size, name=made.title, note=note
+            )
+        if refused > MOST_REFUSED:
+            more = f"{refused - MOST_REFUSED:,} more of its records cannot be read"
+            yield RefusedDocument(id=f"{id_}#more", reason=more)
+    finally:
+        stream.detach()
+
+
+@dataclass(slots=True)
+class _Counted:
+    """A file, and how many bytes of it were read."""
+
+    file: BinaryIO
+    size: int = 0
+
+    def read(self, most: int) -> bytes:
+        """Return some bytes of the file."""
+        piece = self.file.read(most)
+        self.size += len(piece)
+        return piece
+
+
+def _items(stream: TextIO, ending: str, columns: RecordColumns, most: int) -> Iterator[Item]:
+    if ending in (".csv", ".tsv"):
+        return read_table(stream, columns, most, "\t" if ending == ".tsv" else None)
+    return read_json(stream, most) if ending == ".json" else read_json_lines(stream, most)
+
+
+def _document(
+    item: Item, columns: RecordColumns, chosen: ChosenColumns, seen: set[int]
+) -> RecordText | None:
+    """Return the document of a record, None for one without any value.
+
+    Raises InputFileError, also for a key that is taken.
+    """
+    if item.fields is None:
+        raise InputFileError(item.reason)
+    fields = fields_of(item.fields)
+    if not any(fields.values()):
+        return None
+    made = make_document(fields, columns, chosen)
+    if made.guessed and hash64(encoded(made.key)) in seen:
+        # The column looked like a key as far as the sample went, so its text tells it apart.
+        made = replace(made, key=f"{made.key} {digest(made.text.text)[:8]}")
+    key = hash64(encoded(made.key))
+    if key in seen:
+        raise InputFileError(f"an earlier record has the key {made.key!r} as well")
+    seen.add(key)
+    return made
+
+
+@dataclass(slots=True)
+class _Sampled:
+    """Records of which the first ones are read ahead; a fault is raised in its place."""
+
+    items: Iterator[Item]
+    _ahead: list[Item] = field(default_factory=list)
+    _fault: InputFileError | None = None
+
+    def choose(self, file: str) -> ChosenColumns:
+        """Return the columns that the first records speak for."""
+        sample: list[Fields] = []
+        letters = 0
+        try:
+            for item in self.items:
+                self._ahead.append(item)
+                with suppress(InputFileError):  # it is refused in its place
+                    sample += [fields_of(item.fields)] if item.fields is not None else []
+                letters += _letters(sample[-1].values()) if item.fields and sample else CELL_LETTERS
+                if len(self._ahead) == SAMPLE_RECORDS or letters > SAMPLE_LETTERS:
+                    break
+        except InputFileError as error:
+            self._fault = error
+        return choose_columns(sample, file)
+
+    def __iter__(self) -> Iterator[Item]:
+        ahead, self._ahead = self._ahead, []
+        yield from ahead
+        if self._fault is not None:
+            raise self._fault
+        yield from self.items
+
+
+def _letters(values: Iterable[tuple[str, ...]]) -> int:
+    return sum(CELL_LETTERS + sum(map(len, column)) for column in values)

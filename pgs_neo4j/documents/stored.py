@@ -1,0 +1,245 @@
+"""Reads what a graph of documents holds: documents, chunks, names, and relations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Query, Row
+from pgs_neo4j.documents.fold.contribution import (
+    WEIGHT_UNIT,
+    Contribution,
+    Named,
+    Statement,
+    contribution_of,
+)
+from pgs_neo4j.documents.fold.folding import NameTallies
+from pgs_neo4j.documents.fold.rows import RelationPlace, entity_id, relation_ends
+from pgs_neo4j.documents.fold.tallies import MOST_FRAGMENTS, RelationTally, keep_lowest
+from pgs_neo4j.model.documents import GroundedExtraction
+from pgs_neo4j.text.extraction.names import normalize_name
+
+EXTRACTION = TypeAdapter(GroundedExtraction)
+READ_CHUNKS = 500
+"""Chunks whose extractions are read at a time."""
+NOTHING: Mapping[Named, Named] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDocument:
+    """A document of the graph.
+
+    ``hash`` is that of its text, ``rules`` how it was divided, ``signature`` who extracted it, and
+    ``label`` that of its graph's nodes. ``schema`` is the hash of the schema that it was pruned by,
+    and ``told`` are those of the schemas that its chunks were asked for under. ``roots`` are hashes
+    of the folder of its ``source``, none without one. ``unread`` says what its file holds beside
+    its chunks. Nothing shows that the model was given all of ``chunks_unproven`` of these.
+    """
+
+    id: str
+    hash: str
+    rules: str
+    signature: str
+    chunks: int
+    name: str
+    size: int
+    label: str
+    schema: str
+    told: tuple[str, ...]
+    source: str
+    roots: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    chunks_unproven: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk of the graph; ``extraction_key`` tells what its extraction rests on.
+
+    ``extraction`` is what the schema left of ``unpruned``, which is empty if it left all.
+    """
+
+    document: str
+    id: str
+    extraction_key: str
+    extraction: str
+    unpruned: str
+    sure: bool
+
+    @property
+    def contribution(self) -> Contribution:
+        """What it adds to the graph."""
+        extraction = EXTRACTION.validate_json(self.extraction)
+        return contribution_of(self.id, extraction, sure=self.sure)
+
+
+async def read_documents(db: Database, graph: str) -> dict[str, StoredDocument]:
+    """Return the documents of a graph by id. Raises DatabaseError."""
+    rows = await db.read(queries.get("documents/read_documents"), graph=graph)
+    return {row["id"]: _document(row) for row in rows}
+
+
+def _document(row: Row) -> StoredDocument:
+    lists = {name: tuple(row[name] or ()) for name in ("told", "roots", "unread")}
+    return StoredDocument(**{**row, **lists, "chunks_unproven": row["chunks_unproven"] or 0})
+
+
+async def read_chunks(
+    db: Database, graph: str, documents: Iterable[str]
+) -> dict[str, list[StoredChunk]]:
+    """Return the chunks of some documents in order, by document. Raises DatabaseError."""
+    wanted = [*documents]
+    chunks: dict[str, list[StoredChunk]] = {document: [] for document in wanted}
+    if wanted:
+        query = queries.get("documents/read_chunks")
+        for row in await db.read(query, graph=graph, documents=wanted):
+            chunks[row["document"]].append(StoredChunk(**row))
+    return chunks
+
+
+async def read_chunk_ids(db: Database, graph: str, documents: Sequence[str]) -> list[str]:
+    """Return the ids of the chunks of some documents, in order. Raises DatabaseError."""
+    query = queries.get("documents/read_chunk_ids")
+    return [row["id"] for row in await db.read(query, graph=graph, documents=[*documents])]
+
+
+async def read_some_chunks(db: Database, graph: str, ids: Sequence[str]) -> list[StoredChunk]:
+    """Return the chunks of some ids, as far as the graph has them. Raises DatabaseError."""
+    query = queries.get("documents/read_some_chunks")
+    return [StoredChunk(**row) for row in await db.read(query, graph=graph, ids=[*ids])]
+
+
+@dataclass(frozen=True, slots=True)
+class CalledEntities:
+    """What some entities are called. ``entities`` tell whose each name and type is."""
+
+    names: NameTallies
+    entities: Mapping[Named, Named]
+
+
+async def read_names(
+    db: Database, graph: str, entities: Iterable[Named], gone: Iterable[str]
+) -> CalledEntities:
+    """Return the mentions of some entities, but for the counts of those in the chunks ``gone``.
+
+    Raises DatabaseError.
+    """
+    names = NameTallies()
+    owners: dict[Named, Named] = {}
+    ids = sorted(map(entity_id, entities))
+    query = queries.get("documents/read_names")
+    given = {"graph": graph, "entities": ids, "gone": [*gone], "most": MOST_FRAGMENTS}
+    for row in await db.read(query, **given) if ids else ():
+        for one in row["names"]:
+            named = normalize_name(one["name"]), one["type"]
+            owners[named] = row["entity_key"], row["entity_type"]
+            if one["count"]:
+                tally = names.of(named)
+                tally.names[one["name"]] += one["count"]
+                tally.count += one["count"]
+                tally.sure += one["count"] if one["sure"] else 0
+                tally.shorts.update({one["short"]: one["count"]} if one["short"] else {})
+        for one in row["fragments"]:
+            named = normalize_name(one["name"]), one["type"]
+            names.of(named).add_fragments(one["texts"])
+    return CalledEntities(names, owners)
+
+
+async def read_mentioning(
+    db: Database, graph: str, mentions: Mapping[Named, tuple[Named, Iterable[str]]]
+) -> AsyncIterator[dict[str, Contribution]]:
+    """Yield what the chunks that mention some names add, by chunk, some at a time.
+
+    ``mentions`` have for each name its entity and its spellings. Raises DatabaseError.
+    """
+    rows = [
+        {"entity": entity_id(entity), "type": kind, "names": sorted(spellings)}
+        for (_, kind), (entity, spellings) in sorted(mentions.items())
+    ]
+    query = queries.get("documents/read_mentioning_chunks")
+    async for some in _read_pages(db, query, graph=graph, rows=rows):
+        yield some
+
+
+async def read_relations(
+    db: Database,
+    graph: str,
+    places: Sequence[RelationPlace],
+    former: Mapping[Named, Named] = NOTHING,
+) -> dict[RelationPlace, RelationTally]:
+    """Return the tallies of relations that stand.
+
+    ``former`` tells the stored name of an end that is renamed. Raises DatabaseError.
+    """
+    rows = [
+        {
+            "place": at,
+            **relation_ends((former.get(source, source), kind, former.get(target, target))),
+        }
+        for at, (source, kind, target) in enumerate(places)
+    ]
+    query = queries.get("documents/read_relations")
+    found: dict[RelationPlace, RelationTally] = {}
+    for row in await db.read(query, graph=graph, rows=rows) if rows else ():
+        source, kind, target = place = places[row["place"]]
+        best = Statement(
+            source=source,
+            target=target,
+            type=kind,
+            fact=row["fact"],
+            keywords=tuple(row["keywords"]),
+            weight=round(row["fact_weight"] * WEIGHT_UNIT),
+        )
+        steps = round(row["weight"] * WEIGHT_UNIT)
+        found[place] = RelationTally(row["mentions"], steps, best, keep_lowest(row["chunks"]))
+    return found
+
+
+async def read_shared(
+    db: Database,
+    graph: str,
+    places: Iterable[RelationPlace],
+    gone: Iterable[str],
+    former: Mapping[Named, Named] = NOTHING,
+) -> AsyncIterator[dict[str, Contribution]]:
+    """Yield what the chunks add that mention both ends of some relations, some at a time.
+
+    Those in ``gone`` are left out. ``former`` tells the stored name of an end that is renamed.
+    Raises DatabaseError.
+    """
+    ends = sorted(
+        {
+            (entity_id(former.get(source, source)), entity_id(former.get(target, target)))
+            for source, _, target in places
+        }
+    )
+    rows = [{"source": source, "target": target} for source, target in ends]
+    query = queries.get("documents/read_shared_chunks")
+    async for some in _read_pages(db, query, graph=graph, rows=rows, gone=[*gone]):
+        yield some
+
+
+async def _read_pages(
+    db: Database, query: Query, rows: Sequence[Row], **params: object
+) -> AsyncIterator[dict[str, Contribution]]:
+    """Yield what chunks add, by chunk, in the order of their ids."""
+    after, full = "", bool(rows)
+    while full:
+        read = await db.read(query, **params, rows=rows, after=after, limit=READ_CHUNKS)
+        yield _contributions(read)
+        full = len(read) == READ_CHUNKS
+        after = read[-1]["id"] if full else ""
+
+
+def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
+    return {
+        row["id"]: contribution_of(
+            row["id"], EXTRACTION.validate_json(row["extraction"]), sure=row["sure"]
+        )
+        for row in rows
+    }

@@ -1,0 +1,134 @@
+"""Reads the neighbors of a node in pages, and counts them by type.
+
+A node may have millions of relationships. So only MOST of them are looked at, which takes a
+quarter of a second at most, and only those of one page are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.engine.browse.view import HEAD, GraphView, check_limit, title_of, unknown_node
+from pgs_neo4j.errors import UnknownPageError
+from pgs_neo4j.model import NeighborCount, NeighborPage, NodeNeighbor
+from pgs_neo4j.text.node_text import stated_text
+
+MOST = 200_000  # relationships of one node
+LONGEST_FACT = 1000  # characters
+FIRST = 4  # relationships that are tried for each neighbor of a page
+GROWTH = 20  # how many times as many the next round tries
+
+
+async def read_neighbors(
+    db: Database,
+    view: GraphView,
+    element_id: str,
+    *,
+    relationship_type: str | None = None,
+    after: str | None = None,
+    limit: int = 50,
+) -> NeighborPage:
+    """Return a page of a node's neighbors; the first comes with counts.
+
+    Raises UnknownNodeError, UnknownPageError, and UsageError for a malformed ``limit``.
+    """
+    check_limit(limit)
+    start = _parse(after)
+    page = _read_page(db, view, element_id, relationship_type or "", start, limit)
+    if after is not None:
+        return await page
+    first, counts = await together(page, _count(db, view, element_id))
+    return NeighborPage(
+        neighbors=first.neighbors, counts=counts, after=first.after, complete=first.complete
+    )
+
+
+def _parse(after: str | None) -> int:
+    if after is None:
+        return -1
+    if not (after.isascii() and after.isdecimal() and len(after) < 19):
+        raise UnknownPageError(f"{after[:40]!r} leads to no page; use 'after' as a page gave it")
+    return int(after)
+
+
+async def _count(db: Database, view: GraphView, element_id: str) -> tuple[NeighborCount, ...]:
+    rows = await db.read(
+        queries.get("engine/browse/count_neighbors"),
+        node=element_id,
+        labels=list(view.mapping.labels),
+        types=list(view.mapping.relationship_types),
+        most=MOST,
+    )
+    return tuple(NeighborCount(**count) for row in rows for count in row["counts"])
+
+
+async def _read_page(
+    db: Database, view: GraphView, element_id: str, kind: str, after: int, limit: int
+) -> NeighborPage:
+    """Return a page; relationships that lead out of the view make it take several rounds."""
+    neighbors: list[Row] = []
+    candidates, more = FIRST * (limit + 1), True
+    while more and len(neighbors) <= limit:
+        row = await _read_round(db, view, element_id, kind, after, candidates, limit + 1)
+        neighbors += row["neighbors"]
+        more, after = row["tried"] == candidates, row["last"]
+        candidates *= GROWTH
+    page = neighbors[:limit]
+    return NeighborPage(
+        neighbors=tuple(map(_neighbor, page)),
+        after=str(page[-1]["place"]) if len(neighbors) > limit else None,
+        complete=row["complete"],
+    )
+
+
+async def _read_round(
+    db: Database,
+    view: GraphView,
+    element_id: str,
+    kind: str,
+    after: int,
+    candidates: int,
+    limit: int,
+) -> Row:
+    mapping = view.mapping
+    rows = await db.read(
+        queries.get("engine/browse/read_neighbors"),
+        node=element_id,
+        labels=list(mapping.labels),
+        types=list(mapping.relationship_types),
+        type=kind,
+        after=after,
+        candidates=candidates,
+        limit=limit,
+        most=MOST,
+        text=mapping.text_properties,
+        title=mapping.title_properties,
+        key=mapping.key_properties,
+        name=mapping.relationship_name or "",
+        fact=mapping.relationship_text or "",
+        length=LONGEST_FACT,
+        head=HEAD,
+    )
+    if not rows:
+        raise unknown_node(view, element_id)
+    return rows[0]
+
+
+def _neighbor(row: Row) -> NodeNeighbor:
+    return NodeNeighbor(
+        element_id=row["element_id"],
+        title=title_of(row),
+        labels=tuple(row["labels"]),
+        type=row["type"],
+        outgoing=row["outgoing"],
+        name=row["name"],
+        fact=_fact(row["fact"]),
+    )
+
+
+def _fact(value: Any) -> str:
+    return value if isinstance(value, str) else stated_text(value)[:LONGEST_FACT]

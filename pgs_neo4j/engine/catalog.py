@@ -1,0 +1,340 @@
+"""Named graphs in the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.database.stored_data import SHOWN, parse_stored, unreadable
+from pgs_neo4j.errors import (
+    BusyError,
+    GraphExistsError,
+    MappingError,
+    StoredDataError,
+    UnknownGraphError,
+)
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.graph import split_property
+from pgs_neo4j.pgs.analogies.store import forget_analogies
+from pgs_neo4j.pgs.partitioning import generation
+from pgs_neo4j.pgs.partitioning.rows import definition_of
+from pgs_neo4j.pgs.runs import feedback, session
+from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.shown import counted
+
+ATTEMPTS = 3  # to store a mapping that other processes change at the same time
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+LISTS = ("labels", "relationship_types", "text", "chunk_labels", "mention_types")
+VIEW = {"labels", "relationship_types"}
+_OBJECT, _MAPPING = TypeAdapter(dict[str, Any]), TypeAdapter(GraphMapping)
+
+ENTITIES = ".entities"
+"""Ends the name of the graph that has the entities of a graph of documents alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNames:
+    """Names of graphs, and ids of sessions and runs, the latest first."""
+
+    graphs: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGraph:
+    """A stored graph: its mapping, and its current generation if any.
+
+    ``redefined``: the generation was made for an earlier mapping.
+    """
+
+    name: str
+    mapping: GraphMapping
+    generation: str | None = None
+    node_count: int | None = None
+    partition_count: int | None = None
+    redefined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """What another mapping would change in a stored graph.
+
+    ``differences`` are sentences, one per part of the mapping. ``partitions`` and ``sessions``
+    count those that belong to the stored mapping.
+    """
+
+    graph: str
+    differences: tuple[str, ...]
+    partitions: int = 0
+    sessions: int = 0
+
+    @property
+    def effect(self) -> str:
+        """What replacing the mapping invalidates."""
+        parts = counted(self.partitions, "partition") if self.partitions else ""
+        held = counted(self.sessions, "session") if self.sessions else ""
+        lost = [f"its {parts} must be made again"] if parts else []
+        lost += [f"the coverage of {held} starts from the texts that stay the same"] if held else []
+        return " and ".join(lost) or "nothing depends on it yet"
+
+
+async def add(db: Database, name: str, mapping: GraphMapping, *, replace: bool = False) -> bool:
+    """Store a named mapping; True when the name is new.
+
+    Harmless to repeat. Raises GraphExistsError when the name has another mapping, unless
+    ``replace`` is set, and MappingError when the name or the mapping is malformed.
+    """
+    check_name(name)
+    check_mapping(mapping)
+    await ensure_schema(db)
+    for _ in range(ATTEMPTS):
+        row = await _find(db, name)
+        if row is not None:
+            former = _read_mapping(row, replace=replace)
+            if former == mapping:
+                return False
+            if not replace:
+                raise _exists(await _describe_change(db, _stored(row), mapping))
+        written = await db.write(
+            queries.get("engine/catalog/merge_graphs"),
+            name=name,
+            mapping=definition_of(mapping),
+            former=row["mapping"] if row else "",
+        )
+        if written[0]["stored"]:
+            return bool(written[0]["created"])
+    raise BusyError(f"graph {name} is being changed by other processes; try again")
+
+
+async def compare(db: Database, name: str, mapping: GraphMapping) -> GraphChange | None:
+    """Return what a mapping would change in a stored graph.
+
+    None when no graph has the name, or when it has the same mapping or one that cannot be read.
+    """
+    row = await _find(db, name)
+    if row is None or _read_mapping(row, replace=True) in (None, mapping):
+        return None
+    return await _describe_change(db, _stored(row), mapping)
+
+
+async def check_loadable(db: Database, name: str, *own: str) -> None:
+    """Raise GraphExistsError when the name belongs to a graph of other labels."""
+    row = await _find(db, name)
+    if row is not None and (labels := _stored(row).mapping.labels) != own:
+        raise GraphExistsError(
+            f"graph {name} is stored for other nodes ({_listed(labels) if labels else 'all'}); "
+            f"load under another name, or remove it first with 'pgs graph remove {name}'"
+        )
+
+
+async def _find(db: Database, name: str) -> Row | None:
+    return next((row for row in await _read_rows(db) if row["name"] == name), None)
+
+
+async def _read_rows(db: Database) -> list[Row]:
+    return await db.read(queries.get("engine/catalog/read_graphs"))
+
+
+async def _describe_change(db: Database, stored: StoredGraph, mapping: GraphMapping) -> GraphChange:
+    pairs = (
+        (field.name.replace("_", " "), getattr(stored.mapping, field.name), new)
+        for field in fields(GraphMapping)
+        if (new := getattr(mapping, field.name)) != getattr(stored.mapping, field.name)
+    )
+    return GraphChange(
+        graph=stored.name,
+        differences=tuple(
+            f"{part}: {_listed(old)}, now {_listed(new)}" for part, old, new in pairs
+        ),
+        partitions=stored.partition_count or 0,
+        sessions=len(await session.list_sessions(db, stored.name)),
+    )
+
+
+def _listed(value: str | tuple[str, ...] | None) -> str:
+    names = (value,) if isinstance(value, str) else value or ()
+    return " + ".join(names) or "none"
+
+
+def _exists(change: GraphChange) -> GraphExistsError:
+    return GraphExistsError(
+        f"graph {change.graph} has another definition ({'; '.join(change.differences)}); if you "
+        f"replace it with --replace (in Python: replace=True), {change.effect}; or choose another "
+        "name"
+    )
+
+
+async def graphs(db: Database) -> list[StoredGraph]:
+    """Return all stored graphs, by name. Raises StoredDataError naming one that cannot be read."""
+    return [_stored(row) for row in await _read_rows(db)]
+
+
+async def get(db: Database, name: str | None) -> StoredGraph:
+    """Return the named graph, or the only one if unnamed.
+
+    Raises UnknownGraphError, which lists the stored graphs.
+    """
+    rows = await _read_rows(db)
+    wanted = find_only_graph([row["name"] for row in rows]) if name is None else name
+    for row in rows:
+        if row["name"] == wanted:
+            return _stored(row)
+    if not rows:
+        raise UnknownGraphError(
+            "no graph is stored in this database yet; 'pgs inspect' proposes a mapping and "
+            "'pgs graph add NAME' stores it"
+        )
+    names = tuple(str(row["name"]) for row in rows)
+    listed = ", ".join(names)
+    if name is None:
+        raise UnknownGraphError(
+            f"there are several graphs ({listed}); name one with --graph (in Python: graph=)",
+            several=names,
+        )
+    raise UnknownGraphError(f"there is no graph {name}; this database has {listed}")
+
+
+def find_only_graph(names: Sequence[str]) -> str | None:
+    """Return the name of the only graph, None if there are others.
+
+    A graph of documents is the only one beside that of its entities, since it has all of these.
+    """
+    entities = {f"{name}{ENTITIES}" for name in names}
+    own = [name for name in names if name not in entities]
+    return own[0] if len(own) == 1 else None
+
+
+async def remove(db: Database, name: str) -> None:
+    """Delete a graph's generations, sessions, and mapping. Raises UnknownGraphError."""
+    if await _find(db, name) is None:
+        await get(db, name)  # raises
+    await feedback.forget(db, name)
+    for info in await session.list_sessions(db, name):
+        await session.delete_session(db, name, info.id)
+    await generation.delete_all(db, name)
+    await forget_analogies(db, name)
+    await db.write(queries.get("engine/catalog/delete_graphs"), name=name)
+
+
+def check_name(name: str) -> None:
+    """Raise MappingError unless the name is short and plain."""
+    if not NAME.fullmatch(name):
+        raise MappingError(
+            f"{name[:80]!r} cannot be a graph's name: use up to 64 letters, digits, '.', '_' "
+            "or '-', beginning with a letter or digit"
+        )
+
+
+def check_mapping(mapping: GraphMapping) -> None:
+    """Raise MappingError for a reserved, empty, or excluded name in the mapping.
+
+    Also for a name where a list of them belongs, whose letters would count as names.
+    """
+    for part in LISTS:
+        if isinstance(getattr(mapping, part), str):
+            raise MappingError(
+                f"the mapping's {part} is one text; write a list of names, even of a single one"
+            )
+    views = (
+        (mapping.labels, mapping.chunk_labels, "Pgs", "--label"),
+        (mapping.relationship_types, mapping.mention_types, "PGS_", "--relationship-type"),
+    )
+    for names, parts, prefix, option in views:
+        for name in names + parts:
+            if not name or name.startswith(prefix):
+                raise MappingError(
+                    f"the mapping names {name!r}; names of that form are reserved for what "
+                    "pgs_neo4j writes itself, so leave it out"
+                )
+            if names and name not in names:
+                raise MappingError(
+                    f"the mapping leaves {name!r} out of the graph; add {option} {name}, or drop "
+                    "the option that names it"
+                )
+    for name in (*mapping.text, *mapping.titles, *mapping.keys):
+        if name.startswith("Pgs") and "." in name:
+            raise MappingError(
+                f"the mapping names {name!r}; labels that begin with Pgs are reserved for what "
+                "pgs_neo4j writes itself, so leave it out"
+            )
+    for name in (*mapping.titles, *mapping.keys):
+        if len(split_property(name)) == 1:
+            raise MappingError(
+                f"{name!r} names no label; write LABEL.PROPERTY, as in Product.{name or 'name'}"
+            )
+    for field in (field.name for field in fields(GraphMapping)):
+        if getattr(mapping, field) == "":
+            raise MappingError(f"the mapping's {field} is empty; name a property or leave it out")
+
+
+def is_other(definition: object, mapping: GraphMapping) -> bool:
+    """Whether a stored definition is another one; False if none is stored.
+
+    One that cannot be read is another one, so that what was made for it is made again.
+    """
+    if not definition:
+        return False
+    try:
+        return mapping_from(definition, "") != mapping
+    except StoredDataError:
+        return True
+
+
+def mapping_from(stored: object, graph: str) -> GraphMapping:
+    """Return a mapping from its JSON text.
+
+    A key that is missing or unknown may have narrowed the view. So labels and types must be there,
+    and nothing else may be. Raises StoredDataError.
+    """
+    name = shell_word(graph[:SHOWN])
+    what = f"the mapping of graph {graph[:SHOWN]}"
+    fix = (
+        f"store it again with 'pgs graph add {name} --replace', and the options that 'pgs inspect' "
+        f"proposes, or remove it with 'pgs graph remove {name}'"
+    )
+    keys = parse_stored(_OBJECT, stored, what, fix).keys()
+    known = {field.name for field in fields(GraphMapping)}
+    for missing in sorted(VIEW - keys):
+        raise unreadable(what, f"{missing} is missing", fix)
+    if keys - known:
+        raise unreadable(what, "it has a part that is not known", fix)
+    return parse_stored(_MAPPING, stored, what, fix)
+
+
+def _read_mapping(row: Row, *, replace: bool) -> GraphMapping | None:
+    """Return a stored mapping; None if it cannot be read, and is to be replaced anyway."""
+    try:
+        return mapping_from(row["mapping"], str(row["name"]))
+    except StoredDataError:
+        if not replace:
+            raise
+        return None
+
+
+def _stored(row: dict[str, Any]) -> StoredGraph:
+    mapping = mapping_from(row["mapping"], str(row["name"]))
+    return StoredGraph(
+        name=row["name"],
+        mapping=mapping,
+        redefined=is_other(row["definition"], mapping),
+        generation=row["generation"],
+        node_count=row["node_count"],
+        partition_count=row["partition_count"],
+    )
+
+
+async def read_names(db: Database, limit: int) -> StoredNames:
+    """Return the names of graphs, sessions, and runs, at most ``limit`` of each."""
+    (row,) = await db.read(queries.get("engine/catalog/read_names"), limit=limit)
+    return StoredNames(*(tuple(map(str, row[kind])) for kind in ("graphs", "sessions", "runs")))

@@ -1,0 +1,207 @@
+"""Runs jobs at set times in one process: ``[[schedule]]`` of ``pgs.toml``.
+
+Jobs run one at a time, which limits memory to that of one. If an entry is due again before its job
+is done, it is skipped. Each job opens its own connection, so an unavailable database costs only the
+jobs of that time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, cast
+
+from pgs_neo4j.config.schedule_table import ScheduleEntry, entry_name
+from pgs_neo4j.engine import EndedJob, FailedJob, JobOrder
+from pgs_neo4j.engine.schedule.cron import trigger
+from pgs_neo4j.errors import ConfigError, PGSError
+from pgs_neo4j.model.ingest import Ingested
+
+if TYPE_CHECKING:
+    from apscheduler.events import JobExecutionEvent
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+    from apscheduler.triggers.base import BaseTrigger
+
+    from pgs_neo4j.config import Knobs
+    from pgs_neo4j.engine import PGS
+
+LATEST_S = 3600  # how late a job may begin, on a machine that slept
+Open = Callable[[ScheduleEntry], "AbstractAsyncContextManager[PGS]"]
+"""Connects for the job of an entry, with models if it ingests."""
+Ended = EndedJob | Ingested
+
+
+class Watcher(Protocol):
+    """Receives notice of what the schedule does."""
+
+    def ended(self, number: int, ended: Ended) -> None:
+        """Report that a job of the numbered entry ended."""
+
+    def skipped(self, number: int, why: str) -> None:
+        """Report that an entry was due, but no job began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An entry with its trigger and its number in the file.
+
+    The number counts from 1.
+    """
+
+    number: int
+    entry: ScheduleEntry
+    trigger: BaseTrigger
+
+    def next_at(self, now: datetime | None = None) -> datetime:
+        """When its next job begins, in the entry's time zone."""
+        at = self.trigger.get_next_fire_time(None, now or datetime.now(UTC))
+        if not isinstance(at, datetime):
+            name = entry_name(self.number, self.entry.target)
+            raise ConfigError(f"{name}: cron never matches again")
+        return at
+
+
+def plan(entries: Sequence[ScheduleEntry]) -> tuple[Planned, ...]:
+    """Return the entries with their triggers.
+
+    Raises ConfigError that names an invalid entry.
+    """
+    if not entries:
+        raise ConfigError(
+            "nothing is scheduled: pgs.toml has no [[schedule]] table with graph and cron"
+        )
+    return tuple(_planned(number, entry) for number, entry in enumerate(entries, 1))
+
+
+async def run_once(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> list[Ended]:
+    """Run all entries now, in order; returns how each job ended."""
+    jobs: list[Ended] = []
+    for item in planned:
+        jobs += await _run(item, open_pgs, watcher)
+    return jobs
+
+
+async def run_forever(planned: Sequence[Planned], open_pgs: Open, watcher: Watcher) -> None:
+    """Run entries at their times until canceled."""
+    clock = Clock(planned, watcher)
+    clock.start()
+    try:
+        while True:
+            item = await clock.due()
+            await _run(item, open_pgs, watcher)
+            clock.done(item)
+    finally:
+        clock.stop()
+
+
+class Clock:
+    """Queues due entries, each at most once until it is done."""
+
+    def __init__(self, planned: Sequence[Planned], watcher: Watcher) -> None:
+        self._planned = planned
+        self._watcher = watcher
+        self._due: asyncio.Queue[Planned] = asyncio.Queue()
+        self._busy: set[int] = set()
+        self._scheduler: AsyncIOScheduler | None = None
+
+    def start(self) -> None:
+        """Start to watch the times of the entries."""
+        from apscheduler.events import EVENT_JOB_MISSED
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+        _quiet()
+        scheduler = AsyncIOScheduler(
+            timezone=UTC,
+            job_defaults={
+                "max_instances": 1,
+                "coalesce": True,
+                "misfire_grace_time": LATEST_S,
+            },
+        )
+        for item in self._planned:
+            scheduler.add_job(self.ring, item.trigger, args=(item,), id=str(item.number))
+        scheduler.add_listener(self._missed, EVENT_JOB_MISSED)
+        scheduler.start()
+        self._scheduler = scheduler
+
+    async def ring(self, item: Planned) -> None:
+        """Queue an entry that is due."""
+        if item.number in self._busy:
+            self._watcher.skipped(item.number, "its previous job is still running")
+            return
+        self._busy.add(item.number)
+        self._due.put_nowait(item)
+
+    def _missed(self, event: JobExecutionEvent) -> None:
+        self._watcher.skipped(int(event.job_id), "this process was suspended when it was due")
+
+    async def due(self) -> Planned:
+        """Return the next entry that is due."""
+        return await self._due.get()
+
+    def done(self, item: Planned) -> None:
+        """Mark an entry's job as ended; the entry can be due again."""
+        self._busy.discard(item.number)
+
+    def stop(self) -> None:
+        """Stop watching the times."""
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+
+
+async def _run(item: Planned, open_pgs: Open, watcher: Watcher) -> list[Ended]:
+    entry = item.entry
+    order = JobOrder(if_changed=entry.if_changed, max_drift=entry.max_drift, keep=entry.keep)
+
+    def tell(ended: Ended) -> None:
+        watcher.ended(item.number, ended)
+
+    jobs: list[Ended] = []
+    try:
+        async with open_pgs(entry) as pgs:
+            if entry.all_graphs:
+                jobs = [*await pgs.jobs.attempt_all(order, on_end=tell)]
+            elif entry.kind == "ingest":
+                jobs = [await _ingest(pgs, entry)]
+                tell(jobs[0])
+            else:
+                jobs = [await pgs.jobs.attempt(entry.graph, order)]
+                tell(jobs[0])
+    except PGSError as error:
+        jobs.append(FailedJob(entry.graph, error))
+        tell(jobs[-1])
+    return jobs
+
+
+async def _ingest(pgs: PGS, entry: ScheduleEntry) -> Ingested:
+    """Ingest the files of an entry, within its limits."""
+    return await pgs.ingest(
+        entry.paths,
+        entry.graph or "",
+        schema=entry.schema_file,
+        sync=entry.sync,
+        forget=entry.forget,
+        refresh=entry.refresh,
+        embed=entry.embed,
+        **cast("Knobs", entry.limits),
+    )
+
+
+def _planned(number: int, entry: ScheduleEntry) -> Planned:
+    try:
+        return Planned(number, entry, trigger(entry.cron, entry.timezone))
+    except ValueError as error:
+        name = entry_name(number, entry.target)
+        raise ConfigError(f"{name}: cron = {entry.cron!r} is invalid: {error}") from error
+
+
+def _quiet() -> None:
+    # The watcher reports what happens; tracebacks of APScheduler would only repeat it.
+    logger = logging.getLogger("apscheduler")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    logger.propagate = False

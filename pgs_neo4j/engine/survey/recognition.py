@@ -1,0 +1,185 @@
+"""Recognizes the published schemas in a survey, and maps them. Pure.
+
+A schema is recognized only if all its signs exist. One of its labels proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from pgs_neo4j.engine.survey import candidates
+from pgs_neo4j.engine.survey.schemas import FALKORDB, PGS_INGEST, SCHEMAS, Schema
+from pgs_neo4j.engine.survey.values import LabelSample, Survey, TypeSample
+from pgs_neo4j.engine.survey.wording import quote_name
+from pgs_neo4j.model import GraphMapping
+
+MIN_SIGN_SHARE = 0.5  # of the sampled nodes or relationships: nearly all have each sign
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """A schema that a database follows, and the survey of its labels alone."""
+
+    schema: Schema
+    survey: Survey
+    also: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the schema that exist."""
+        return tuple(sample.label for sample in self.survey.labels)
+
+
+def recognize(survey: Survey) -> Recognition | None:
+    """Return the schema that a database follows; the first if it follows several."""
+    matches = [match for schema in SCHEMAS if (match := _match(survey, schema)) is not None]
+    if any(match.schema is PGS_INGEST for match in matches):
+        matches = [match for match in matches if match.schema is not FALKORDB]
+    if not matches:
+        return None
+    return replace(matches[0], also=tuple(match.schema.system for match in matches[1:]))
+
+
+def map_schema(recognition: Recognition, usual: GraphMapping) -> GraphMapping:
+    """Return the mapping of a schema, without the properties that the database lacks.
+
+    ``usual`` is the proposal for the same nodes without a schema.
+    """
+    schema, part = recognition.schema, recognition.survey
+    wanted = schema.mapping
+    readable = {item.name for sample in part.labels for item in sample.properties if item.texts}
+    texts = tuple(name for name in wanted.text if name in readable)
+    if schema.open_texts:
+        texts = tuple(dict.fromkeys((*usual.text, *texts)))
+    return replace(
+        wanted,
+        labels=recognition.labels,
+        text=texts,
+        title=usual.title if schema.open_texts else _among(wanted.title, readable),
+        key=_key(wanted.key, part) if wanted.key else usual.key,
+        titles=usual.titles if schema.open_texts else (),
+        keys=() if wanted.key else usual.keys,
+        weight=usual.weight,
+        relationship_weight=usual.relationship_weight,
+        embedding=_among(wanted.embedding, _vectors(part)),
+        relationship_name=_among(wanted.relationship_name, _strings(part)),
+        relationship_text=_among(wanted.relationship_text, _strings(part)),
+        relationship_embedding=_among(wanted.relationship_embedding, _link_vectors(part)),
+    )
+
+
+def note_schema(recognition: Recognition, mapping: GraphMapping) -> Iterator[str]:
+    """Yield one sentence per decision about a recognized schema."""
+    schema = recognition.schema
+    labels = schema.labels if not schema.renames else recognition.labels
+    yield (
+        f"recognized the schema of {schema.system}, by the labels {_listed(labels)} and the "
+        f"relationship types {_listed(schema.types)}"
+    )
+    if schema is PGS_INGEST:
+        yield "it is stored already: 'pgs graph list' shows its name, and it needs no other mapping"
+    for other in recognition.also:
+        yield f"the database also follows the schema of {other}; store that as another graph"
+    yield f"labels: {_listed(mapping.labels)}; nodes with none of them do not take part"
+    yield f"text: {_listed(mapping.text)}, in this order" if mapping.text else "no text"
+    titles = [*mapping.titles, *filter(None, (mapping.title,))]
+    yield f"title: {_listed(titles)}" if titles else "no title in common"
+    if keys := [*mapping.keys, *filter(None, (mapping.key,))]:
+        yield f"key: {_listed(keys)}"
+    else:
+        yield "no property identifies every node; citations use the ids of the database"
+    if mapping.embedding:
+        yield f"embedding: {quote_name(mapping.embedding)}"
+    yield from _note_relationships(mapping)
+    if mapping.chunk_labels:
+        mentions = f"their mentions: {_listed(mapping.mention_types)}"
+        yield f"passages: {_listed(mapping.chunk_labels)}; {mentions}"
+
+
+def _note_relationships(mapping: GraphMapping) -> Iterator[str]:
+    parts = (
+        ("relationship name", mapping.relationship_name),
+        ("relationship text", mapping.relationship_text),
+        ("relationship embedding", mapping.relationship_embedding),
+    )
+    for what, name in parts:
+        if name:
+            yield f"{what}: {quote_name(name)}"
+
+
+def _match(survey: Survey, schema: Schema) -> Recognition | None:
+    """Return the survey of a schema's own labels; None if a sign is missing."""
+    types = {sample.type: sample for sample in survey.relationship_types}
+    for name, properties in schema.types.items():
+        if name not in types or not _has_links(types[name], properties):
+            return None
+    signs = []
+    for name, properties in schema.labels.items():
+        named = [
+            sample
+            for sample in survey.labels
+            if (schema.renames or sample.label == name) and _has(sample, properties)
+        ]
+        if not named:
+            return None
+        signs.append(max(named, key=lambda sample: (sample.count, sample.label == name)))
+    part = signs
+    if not schema.renames:
+        by_name = {sample.label: sample for sample in survey.labels}
+        part = [by_name[name] for name in schema.mapping.labels if name in by_name]
+    return Recognition(schema, replace(survey, labels=tuple(part)))
+
+
+def _has(sample: LabelSample, properties: tuple[str, ...]) -> bool:
+    shares = {item.name: sample.share(item) for item in sample.properties}
+    return all(shares.get(name, 0.0) >= MIN_SIGN_SHARE for name in properties)
+
+
+def _has_links(sample: TypeSample, properties: tuple[str, ...]) -> bool:
+    counts = {item.name: item.relationships for item in sample.properties}
+    return all(counts.get(name, 0) >= MIN_SIGN_SHARE * sample.sampled for name in properties)
+
+
+def _key(name: str, part: Survey) -> str | None:
+    """Return the name of a key if it identifies the nodes of all labels."""
+    for sample in part.labels:
+        named = [item for item in sample.properties if item.name == name]
+        if sample.sampled and not any(candidates.is_key(sample, item) for item in named):
+            return None
+    return name
+
+
+def _among(name: str | None, names: set[str]) -> str | None:
+    return name if name in names else None
+
+
+def _vectors(part: Survey) -> set[str]:
+    return {
+        item.name
+        for sample in part.labels
+        for item in sample.properties
+        if any(size for size, _ in item.sizes)
+    }
+
+
+def _strings(part: Survey) -> set[str]:
+    return {
+        item.name
+        for sample in part.relationship_types
+        for item in sample.properties
+        if "STRING" in item.types
+    }
+
+
+def _link_vectors(part: Survey) -> set[str]:
+    return {
+        item.name
+        for sample in part.relationship_types
+        for item in sample.properties
+        if candidates.may_be_vector(item)
+    }
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(quote_name, names))

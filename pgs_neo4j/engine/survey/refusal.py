@@ -1,0 +1,229 @@
+"""Refuses mappings whose properties are missing, of the wrong type, or no key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine.survey import candidates
+from pgs_neo4j.engine.survey.sample import SCAN
+from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey
+from pgs_neo4j.engine.survey.wording import quote_name
+from pgs_neo4j.errors import MappingError
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.model.graph import split_property
+from pgs_neo4j.text.shown import counted
+
+READABLE = ("BOOLEAN", "INTEGER", "FLOAT")
+MIN_FITTING = 0.5  # of the values of a property; the others count as missing
+MAX_SHARED = 0.05  # of the nodes with a key: a few duplicates do not spoil the others
+MAX_LISTED = 8
+LABELED = ("--text", "--title", "--key")  # may be properties of single labels
+INSIST = "to store the graph before such data comes, use --allow-missing (in HTTP, allow_missing)"
+
+
+async def refuse_missing(db: Database, content: Survey, mapping: GraphMapping) -> None:
+    """Raise MappingError if no node, or no relationship, has a mapped property.
+
+    The database is asked about properties that the sample lacks, because a sample misses rare ones.
+    """
+    names = {item.name for sample in content.labels for item in sample.properties}
+    for option, name in _node_properties(mapping):
+        labeled = option in LABELED
+        if find_named(content, name) if labeled else name in names:
+            continue
+        for label, own in split_property(name) if labeled else (("", name),):
+            labels = [label] if label else list(mapping.labels)
+            if label and mapping.labels and label not in mapping.labels:
+                continue
+            rows = await db.read(
+                queries.get("engine/survey/count_property"), labels=labels, name=own
+            )
+            if rows[0]["count"]:
+                break
+        else:
+            raise _missing_property(content, option, name, mapping.labels)
+    names = {item.name for sample in content.relationship_types for item in sample.properties}
+    for option, name in relationship_properties(mapping):
+        if name not in names:
+            rows = await db.read(
+                queries.get("engine/survey/count_relationship_property"),
+                types=list(mapping.relationship_types),
+                name=name,
+            )
+            if not rows[0]["count"]:
+                raise _missing("relationship", option, name, names)
+
+
+def refuse_types(content: Survey, mapping: GraphMapping) -> None:
+    """Raise MappingError if most sampled values of a property cannot be used.
+
+    Fewer values of another type do no harm: they count as missing.
+    """
+    links = [item for sample in content.relationship_types for item in sample.properties]
+    for name in mapping.text:
+        named = find_named(content, name)
+        if named and not any(map(is_readable, named)):
+            vector = any(item.sizes for item in named)
+            way = "map it with --embedding" if vector else "leave it out"
+            raise MappingError(
+                f"{quote_name(name)} cannot be read as text, because it holds "
+                f"{list_types(named)}; {way}, and name a property with words with --text"
+            )
+    nodes = [item for sample in content.labels for item in sample.properties]
+    named = [item for item in nodes if item.name == mapping.weight]
+    if named and _share(named, _numbers) < MIN_FITTING:
+        raise _unusable("weight", "numbers", named)
+    named = [item for item in nodes if item.name == mapping.embedding]
+    if named and _share(named, _vectors) < MIN_FITTING:
+        raise _unusable("embedding", "lists of numbers", named)
+    weights = [item for item in links if item.name == mapping.relationship_weight]
+    if weights and not any(candidates.NUMBERS & set(item.types) for item in weights):
+        raise _unusable("relationship-weight", "numbers", weights)
+    vectors = [item for item in links if item.name == mapping.relationship_embedding]
+    if vectors and not any(map(candidates.may_be_vector, vectors)):
+        raise _unusable("relationship-embedding", "lists of numbers", vectors)
+
+
+async def note_key(db: Database, mapping: GraphMapping) -> list[str]:
+    """Return a note on the few nodes that share their keys.
+
+    Nodes share a key only if their labels are the same. Raises MappingError if they are more than a
+    few, because such keys identify nothing.
+    """
+    if not mapping.key_properties:
+        return []
+    rows = await db.read(
+        queries.get("engine/survey/read_shared_keys"),
+        labels=list(mapping.labels),
+        key=mapping.key_properties,
+        scan=SCAN,
+    )
+    keyed, shared, examples = rows[0]["keyed"], rows[0]["shared"], rows[0]["examples"]
+    if not shared:
+        return []
+    name = " or ".join(map(quote_name, filter(None, (*mapping.keys, mapping.key))))
+    listed = ", ".join(quote_name(str(value)[:60]) for value in examples)
+    of = f"{shared:,} of {counted(keyed, 'node')} share their value of {name} (such as {listed})"
+    if shared > MAX_SHARED * keyed:
+        raise MappingError(
+            f"{name} is not a key, because {of}; choose a property that differs for each node, or "
+            "leave --key out, so that citations use the ids of the database"
+        )
+    return [f"{of}; citations of these nodes are ambiguous"]
+
+
+def find_named(content: Survey, name: str) -> list[NodeProperty]:
+    """Return what is known of a text, title, or key, by label."""
+    wanted = set(split_property(name))
+    return [
+        item
+        for sample in content.labels
+        for item in sample.properties
+        if ("", item.name) in wanted or (sample.label, item.name) in wanted
+    ]
+
+
+def is_readable(item: NodeProperty | RelationshipProperty) -> bool:
+    """Whether it can be read as text.
+
+    Bytes, points, and lists of numbers cannot.
+    """
+    texts = isinstance(item, NodeProperty) and item.texts > 0
+    return texts or any(
+        kind in READABLE or "STRING" in kind or "DATE" in kind or "TIME" in kind
+        for kind in item.types
+    )
+
+
+def list_types(properties: Iterable[NodeProperty | RelationshipProperty]) -> str:
+    """Return the types of properties by Cypher's names."""
+    kinds = sorted({kind for item in properties for kind in item.types})
+    return ", ".join(kinds[:MAX_LISTED])
+
+
+def _node_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
+    """Yield each mapped property of nodes after its option."""
+    yield from (("--text", name) for name in mapping.text)
+    yield from (("--title", name) for name in mapping.titles)
+    yield from (("--key", name) for name in mapping.keys)
+    for option in ("title", "key", "weight", "embedding"):
+        name = getattr(mapping, option)
+        if name is not None:
+            yield f"--{option}", name
+
+
+def relationship_properties(mapping: GraphMapping) -> Iterator[tuple[str, str]]:
+    """Yield each mapped property of relationships after its option."""
+    for part in ("weight", "name", "text", "embedding"):
+        name = getattr(mapping, f"relationship_{part}")
+        if name is not None:
+            yield f"--relationship-{part}", name
+
+
+def _missing_property(
+    content: Survey, option: str, name: str, chosen: Collection[str]
+) -> MappingError:
+    """Return the error for a property of nodes, with what may be meant."""
+    everywhere = {item.name for sample in content.labels for item in sample.properties}
+    by_label = {sample.label: sample for sample in content.labels}
+    for label, own in split_property(name)[1:]:
+        if label in by_label:
+            names = {item.name for item in by_label[label].properties}
+            return _missing(f"node labeled {quote_name(label)}", option, own, names)
+        near = difflib.get_close_matches(label, by_label, n=1)
+        if chosen and label not in chosen and not near:
+            return MappingError(
+                f"the mapping leaves {quote_name(label)} out of the graph; add --label "
+                f"{quote_name(label)}, or drop {option} {quote_name(name)}"
+            )
+        if near and own in everywhere:
+            return MappingError(
+                f"no node has the label {quote_name(label)} ({option} {quote_name(name)}); did you "
+                f"mean {quote_name(f'{near[0]}.{own}')}?"
+            )
+    return _missing("node", option, name, everywhere)
+
+
+def _missing(what: str, option: str, name: str, names: Collection[str]) -> MappingError:
+    near = difflib.get_close_matches(name, sorted(names), n=1)
+    what, _, of = what.partition(" ")
+    of = f" {of}" if of else ""
+    if near:
+        way = f"did you mean {quote_name(near[0])}?"
+    elif names:
+        some = sorted(names)
+        more = f", and {len(some) - MAX_LISTED} more" if len(some) > MAX_LISTED else ""
+        listed = ", ".join(map(quote_name, some[:MAX_LISTED]))
+        way = f"the {what}s{of} have {listed}{more}; {INSIST}"
+    else:
+        way = f"the {what}s{of} have no properties, so leave the option out"
+    return MappingError(f"no {what}{of} has the property {quote_name(name)} ({option}); {way}")
+
+
+def _unusable(
+    option: str, wanted: str, properties: Collection[NodeProperty | RelationshipProperty]
+) -> MappingError:
+    name = next(iter(properties)).name
+    return MappingError(
+        f"{quote_name(name)} cannot be the {option.replace('-', ' ')}, because most of its values "
+        f"are not {wanted} but {list_types(properties)}; choose another property, or leave "
+        f"--{option} out"
+    )
+
+
+def _share(properties: Collection[NodeProperty], usable: Callable[[NodeProperty], int]) -> float:
+    """Return the share of values that are usable, 0 to 1."""
+    return sum(map(usable, properties)) / max(sum(item.nodes for item in properties), 1)
+
+
+def _numbers(item: NodeProperty) -> int:
+    if candidates.is_numeric(item):
+        return item.nodes
+    return item.nodes - item.texts if candidates.NUMBERS & set(item.types) else 0
+
+
+def _vectors(item: NodeProperty) -> int:
+    return sum(nodes for size, nodes in item.sizes if size)

@@ -1,0 +1,203 @@
+"""Surveys a database: counts from the count store, properties from bounded samples."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.engine.survey.domains import read_types_between
+from pgs_neo4j.engine.survey.shapes import count_shapes
+from pgs_neo4j.engine.survey.values import (
+    OUR_LABELS,
+    OUR_TYPES,
+    LabelSample,
+    NodeProperty,
+    RelationshipProperty,
+    Survey,
+    TypeSample,
+)
+from pgs_neo4j.errors import DatabaseAuthError, QueryError
+
+SAMPLE = 1_000  # nodes or relationships to inspect, approximately
+SCAN = 500_000  # index entries that a sample is spread over; 0.1 s when warm
+MAX_NAMES = 100  # labels, and types, to sample: the largest ones
+MAX_PROPERTIES = 200
+BUCKETS = 65_537  # of the hash in the statements
+
+Counts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    nodes: int
+    relationships: int
+    labels: Counts
+    types: Counts
+    floor: int | None = None
+
+
+async def survey(
+    db: Database, labels: Collection[str] = (), relationship_types: Collection[str] = ()
+) -> Survey:
+    """Count nodes and relationships and sample their properties.
+
+    Covers all labels and types unless some are named. With ``labels`` alone, the types are those
+    between nodes of these labels. Names that do not exist are ignored. The sample is the same as
+    long as the database does not change.
+    """
+    counted = await _count(db)
+    theirs, ours = _split_counts(counted.labels, OUR_LABELS)
+    their_types, our_types = _split_counts(counted.types, OUR_TYPES)
+    nodes = max(counted.nodes - sum(ours.values()), 0)
+    if labels and not relationship_types:
+        between = await read_types_between(db, labels, their_types)
+        their_types = {name: count for name, count in their_types.items() if name in between}
+    if not labels and (unlabeled := nodes - sum(theirs.values())) > 0:
+        theirs[""] = unlabeled
+    rows = await db.read(queries.get("engine/survey/read_unique_properties"))
+    unique = {(row["label"], row["property"]) for row in rows}
+    return Survey(
+        nodes=nodes,
+        relationships=max(counted.relationships - sum(our_types.values()), 0),
+        labels=await _sample_labels(db, _select(theirs, labels), unique),
+        relationship_types=await _sample_types(db, _select(their_types, relationship_types)),
+        our_labels=tuple(ours.items()),
+        our_types=tuple(our_types.items()),
+        floor=counted.floor,
+    )
+
+
+async def _count(db: Database) -> _Counts:
+    try:
+        row = (await db.read(queries.get("engine/survey/read_counts")))[0]
+    except (QueryError, DatabaseAuthError):
+        return await _count_by_scan(db)  # the count store answers administrators only
+    return _Counts(row["nodes"], row["relationships"], dict(row["labels"]), dict(row["types"]))
+
+
+async def _count_by_scan(db: Database) -> _Counts:
+    row = (await db.read(queries.get("engine/survey/read_names")))[0]
+    by_label = queries.get("engine/survey/count_label")
+    by_type = queries.get("engine/survey/count_type")
+    labels = {
+        label: int((await db.read(by_label, label=label, limit=SCAN))[0]["count"])
+        for label in row["labels"]
+    }
+    types = {
+        type_: int((await db.read(by_type, type=type_, limit=SCAN))[0]["count"])
+        for type_ in row["types"]
+    }
+    reached = SCAN if SCAN in (*labels.values(), *types.values()) else None
+    return _Counts(row["nodes"], row["relationships"], labels, types, reached)
+
+
+def _split_counts(counts: Counts, prefix: str) -> tuple[Counts, Counts]:
+    """Split counts into those of the user and of this package.
+
+    The largest come first; zeros are left out.
+    """
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    present = {name: count for name, count in ordered if count}
+    ours = {name: count for name, count in present.items() if name.startswith(prefix)}
+    return {name: count for name, count in present.items() if name not in ours}, ours
+
+
+def _select(counts: Counts, names: Collection[str]) -> Counts:
+    return {name: count for name, count in counts.items() if not names or name in names}
+
+
+async def _sample_labels(
+    db: Database, counts: Counts, unique: set[tuple[str, str]]
+) -> tuple[LabelSample, ...]:
+    query = queries.get("engine/survey/sample_nodes")
+    samples = []
+    for place, (label, count) in enumerate(counts.items()):
+        rows: list[Row] = []
+        if place < MAX_NAMES:
+            rows = await db.read(query, label=label, **_bounds(count))
+        samples.append(
+            LabelSample(
+                label=label,
+                count=count,
+                sampled=next((row["nodes"] for row in rows if row["property"] is None), 0),
+                properties=tuple(
+                    _node_property(row, (label, row["property"]) in unique)
+                    for row in rows
+                    if row["property"] is not None
+                ),
+            )
+        )
+    return tuple(samples)
+
+
+async def _sample_types(db: Database, counts: Counts) -> tuple[TypeSample, ...]:
+    query = queries.get("engine/survey/sample_relationships")
+    samples = []
+    for place, (type_, count) in enumerate(counts.items()):
+        rows: list[Row] = []
+        if place < MAX_NAMES:
+            rows = await db.read(query, type=type_, **_bounds(count))
+        samples.append(
+            TypeSample(
+                type=type_,
+                count=count,
+                sampled=next((row["relationships"] for row in rows if row["property"] is None), 0),
+                properties=tuple(
+                    _relationship_property(row) for row in rows if row["property"] is not None
+                ),
+            )
+        )
+    return tuple(samples)
+
+
+def _bounds(count: int) -> dict[str, int]:
+    share = min(1.0, SAMPLE / min(count, SCAN))
+    return {"scan": SCAN, "threshold": math.ceil(BUCKETS * share), "limit": MAX_PROPERTIES}
+
+
+def _node_property(row: Row, unique: bool) -> NodeProperty:
+    return NodeProperty(
+        name=row["property"],
+        nodes=row["nodes"],
+        types=_types_of(row["types"]),
+        distinct=row["distinct_values"],
+        texts=row["texts"],
+        mean_length=row["mean_length"],
+        longest=row["longest"],
+        prose=row["prose"],
+        least=_finite(row["least"]),
+        greatest=_finite(row["greatest"]),
+        sizes=tuple(sorted(Counter(row["sizes"]).items(), key=lambda item: (-item[1], -item[0]))),
+        unique=unique,
+        shapes=count_shapes(row["examples"]),
+    )
+
+
+def _relationship_property(row: Row) -> RelationshipProperty:
+    return RelationshipProperty(
+        name=row["property"],
+        relationships=row["relationships"],
+        types=_types_of(row["types"]),
+        distinct=row["distinct_values"],
+        texts=row["texts"],
+        mean_length=row["mean_length"],
+        prose=row["prose"],
+        least=_finite(row["least"]),
+        greatest=_finite(row["greatest"]),
+        shapes=count_shapes(row["examples"]),
+    )
+
+
+def _types_of(names: list[str]) -> tuple[str, ...]:
+    # A stored value is never null, so "NOT NULL" adds nothing.
+    return tuple(sorted({name.replace(" NOT NULL", "") for name in names}))
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -1,5 +1,0 @@
-"""Reads tables and JSON: each record is a document."""
-
-from pgs_neo4j.ingest.read.records.files import RECORDS, read_records
-
-__all__ = ["RECORDS", "read_records"]

@@ -1,0 +1,132 @@
+"""Embeds texts in the queue of a run, at its pace, and within its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.llm.calls.budget import Purpose
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.waits import stopping
+from pgs_neo4j.llm.embedders.fitting import Call, TextFit, Then
+from pgs_neo4j.llm.embedders.rows import embed_rows
+from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
+from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Metered, is_free
+from pgs_neo4j.model import Prompt, Usage
+from pgs_neo4j.text.tokens import estimate
+
+TOLD = Prompt(task="embedding", system="", user="", question="")
+"""Stands for a call that has no prompt, where waits are told."""
+
+Take = Callable[[NDArray[np.float32]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """What prices and limits know of an embedder: its model, and whether it costs nothing."""
+
+    name: str
+    free: bool
+
+
+def priced_model(embedder: Embedder) -> EmbeddingModel:
+    """Return what prices know of an embedder."""
+    name = embedder.model if isinstance(embedder, Metered) else embedder.name
+    return EmbeddingModel(name, is_free(embedder))
+
+
+async def embed_texts(calls: Calls, embedder: Embedder, texts: Sequence[str], then: Take) -> None:
+    """Embed some texts in one call, and pass their unit vectors ``(n, d)`` to ``then``.
+
+    ``then`` has taken them before the next call is sent. A free embedder makes no call. Raises
+    ModelError, BudgetError, DeadlineError, and WaitError as completions do.
+    """
+
+    async def take(embedded: EmbeddedTexts) -> None:
+        await then(embedded.vectors)
+
+    await fitted_call(calls, embedder)(texts, take)
+
+
+async def embed_counted(
+    calls: Calls, embedder: Embedder, texts: Sequence[str]
+) -> NDArray[np.float32]:
+    """Return unit rows ``(n, d)`` of texts, whose calls count in a run and stay within its limits.
+
+    Where they fail or would have to wait for long, the run continues, since they are not its own
+    reading. Raises ModelError, BudgetError, and DeadlineError, and ConfigError if the limit on the
+    cost needs a price.
+    """
+    if is_free(embedder):
+        return await embed_traced(embedder, texts)
+    model = priced_model(embedder)
+    calls.budget.check({model.name: model.free})
+    call = fitted_call(calls, embedder, purpose="rest")
+    return await embed_rows(embedder, fit_of(embedder), call, texts)
+
+
+def fit_of(embedder: Embedder) -> TextFit:
+    """Return what an embedder's endpoint is known to take; nothing is known of most others."""
+    return embedder.fit if isinstance(embedder, Fitted) else TextFit()
+
+
+def fitted_call(calls: Calls, embedder: Embedder, purpose: Purpose = "sweep") -> Call:
+    """Return what embeds some texts in one call of the queue, or at once if that is free.
+
+    A limit that has no room for a call of the purpose ``sweep``, or a long wait for it, ends the
+    calls of a run.
+    """
+
+    async def call(texts: Sequence[str], then: Then) -> None:
+        if is_free(embedder):
+            await then(EmbeddedTexts(await embed_traced(embedder, texts), Usage()))
+        else:
+            await _call(calls, embedder, texts, then, purpose)
+
+    return call
+
+
+async def _call(
+    calls: Calls,
+    embedder: Embedder,
+    texts: Sequence[str],
+    take: Callable[[EmbeddedTexts], Awaitable[None]],
+    purpose: Purpose,
+) -> None:
+    """Embed some texts in one call of the queue, and pass what it made to ``take``."""
+    model, estimated = priced_model(embedder), sum(map(estimate, texts))
+    ends = (
+        stopping(calls.budget, calls.scheduler.timeout_s) if purpose == "sweep" else nullcontext()
+    )
+
+    async def once() -> EmbeddedTexts:
+        async with calls.reserving(model, estimated, 0, purpose) as paid:
+            embedded = await _embed(embedder, texts, estimated)
+            paid.usage = embedded.usage
+            return embedded
+
+    with ends:
+        await calls.scheduler.call(
+            once,
+            calls.pace(embedder),
+            length=float(estimated),
+            who=f"the embedding model {model.name}",
+            tokens=estimated,
+            until=calls.ends_at if purpose == "sweep" else None,
+            alone=True,
+            then=take,
+            on_wait=partial(calls.waits.tell, TOLD),
+        )
+
+
+async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> EmbeddedTexts:
+    """Return vectors and what they used; by estimate if the embedder does not count."""
+    if isinstance(embedder, Metered):
+        return await embed_once_traced(embedder, texts)
+    usage = Usage(calls=1, input_tokens=estimated, estimated=True)
+    return EmbeddedTexts(await embed_traced(embedder, texts), usage)

@@ -1,0 +1,257 @@
+"""Schedules model calls, as many at once as the endpoint can handle.
+
+The longest go first. The module is pure except for the event loop's clock; the caller decides what
+a call does. A model tries once, and this layer repeats the try. ``length`` is any measure of how
+long a call is likely to take, such as its tokens. It must be the same measure for all calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import median
+from typing import TypeVar
+
+from pgs_neo4j.errors import DeadlineError, ModelRateLimitError, ModelTimeoutError
+from pgs_neo4j.llm.calls.concurrency import ConcurrencyLimit
+from pgs_neo4j.llm.pace import Pace
+from pgs_neo4j.llm.protocol import EmbeddedTexts
+from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
+from pgs_neo4j.model import Completion
+
+OVERDUE = 2.0  # times what calls usually take for their length, and a call is a straggler
+KNOWN = 3  # calls that must have ended before anything is usual
+REMEMBERED = 50
+HOLD_S = 1.0  # after a refusal that names no time
+GLANCE_S = 0.25  # a straggler looks for an idle slot this often, at least
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Scheduler:
+    """Schedules all model calls of a run.
+
+    ``timeout_s`` limits one call with all its tries, starting at its turn. Waiting for a budget or
+    for ``tokens_per_minute`` does not count, nor do 300 s of waiting for the endpoint.
+    ``deadline`` (the loop's time) limits all calls. With ``hedge``, an overdue call is sent a
+    second time while a slot is idle, and the first reply counts.
+    """
+
+    limit: ConcurrencyLimit
+    timeout_s: float
+    deadline: float | None = None
+    hedge: bool = False
+    in_flight: int = 0
+    _waiting: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+    _order: itertools.count[int] = field(default_factory=itertools.count)
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _hungry: list[asyncio.Future[None]] = field(default_factory=list)
+
+    async def call(
+        self,
+        work: Callable[[], Awaitable[T]],
+        pace: Pace,
+        *,
+        length: float,
+        tokens: int,
+        who: str = "the model",
+        priority: float | None = None,
+        until: float | None = None,
+        alone: bool = False,
+        then: Callable[[T], Awaitable[None]] | None = None,
+        on_wait: OnWait = ignore_wait,
+    ) -> T:
+        """Run ``work`` in its turn, and try again while that may help.
+
+        ``then`` takes the result before another call gets the turn, so a crash never loses more
+        calls than may be in flight. ``tokens`` is what the endpoint will count for the call.
+        ``priority`` decides who goes first instead of ``length``, and ``until`` is an earlier
+        deadline. A call that must be ``alone`` is never hedged. ``on_wait`` hears of retries and
+        long waits. Raises the last error of ``work``, ModelTimeoutError after ``timeout_s``,
+        DeadlineError at the deadline.
+        """
+        turn = _Turn(self, length if priority is None else priority)
+        deadline = self.deadline if until is None else until
+        try:
+            async with asyncio.timeout_at(deadline):
+                await turn.begin()
+                result = await with_retries(
+                    partial(self._try_in_turn, turn, work, pace, length, tokens, alone),
+                    deadline=_now() + self.timeout_s,
+                    timeout_error=_timed_out(who, self.timeout_s),
+                    on_wait=on_wait,
+                )
+            if then is not None:
+                await then(result)
+            return result
+        except TimeoutError:
+            raise deadline_passed() from None
+        finally:
+            turn.end()
+
+    async def wait_until_hungry(self) -> None:
+        """Wait until the queue is shorter than the number of allowed calls."""
+        while len(self._waiting) >= self.limit.calls:
+            noticed = asyncio.get_running_loop().create_future()
+            self._hungry.append(noticed)
+            await noticed
+
+    async def _try_in_turn(
+        self,
+        turn: _Turn,
+        work: Callable[[], Awaitable[T]],
+        pace: Pace,
+        length: float,
+        tokens: int,
+        alone: bool,
+    ) -> T:
+        """Try once; give the turn back on failure."""
+        await turn.begin()
+        try:
+            return await self._try(work, pace, length, tokens, alone)
+        except BaseException:
+            turn.end()
+            raise
+
+    async def _try(
+        self,
+        work: Callable[[], Awaitable[T]],
+        pace: Pace,
+        length: float,
+        tokens: int,
+        alone: bool,
+    ) -> T:
+        began = _now()
+
+        async def once() -> T:
+            nonlocal began
+            async with pace.entered(tokens) as paid:
+                began = _now()
+                try:
+                    result = await work()
+                except ModelRateLimitError as error:
+                    paid.used = 0
+                    if error.retry is not None:
+                        self.limit.refused(began, _now())
+                        pace.hold(error.retry.wait_s or HOLD_S, _now())
+                    raise
+                if isinstance(result, Completion | EmbeddedTexts):
+                    paid.used = result.usage.tokens
+                if isinstance(result, Completion):
+                    pace.told(result.left, _now())
+                return result
+
+        hedging = self.hedge and not alone
+        result = await (self._hedge(once, length) if hedging else once())
+        seconds = _now() - began
+        self._rates.append(seconds / max(length, 1.0))
+        self.limit.ended_well(seconds=seconds, length=length, full=bool(self._waiting))
+        return result
+
+    async def _hedge(self, once: Callable[[], Awaitable[T]], length: float) -> T:
+        """Return the first reply; a call that is overdue is sent twice.
+
+        A second try that fails is not repeated.
+        """
+        began = _now()
+        tasks = [asyncio.ensure_future(once())]
+        again = False
+        try:
+            while True:
+                wait = None if again else max(self._due(began, length) - _now(), GLANCE_S)
+                await asyncio.wait(tasks, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+                ended = next((task for task in tasks if task.done()), None)
+                if ended is not None and (len(tasks) == 1 or ended.exception() is None):
+                    return ended.result()
+                if ended is not None:
+                    tasks.remove(ended)  # the other one may still succeed
+                elif not again and _now() >= self._due(began, length) and self._idle():
+                    again = True
+                    self.in_flight += 1
+                    tasks.append(asyncio.ensure_future(once()))
+                    tasks[-1].add_done_callback(lambda _: self._release())
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _due(self, began: float, length: float) -> float:
+        """Return the time at which a call of this length is overdue.
+
+        As long as that is unknown, no call is overdue: the result is just after the current time.
+        """
+        if len(self._rates) < KNOWN:
+            return _now() + GLANCE_S
+        return began + OVERDUE * median(self._rates) * max(length, 1.0)
+
+    def _idle(self) -> bool:
+        return len(self._rates) >= KNOWN and not self._waiting and self.in_flight < self.limit.calls
+
+    async def turn(self, priority: float) -> None:
+        """Wait for a slot; the highest priority goes first, then the earliest."""
+        granted = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (-priority, next(self._order), granted))
+        self._dispatch()
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled():
+                self._release()
+            granted.cancel()
+            raise
+
+    def _release(self) -> None:
+        self.in_flight -= 1
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        while self._waiting and self.in_flight < self.limit.calls:
+            granted = heapq.heappop(self._waiting)[2]
+            if not granted.done():
+                self.in_flight += 1
+                granted.set_result(None)
+        for noticed in self._hungry:
+            if not noticed.done():
+                noticed.set_result(None)
+        self._hungry.clear()
+
+
+class _Turn:
+    """A slot that a call holds during its tries, not between them."""
+
+    def __init__(self, scheduler: Scheduler, priority: float) -> None:
+        self._scheduler, self._priority, self._held = scheduler, priority, False
+
+    async def begin(self) -> None:
+        if not self._held:
+            await self._scheduler.turn(self._priority)
+            self._held = True
+
+    def end(self) -> None:
+        if self._held:
+            self._held = False
+            self._scheduler._release()
+
+
+def deadline_passed() -> DeadlineError:
+    """Return the error for a run whose time is over."""
+    return DeadlineError(
+        "this run reached its time limit (run_timeout_s); what it paid for is kept, and "
+        "'pgs resume' continues it"
+    )
+
+
+def _timed_out(who: str, timeout_s: float) -> ModelTimeoutError:
+    return ModelTimeoutError(
+        f"{who} did not answer within {timeout_s:g} s; raise model_timeout_s or use a faster model"
+    )
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,211 @@
+"""Caches model replies in the database, so that they are paid once.
+
+The key of a reply is made of everything that decides it: the model with its parameters, and the
+prompt. A model that has no signature does not say what decides its replies, so they belong to the
+run that paid for them. Only accepted replies are cached, never failures. Rejected ones are stored
+beside them, with the reason and under a key that no prompt has, so that a person can read what a
+model has written. They stay as long as others do, but make room first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.errors import TextDeletedError
+from pgs_neo4j.events import OnEvent, Warned
+from pgs_neo4j.llm.protocol import LLM, is_free, is_signed, reply_signature
+from pgs_neo4j.model import Completion, Effort, Prompt, Usage
+
+FORM = "2"  # of what keys are made of; another one finds nothing of the former
+MEGABYTE = 1_000_000
+MOST_REJECTED = 100  # replies of one run; after those, only their reasons are reported
+LONGEST_REJECTED = 50_000  # characters of a rejected reply; the beginning shows what is wrong
+LARGEST_INTEGER = 2**63 - 1  # of Neo4j; an endpoint may report more tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The content of the reply cache: number of replies, and bytes."""
+
+    replies: int
+    size_bytes: int
+
+
+@dataclass(slots=True)
+class Replies:
+    """The cached replies that a run may use.
+
+    With ``shared`` false, a run uses only its own replies. ``used`` are the keys of those used so
+    far.
+    """
+
+    db: Database
+    run: str
+    shared: bool = True
+    used: set[str] = field(default_factory=set)
+    _waited: set[str] = field(default_factory=set)
+    _rejected: int = 0
+
+    def note_wait(self, buyer: str, on_event: OnEvent) -> None:
+        """Report once that this run waits for replies that another run is buying."""
+        if buyer not in self._waited:
+            self._waited.add(buyer)
+            on_event(Warned(f"run {buyer} is buying the same replies; waiting for them"))
+
+    def key(self, llm: LLM, prompt: Prompt, room: int, effort: Effort | None) -> str | None:
+        """Return a reply's key; None for a free model, never cached."""
+        if is_free(llm):
+            return None
+        shared = self.shared and is_signed(llm)
+        parts = (FORM, reply_signature(llm), str(room), str(effort), prompt.system)
+        digest = _digest(*parts, prompt.content or prompt.user)
+        # Outside the cache a reply belongs to its run, which may be resumed.
+        return digest if shared else f"{self._own}{digest}"
+
+    @property
+    def _own(self) -> str:
+        """The beginning of keys that no other run finds."""
+        return f"{self.run}:"
+
+    async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
+        """Return the cached replies, by key; they cost nothing."""
+        wanted = [key for key in keys if key is not None]
+        if not wanted:
+            return {}
+        rows = await self.db.read(queries.get("llm/calls/read_replies"), keys=wanted)
+        replies = {row["key"]: _completion(row) for row in rows}
+        self.used |= replies.keys()
+        return replies
+
+    async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
+        """Return the cached replies to prompts and to their halves, by key.
+
+        The key of a half is that of the whole and one letter for each halving.
+        """
+        wanted = list(keys)
+        if not wanted:
+            return {}
+        rows = await self.db.read(queries.get("llm/calls/read_divided_replies"), keys=wanted)
+        replies = {row["key"]: _completion(row) for row in rows}
+        self.used |= replies.keys()
+        return replies
+
+    async def keep(self, rows: Sequence[Row]) -> None:
+        """Store replies in the form that ``row`` returns."""
+        if rows:
+            await self.db.write(queries.get("llm/calls/write_replies"), replies=list(rows))
+
+    async def keep_rejected(
+        self, reply: Completion, reason: str, partition: int, number: int
+    ) -> None:
+        """Store a reply to a pass that was not accepted, and why. Raises DatabaseError.
+
+        A reply that quotes a document which was deleted since is not stored.
+        """
+        if self._rejected >= MOST_REJECTED:
+            return
+        self._rejected += 1
+        text = reply.text[:LONGEST_REJECTED]
+        row = self.row(f"{self._own}rejected:{uuid4().hex}", replace(reply, text=text))
+        self.used.discard(row["key"])
+        row |= {"error": reason, "partition": partition, "place": number, "proven": False}
+        row["private"] = not self.shared
+        with suppress(TextDeletedError):
+            await self.keep([row])
+
+    def row(
+        self, key: str, reply: Completion, partition: int | None = None, number: int | None = None
+    ) -> Row:
+        """Return a reply in the form in which it is stored.
+
+        ``partition`` and ``number`` name the pass that it answers, if it does.
+        """
+        self.used.add(key)
+        return {
+            "partition": partition,
+            "place": number,
+            "key": key,
+            "run": self.run,
+            "private": key.startswith(self._own),
+            "text": reply.text,
+            "model": reply.model,
+            "input_tokens": reply.usage.input_tokens,
+            "output_tokens": reply.usage.output_tokens,
+            "cache_read_tokens": reply.usage.cache_read_tokens,
+            "cache_write_tokens": reply.usage.cache_write_tokens,
+            "proven": reply.proven,
+            "counted": None if reply.counted is None else min(reply.counted, LARGEST_INTEGER),
+            "size": len(reply.text.encode("utf-8", "replace")),
+        }
+
+    async def settle(self, proven: Mapping[str, bool], cut: Sequence[str]) -> None:
+        """Note which replies are ``proven`` by now, and delete those to prompts that were ``cut``.
+
+        Both are by key. Raises DatabaseError.
+        """
+        if proven:
+            rows = [{"key": key, "proven": read} for key, read in proven.items()]
+            await self.db.write(queries.get("llm/calls/set_proven_replies"), replies=rows)
+        if cut:
+            await self.db.write(queries.get("llm/calls/delete_cut_replies"), keys=list(cut))
+
+    async def tidy(self, cache_mb: float, *, done: bool) -> None:
+        """Record which replies were used, and trim the cache to ``cache_mb``.
+
+        The least recently used replies are removed first. Once a run is ``done``, its private
+        replies are deleted.
+        """
+        if self.used or done:
+            await self.db.write(
+                queries.get("llm/calls/set_used_replies"),
+                keys=sorted(self.used),
+                run=self.run if done else "",
+            )
+        await trim(self.db, cache_mb)
+
+
+async def trim(db: Database, cache_mb: float) -> None:
+    """Delete the least recently used replies until the rest fit."""
+    await db.write(queries.get("llm/calls/trim_replies"), size=int(cache_mb * MEGABYTE))
+
+
+async def kept(db: Database) -> Kept:
+    """Return how much the cache holds."""
+    row = (await db.read(queries.get("llm/calls/count_replies")))[0]
+    return Kept(row["replies"], row["size"])
+
+
+async def clear(db: Database) -> Kept:
+    """Delete all replies except those of unfinished runs; returns how many."""
+    before = await kept(db)
+    await db.batch(queries.get("llm/calls/delete_replies"))
+    after = await kept(db)
+    return Kept(before.replies - after.replies, before.size_bytes - after.size_bytes)
+
+
+def _completion(row: dict[str, Any]) -> Completion:
+    return Completion(
+        text=row["text"],
+        usage=Usage(cached=1),
+        model=row["model"],
+        counted=row["counted"],
+        proven=row["proven"],
+    )
+
+
+def _digest(*texts: str) -> str:
+    """Return one digest of several texts, delimited by their lengths."""
+    digest = sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8))
+        digest.update(data)
+    return digest.hexdigest()

@@ -1,0 +1,93 @@
+"""Reports waits of model calls and growing replies, and ends runs that must wait too long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pgs_neo4j.errors import (
+    ModelError,
+    ModelOutputError,
+    ModelRateLimitError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    WaitError,
+)
+from pgs_neo4j.events import CallRetried, CallsHeld, OnEvent, ReplyGrew, ignore
+from pgs_neo4j.llm.calls.budget import Budget
+from pgs_neo4j.llm.calls.stop import Stop
+from pgs_neo4j.llm.hearing import heard_by
+from pgs_neo4j.llm.retry import wait_sentence
+from pgs_neo4j.model import Prompt
+from pgs_neo4j.model.ceilings import longest_wait_s
+
+GROWS_EVERY_S = 2.0
+SAME_HOLD_S = 5.0  # between the ends of two holds that are reported as one
+REASONS: dict[type[ModelError], str] = {
+    ModelRateLimitError: "429",
+    ModelTimeoutError: "no answer in time",
+    ModelUnavailableError: "endpoint failed",
+    ModelOutputError: "malformed reply",
+}
+
+
+@dataclass(slots=True)
+class WaitReporter:
+    """Reports retries, holds once for all calls that wait for them, and how far replies are."""
+
+    on_event: OnEvent = ignore
+    _held_until: float = 0.0
+
+    def tell(self, prompt: Prompt, wait_s: float, error: ModelError | None, reason: str) -> None:
+        """Report a wait of a call: for a reason in words, or after an error without one."""
+        reason = reason or (error.retry.reason if error is not None and error.retry else "")
+        if error is not None and not reason:
+            words = REASONS.get(type(error), "failed")
+            self.on_event(CallRetried(prompt.task, prompt.partition, words, wait_s))
+            return
+        until = asyncio.get_running_loop().time() + wait_s
+        if until > self._held_until + SAME_HOLD_S:
+            self._held_until = until
+            self.on_event(CallsHeld(reason, wait_s))
+
+    @contextmanager
+    def hearing(self, prompt: Prompt) -> Iterator[None]:
+        """Report how far the reply to a prompt is while it is asked for inside."""
+        now = asyncio.get_running_loop().time
+        last, told = now(), False
+
+        def hear(tokens: int) -> None:
+            nonlocal last, told
+            if now() - last >= GROWS_EVERY_S:
+                last, told = now(), True
+                self.on_event(ReplyGrew(prompt.task, prompt.partition, tokens))
+
+        try:
+            with heard_by(hear):
+                yield
+        finally:
+            if told:
+                self.on_event(ReplyGrew(prompt.task, prompt.partition, 0))
+
+
+@contextmanager
+def stopping(budget: Budget, timeout_s: float) -> Iterator[None]:
+    """Stop all calls of a run once its endpoint asks for a wait that is too long.
+
+    Raises WaitError, which names the time when the run can be resumed.
+    """
+    try:
+        yield
+    except ModelError as error:
+        wait_s = error.retry.wait_s if error.retry is not None else None
+        longest_s = longest_wait_s(timeout_s)
+        if wait_s is None or wait_s <= longest_s:
+            raise
+        stop = WaitError(
+            f"{wait_sentence(str(error), wait_s, longest_s)}; what was paid for is kept, and "
+            "'pgs resume' can continue the run after that"
+        )
+        budget.closed = Stop.from_error(stop)
+        raise stop from None

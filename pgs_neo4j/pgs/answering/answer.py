@@ -1,0 +1,190 @@
+"""Answers a question from what a search found: one prompt, one call, and its checks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.errors import PGSError
+from pgs_neo4j.events import ignore
+from pgs_neo4j.model import Answer, Coverage, Crosscheck, Routing, Shown, Synthesis, Usage
+from pgs_neo4j.pgs.answering.context import Context
+from pgs_neo4j.pgs.answering.keywords import asks_for_keywords, find_again
+from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.answering.reading import ReadReply, shown_citations
+from pgs_neo4j.pgs.answering.record import AnswerRecord, record_answer
+from pgs_neo4j.pgs.answering.reply import CheckedReply, check_prices, fit_prompt, reply_within
+from pgs_neo4j.pgs.answering.reranking import orders_by_model, rerank_found
+from pgs_neo4j.pgs.log import RunLog
+from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.pipeline import tidy_replies
+from pgs_neo4j.pgs.route import route_question
+from pgs_neo4j.pgs.runs import answers, search_answers, session
+from pgs_neo4j.pgs.runs.details import result_properties
+from pgs_neo4j.pgs.runs.requests import find_former
+from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.session import Read
+from pgs_neo4j.pgs.synthesis.statements import doubted_sentences
+
+
+async def answer_request(order: AnswerOrder, tools: RunTools) -> Answer:
+    """Answer a request, or repeat the answer under its idempotency key.
+
+    A run under the key without an answer yet is resumed. Raises IdempotencyError when the key
+    belongs to another request, BusyError while that run is still running, and the errors of
+    ``answer_found``.
+    """
+    run = order.run
+    former = await find_former(tools.db, run.graph, run.session, run.idempotency_key, run.request)
+    if former is not None and former.properties.get("details"):
+        return await answers.load(tools.db, former)
+    return await answer_found(order, tools, former)
+
+
+async def answer_found(
+    order: AnswerOrder, tools: RunTools, stored: StoredRun | None = None
+) -> Answer:
+    """Answer from what a search found, and record the answer; a ``stored`` run is resumed.
+
+    Nodes that were shown do not count as read. Raises UsageError, StoppedError, DatabaseError, and
+    ModelError.
+    """
+    began = perf_counter()
+    check_order(order.run)
+    helpers = [
+        *([tools.keyword_llm] if asks_for_keywords(order, tools) else []),
+        *([tools.ordering_llm] if orders_by_model(order, tools) else []),
+    ]
+    check_prices(tools, helpers)
+    asked = [tools.synthesis_llm, *helpers]
+    await tools.ask_contexts(asked)
+    fit_prompt(order, tools)  # before a run is recorded that has no room for an answer
+    async with record_answer(order, tools, stored) as record:
+        found = await find_again(order, tools, record)
+        order = replace(order, found=await rerank_found(order, tools, record, found))
+        with tools.log.phase("synthesize"):
+            context, replied = await reply_within(order, tools, record)
+        shown = await _shown(order, tools, record, context, replied.read)
+        read = await _read_so_far(order, tools, record)
+        partitioning = record.partitioning
+        if partitioning is not None:
+            partitioning = replace(partitioning, outdated=order.found.changed)
+        routing = await _route(order.run, tools, partitioning)
+        tools.report_contexts(asked)
+        seconds = {**tools.log.seconds, "search": order.found.seconds}
+        seconds["total"] = perf_counter() - began + order.found.seconds
+        answer = _compose(order, tools, record, replied, shown, read, routing, seconds)
+        if answer.text:
+            recording = record.recording
+            await search_answers.write(
+                recording.db, recording.handle, answer, context.nodes, context.facts
+            )
+        await record.recording.finish(result_properties(answer, read))
+    await tidy_replies(order.run, tools, record.replies, answer)
+    return answer
+
+
+async def _shown(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
+) -> Shown:
+    cited = shown_citations(context)
+    partitioning = record.partitioning
+    if partitioning is not None:
+        total = partitioning.generation.node_count
+    else:
+        labels = list(order.run.mapping.labels)
+        rows = await tools.db.read(queries.get("pgs/answering/count_view"), labels=labels)
+        total = int(rows[0]["nodes"])
+    return Shown(
+        nodes=tuple(citation for citation in cited if citation.alias in context.nodes),
+        relationships=tuple(citation for citation in cited if citation.alias in context.facts),
+        nodes_total=total,
+        tokens=context.tokens,
+        findings=read.findings,
+        reason=order.found.reason,
+    )
+
+
+async def _read_so_far(order: AnswerOrder, tools: RunTools, record: AnswerRecord) -> Read:
+    """Return what the session has read, which this answer does not add to."""
+    if record.partitioning is None:
+        return Read({})
+    run, generation = order.run, record.partitioning.generation.id
+    return await session.read_so_far(tools.db, run.graph, run.session, generation)
+
+
+async def _route(order: RunOrder, tools: RunTools, partitioning: Partitioning | None) -> Routing:
+    """Return the partitions that a question to all of the graph would sweep; none if it fails."""
+    if partitioning is None:
+        return Routing(routes=(), considered=0)
+    quiet = replace(tools, log=RunLog(ignore))
+    try:
+        return await route_question(order, quiet, partitioning, partitioning.partitions)
+    except PGSError as error:
+        tools.log.warn(f"what to read next is not known: {error}")
+        return Routing(routes=(), considered=len(partitioning.partitions))
+
+
+def _compose(
+    order: AnswerOrder,
+    tools: RunTools,
+    record: AnswerRecord,
+    replied: CheckedReply,
+    shown: Shown,
+    read: Read,
+    routing: Routing,
+    seconds: dict[str, float],
+) -> Answer:
+    spent = record.recording.before + tools.calls.settled()
+    found = order.found
+    coverage, nothing = _coverages(record.partitioning, read, shown.nodes_total)
+    return Answer(
+        question=order.run.question,
+        graph=order.run.graph,
+        session=order.run.session,
+        run=record.id,
+        mode=found.mode,
+        model=tools.synthesis_llm.name,
+        synthesis=_synthesis(replied),
+        routing=routing,
+        sweeps=(),
+        coverage=coverage,
+        own_coverage=nothing,
+        usage=spent.usage,
+        seconds=seconds,
+        warnings=(*found.warnings, *tools.log.warnings),
+        crosscheck=Crosscheck(absences=replied.absences),
+        generation=record.partitioning.generation.id if record.partitioning else "",
+        cost=spent.cost,
+        shown=shown,
+        contexts=tuple(tools.log.contexts.items()),
+    )
+
+
+def _synthesis(replied: CheckedReply) -> Synthesis:
+    read, completion = replied.read, replied.completion
+    return Synthesis(
+        text=replied.text,
+        thesis=read.answer,
+        absences=read.missing,
+        citations=read.citations,
+        usage=completion.usage if completion else Usage(),
+        complete=completion is None or not completion.truncated,
+        judged=True,
+        in_doubt=doubted_sentences(replied.text),
+        struck=read.struck,
+        proven=completion is None or completion.proven,
+    )
+
+
+def _coverages(
+    partitioning: Partitioning | None, read: Read, nodes: int
+) -> tuple[Coverage, Coverage]:
+    """Return the coverage of the session, and that of this answer, which has read nothing."""
+    if partitioning is None:
+        none = Coverage(partitions_swept=0, partitions_total=0, nodes_read=0, nodes_total=nodes)
+        return none, none
+    partitions, texts = partitioning.partitions, partitioning.generation.texts
+    return read.coverage(partitions, texts), Read({}).coverage(partitions, texts)

@@ -1,0 +1,207 @@
+"""Lays out what a search found as the text that a prompt shows, within a number of tokens.
+
+What does not fit whole is left out, and the next is tried. No line is cut. A long passage is
+reduced to its best whole sentences, and says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model import Found, FoundFact, FoundItem, PromptNode
+from pgs_neo4j.pgs.answering.aliases import defuse_relationships
+from pgs_neo4j.pgs.sweeping.pieces import one_line, render_node
+from pgs_neo4j.search.question import answer_form
+from pgs_neo4j.text.clean import clean_text
+from pgs_neo4j.text.shown import counted
+from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.words import words
+
+LEAST_TOKENS = 200
+# Multi-path retrieval, published defaults.
+MOST_NODES, MOST_FACTS, MOST_PASSAGES = 30, 20, 15
+FACT_TOKENS = 500
+"""Tokens of all relationships (triplet search, published default)."""
+SECTION_SHARE = 0.2
+"""Share of the tokens for the names of nodes, and for each other section above the passages.
+
+Else a small context would hold nothing but names.
+"""
+PASSAGE_SHARE = 0.25
+"""Share of the tokens that one passage may take whole."""
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+GAP = "[…]"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The text, and what it shows by alias: nodes as ``n1``, relationships as ``t1``.
+
+    ``tokens`` estimates the text. ``shortened`` are the aliases of passages that do not show all of
+    their sentences. ``prompt_nodes`` are the nodes with the text that is shown of each.
+    """
+
+    text: str
+    nodes: Mapping[str, FoundItem]
+    facts: Mapping[str, FoundFact]
+    tokens: int
+    shortened: tuple[str, ...] = ()
+    prompt_nodes: tuple[PromptNode, ...] = ()
+
+
+@dataclass(slots=True)
+class _Page:
+    """Lines within a number of tokens; a heading is written with the first line below it."""
+
+    room: int
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, heading: str, blocks: Iterable[str], room: int | None = None) -> Iterator[bool]:
+        """Add each block that fits, and yield whether it did. ``room`` is that of the section."""
+        left = self.room if room is None else min(room, self.room)
+        waiting = f"\n## {heading}"
+        for block in blocks:
+            text = f"{waiting}\n{block}" if waiting else block
+            cost = estimate(text) + 1
+            fits = cost <= left
+            if fits:
+                self.lines.append(text)
+                left, self.room, waiting = left - cost, self.room - cost, ""
+            yield fits
+
+
+def build_context(found: Found, tokens: int) -> Context:
+    """Return the context of a question in at most ``tokens``, by estimate.
+
+    Raises UsageError when they are too few.
+    """
+    check_tokens(tokens)
+    page = _Page(tokens)
+    if form := answer_form(found.question):
+        _write(page, "Form of the answer", [form])
+    nodes = {f"n{number}": item for number, item in enumerate(found.items[:MOST_NODES], start=1)}
+    names = (_name(alias, item) for alias, item in nodes.items())
+    listed = _write(page, "Nodes", names, int(SECTION_SHARE * tokens))
+    facts = {f"t{number}": fact for number, fact in enumerate(found.facts[:MOST_FACTS], start=1)}
+    stated = _write(
+        page,
+        "Relationships",
+        (f"[{alias}] {_inert(fact.line)}" for alias, fact in facts.items()),
+        min(FACT_TOKENS, int(SECTION_SHARE * tokens)),
+    )
+    section = int(SECTION_SHARE * tokens)
+    described = "Partitions, as described or as last reported by a model"
+    _write(page, described, _units(found), section)
+    _write(page, "Findings of earlier runs, derived by a model", _findings(found), section)
+    passages = _Passages(found.question, int(PASSAGE_SHARE * tokens))
+    texts = {alias: item for alias, item in nodes.items() if item.text.strip()}
+    first = dict(islice(texts.items(), MOST_PASSAGES))
+    read = _write(page, "Passages", (passages.show(alias, item) for alias, item in first.items()))
+    shown = {*_kept(nodes, listed), *_kept(first, read)}
+    whole = {one.alias: one for one in passages.shown if one.alias in _kept(first, read)}
+    text = "\n".join(page.lines).lstrip("\n")
+    return Context(
+        text=text,
+        nodes={alias: item for alias, item in nodes.items() if alias in shown},
+        facts={alias: facts[alias] for alias in _kept(facts, stated)},
+        tokens=estimate(text),
+        shortened=tuple(one for one in passages.shortened if one in whole),
+        prompt_nodes=tuple(
+            whole.get(alias) or PromptNode(alias, _inert(item.title), "", item.labels)
+            for alias, item in nodes.items()
+            if alias in shown
+        ),
+    )
+
+
+def check_tokens(tokens: int) -> None:
+    """Raise UsageError when a context of so many tokens would show next to nothing."""
+    if tokens < LEAST_TOKENS:
+        raise UsageError(
+            f"a context of {tokens:,} tokens shows next to nothing; allow {LEAST_TOKENS:,} or more"
+        )
+
+
+def _write(page: _Page, heading: str, blocks: Iterable[str], room: int | None = None) -> list[bool]:
+    return [*page.add(heading, blocks, room)]
+
+
+def _kept(aliases: Iterable[str], fits: Sequence[bool]) -> list[str]:
+    return [alias for alias, fit in zip(aliases, fits, strict=True) if fit]
+
+
+def _inert(text: str) -> str:
+    """Return a text of the graph on one line, in which nothing looks like an alias."""
+    return defuse_relationships(one_line(text))
+
+
+def _name(alias: str, item: FoundItem) -> str:
+    labels = f" ({', '.join(map(one_line, item.labels))})" if item.labels else ""
+    way = f", by {_inert(item.way)}" if item.way else ""
+    return f"[{alias}] {_inert(item.title)}{labels}{way}"
+
+
+def _units(found: Found) -> Iterator[str]:
+    for unit in found.units:
+        name = f"P{unit.id}" if unit.level == 0 else f"Unit {unit.id} of level {unit.level}"
+        gist = unit.domain_state or unit.abstract
+        yield f"{name}: {_inert(unit.label)}" + (f". {_inert(gist)}" if gist else "")
+
+
+def _findings(found: Found) -> Iterator[str]:
+    return (f"- {_inert(finding.text)} (run {finding.run})" for finding in found.findings)
+
+
+@dataclass(slots=True)
+class _Passages:
+    """Writes passages; those over ``room`` tokens show their best sentences."""
+
+    question: str
+    room: int
+    shortened: list[str] = field(default_factory=list)
+    shown: list[PromptNode] = field(default_factory=list)
+
+    def show(self, alias: str, item: FoundItem) -> str:
+        """Return a passage as a prompt shows it."""
+        title, text = _inert(item.title), defuse_relationships(clean_text(item.text))
+        node = PromptNode(alias, title, text, item.labels)
+        if estimate(render_node(node)) > self.room:
+            head = estimate(render_node(replace(node, text="")))
+            # A single sentence stands whole or not at all.
+            if best := best_sentences(text, self.question, self.room - head):
+                self.shortened.append(alias)
+                node = replace(node, text=best)
+        self.shown.append(node)
+        return render_node(node)
+
+
+def best_sentences(text: str, question: str, tokens: int) -> str:
+    """Return the sentences that hold most words of a question, in their order, and how many.
+
+    Sentences are whole. A gap stands where some are left out. ``tokens`` bounds them, by estimate.
+    Empty if none fits.
+    """
+    sentences = [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]
+    asked = set(words(question))
+    matches = [len(asked & set(words(sentence))) for sentence in sentences]
+    order = sorted(range(len(sentences)), key=lambda place: (-matches[place], place))
+    note = f"({len(sentences)} of {len(sentences)} sentences)"
+    left = tokens - estimate(note) - 1
+    chosen: list[int] = []
+    for place in order:
+        cost = estimate(sentences[place]) + estimate(GAP) + 4  # margins and line ends
+        if cost <= left:
+            chosen.append(place)
+            left -= cost
+    if not chosen:
+        return ""
+    lines: list[str] = []
+    for before, place in zip([-1, *sorted(chosen)], sorted(chosen), strict=False):
+        if place != before + 1:
+            lines.append(GAP)
+        lines.append(sentences[place])
+    return "\n".join([*lines, f"({len(chosen)} of {counted(len(sentences), 'sentence')})"])

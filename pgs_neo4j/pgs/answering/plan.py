@@ -1,0 +1,137 @@
+"""Predicts what an answer from a search would show and cost, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pgs_neo4j.errors import BudgetError
+from pgs_neo4j.llm.calls.cost_range import cost_range
+from pgs_neo4j.llm.calls.ledger import Spent
+from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import PlannedCalls, Prompt, SearchPlan
+from pgs_neo4j.pgs.answering import keywords, reranking
+from pgs_neo4j.pgs.answering.keywords import asks_for_keywords, keyword_prompt
+from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
+from pgs_neo4j.pgs.answering.reranking import cut, orders_by_model, rerank_prompt
+from pgs_neo4j.pgs.order import RunTools, check_order
+from pgs_neo4j.pgs.plan import plus, usual_tokens
+from pgs_neo4j.pgs.record import shares_replies
+from pgs_neo4j.pgs.synthesis import reserve
+from pgs_neo4j.text.tokens import estimate
+
+
+async def plan_answer(order: AnswerOrder, tools: RunTools) -> SearchPlan:
+    """Return what the calls of an answer would cost: the answer's and its helpers'.
+
+    Raises UsageError and DatabaseError.
+    """
+    check_order(order.run)
+    helpers = _helpers(order, tools)
+    llms, contexts = [tools.synthesis_llm, *(llm for llm, _ in helpers)], tools.calls.contexts
+    await tools.ask_contexts(llms)
+    planned = await _plan_calls(order, tools, helpers)
+    return replace(planned, contexts=contexts.describe(llms), context_advice=contexts.advise(llms))
+
+
+async def _plan_calls(
+    order: AnswerOrder, tools: RunTools, helpers: Sequence[tuple[LLM, PlannedCalls]]
+) -> SearchPlan:
+    run, llm = order.run, tools.synthesis_llm
+    check_prices(tools, [helper for helper, *_ in helpers])
+    order = replace(order, found=cut(order, order.found))
+    try:
+        context, prompt = fit_prompt(order, tools)
+    except BudgetError as error:
+        return _planned(order, tools, budget=str(error))
+    room = reserve.reply_tokens(tools.calls, llm, run.config, prompt)
+    # What the model's keywords will find, and its order, are not known yet.
+    if not helpers and (is_empty(order) or await _is_cached(order, tools, prompt, room)):
+        return _planned(order, tools, len(context.nodes), len(context.facts))
+    usual = min(room, await usual_tokens(tools.db, llm.name, run.config.synthesis_max_tokens))
+    parts = [(llm, _one_call(estimated_tokens(prompt), usual, room)), *helpers]
+    low, high = cost_range(tools.calls.budget, parts)
+    if run.config.strict:  # at the upper end, the answer is asked for twice
+        _, high = cost_range(tools.calls.budget, [parts[0], *parts])
+    total = sum((calls for _, calls in parts), PlannedCalls())
+    return SearchPlan(
+        graph=run.graph,
+        session=run.session,
+        mode=order.found.mode,
+        model=llm.name,
+        nodes=len(context.nodes),
+        relationships=len(context.facts),
+        calls=total.calls,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        output_most=total.output_most,
+        low=low,
+        high=high,
+    )
+
+
+def plus_search(plan: SearchPlan, spent: Spent) -> SearchPlan:
+    """Return a plan with what its search took, since the answer will search again."""
+    if not spent.usage.calls:
+        return plan
+    return replace(
+        plan,
+        calls=plan.calls + spent.usage.calls,
+        input_tokens=plan.input_tokens + spent.usage.input_tokens,
+        low=plus(plan.low, spent.cost),
+        high=plus(plan.high, spent.cost),
+    )
+
+
+def _one_call(tokens: int, likely: int, most: int) -> PlannedCalls:
+    return PlannedCalls(calls=1, input_tokens=tokens, output_tokens=likely, output_most=most)
+
+
+def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCalls]]:
+    """Return the calls before the answer's, each with its model."""
+    question, items = order.run.question, order.found.items
+    parts: list[tuple[LLM, PlannedCalls]] = []
+    keyed = asks_for_keywords(order, tools)
+    if keyed:
+        room = keywords.ROOM
+        tokens = estimated_tokens(keyword_prompt(question))
+        parts.append((tools.keyword_llm, _one_call(tokens, room // 4, room)))
+    if orders_by_model(order, tools) and (keyed or len(items) > 1):
+        room = reranking.ROOM
+        tokens = estimated_tokens(rerank_prompt(question, items))
+        if keyed:  # other nodes will be found, of any length
+            tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST))
+        parts.append((tools.ordering_llm, _one_call(tokens, room // 4, room)))
+    return parts
+
+
+async def _is_cached(order: AnswerOrder, tools: RunTools, prompt: Prompt, room: int) -> bool:
+    if not shares_replies(order.run.config):
+        return False
+    replies = Replies(tools.db, "")
+    key = replies.key(tools.synthesis_llm, prompt, room, order.run.config.synthesis_effort)
+    return bool(await replies.find([key]))
+
+
+def _planned(
+    order: AnswerOrder, tools: RunTools, nodes: int = 0, relationships: int = 0, budget: str = ""
+) -> SearchPlan:
+    """Return a plan without a call."""
+    return SearchPlan(
+        graph=order.run.graph,
+        session=order.run.session,
+        mode=order.found.mode,
+        model=tools.synthesis_llm.name,
+        nodes=nodes,
+        relationships=relationships,
+        calls=0,
+        input_tokens=0,
+        output_tokens=0,
+        output_most=0,
+        low=0.0,
+        high=0.0,
+        budget=budget,
+    )

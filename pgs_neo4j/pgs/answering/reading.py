@@ -1,0 +1,212 @@
+"""Reads the reply of a model to the context of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pgs_neo4j.model import Citation, DoubtedSentence, Finding, FoundFact, FoundItem, Node
+from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
+from pgs_neo4j.pgs.answering.aliases import relationship_aliases, separate_citations
+from pgs_neo4j.pgs.answering.context import Context
+from pgs_neo4j.pgs.sweeping.claims import Claims
+from pgs_neo4j.pgs.sweeping.quotes import Wording, check_quotes
+from pgs_neo4j.pgs.sweeping.strict import kept_findings
+from pgs_neo4j.pgs.synthesis.echoes import Repeats
+from pgs_neo4j.pgs.synthesis.statements import (
+    StatementFilter,
+    doubted_sentences,
+    strike_sentences,
+    without_echoes,
+)
+from pgs_neo4j.pgs.synthesis.verdicts import may_open
+from pgs_neo4j.text.citations import resolve
+from pgs_neo4j.text.claims.check import Known
+from pgs_neo4j.text.claims.marking import Doubting, doubts_of
+from pgs_neo4j.text.claims.sources import Material, Sources
+from pgs_neo4j.text.markdown import bullets, opened_section, passage, sections
+from pgs_neo4j.text.thinking import strip_thinking
+
+NOT_FOUND = "not found"
+SECTIONS = {
+    "answer": ("answer", "summary", "short answer", "conclusion", "thesis"),
+    "findings": ("findings", "claims", "evidence"),
+    NOT_FOUND: (NOT_FOUND, "absences", "missing", "gaps"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReply:
+    """A reply in its parts.
+
+    ``text`` is all of it without the model's thinking. ``missing`` are its bullets on what was not
+    found. ``struck`` are the sentences that were taken out of it.
+    """
+
+    text: str
+    answer: str
+    findings: tuple[Finding, ...]
+    missing: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    struck: tuple[DoubtedSentence, ...] = ()
+
+
+def read_reply_text(
+    reply: str,
+    context: Context,
+    doubting: Doubting | None = None,
+    repeats: Repeats | None = None,
+) -> ReadReply:
+    """Read a reply; without sections, all of it is the answer.
+
+    Citations are resolved to the nodes and relationships of the context, and quotations are looked
+    up in the nodes and relationships that their bullet cites. Sentences that ``doubting`` doubts
+    are marked in the text, and what only ``repeats`` the instructions is left out.
+    """
+    plain = separate_citations(strip_thinking(reply)).strip()
+    statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
+    text = statements.pass_on(plain) + statements.end()
+    plain = without_echoes(plain, repeats, SECTIONS)
+    found = sections(text, SECTIONS)
+    shown = _Shown.of(context)
+    claims = bullets(sections(plain, SECTIONS).get("findings", ""))[:BULLETS_PER_SECTION]
+    missing = bullets(found.get(NOT_FOUND, ""))[:BULLETS_PER_SECTION]
+    return ReadReply(
+        text=text,
+        answer=passage(found.get("answer", "")) if found else text,
+        findings=tuple(shown.finding(claim, doubting) for claim in claims),
+        missing=tuple(missing),
+        citations=shown.cited(text),
+    )
+
+
+def strike_reply(read: ReadReply, context: Context) -> ReadReply:
+    """Return a reply without the sentences that are marked, and without such findings."""
+    struck = doubted_sentences(read.text)
+    text = strike_sentences(read.text, SECTIONS, "answer")
+    found = sections(text, SECTIONS)
+    return replace(
+        read,
+        text=text,
+        answer=passage(found.get("answer", "")) if found else text,
+        findings=kept_findings(read.findings),
+        citations=_Shown.of(context).cited(text),
+        struck=struck,
+    )
+
+
+def doubt_reply(question: str, context: Context) -> Doubting:
+    """Return what looks the sentences of a reply up in what its prompt showed."""
+    shown = _Shown.of(context)
+    known = Known(
+        question=Material(question),
+        names=Material(context.text),
+        nodes=frozenset((len(context.nodes), len(context.facts))),
+    )
+    claims, everything = Claims(shown.wording, known), Sources.of(context.text)
+
+    def doubt(sentence: str, cites: str) -> tuple[str, ...]:
+        return claims.doubt(sentence, cites, shown.cited, others=everything)
+
+    return doubt
+
+
+def shown_citations(context: Context) -> tuple[Citation, ...]:
+    """Return what a context shows, nodes before relationships, as citations."""
+    shown = _Shown.of(context)
+    return tuple(shown.citation(alias) for alias in (*context.nodes, *context.facts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a prompt showed: nodes, and relationships in the form of nodes, by alias."""
+
+    nodes: dict[str, Node]
+    facts: dict[str, Node]
+    wording: Wording
+
+    @classmethod
+    def of(cls, context: Context) -> _Shown:
+        nodes = {alias: _node(alias, item) for alias, item in context.nodes.items()}
+        facts = {alias: _fact(alias, fact) for alias, fact in context.facts.items()}
+        return cls(nodes, facts, Wording({**nodes, **facts}))
+
+    def cited(self, text: str) -> tuple[Citation, ...]:
+        stated = (self.citation(alias) for alias in relationship_aliases(text))
+        return (*resolve(text, 0, self.nodes), *stated)
+
+    def citation(self, alias: str) -> Citation:
+        node = self.nodes.get(alias) or self.facts.get(alias)
+        if node is None:
+            return Citation(alias=alias, partition=0, valid=False)
+        return Citation(
+            alias=alias,
+            partition=0,
+            node=node.key,
+            title=node.title,
+            element_id=node.element_id,
+            rank=node.rank if alias in self.nodes else None,
+            labels=node.labels,
+        )
+
+    def finding(self, text: str, doubting: Doubting | None) -> Finding:
+        citations = self.cited(text)
+        return Finding(
+            text=text,
+            citations=citations,
+            quotes=check_quotes(text, citations, self.wording),
+            doubts=tuple(doubts_of(text, doubting)) if doubting is not None else (),
+        )
+
+
+def _node(alias: str, item: FoundItem) -> Node:
+    return Node(
+        rank=int(alias[1:]) - 1,
+        element_id=item.id,
+        key=item.key,
+        title=item.title,
+        text=item.text,
+        labels=item.labels,
+    )
+
+
+def _fact(alias: str, fact: FoundFact) -> Node:
+    return Node(
+        rank=int(alias[1:]) - 1, element_id=fact.id, key="", title=fact.line, text=fact.text
+    )
+
+
+class SectionGate:
+    """Passes a streamed reply on until the section of what was not found begins.
+
+    That section is held back until it has been checked.
+    """
+
+    def __init__(self) -> None:
+        self._line = ""  # the rest of a line that has not ended
+        self._passed = False  # whether the beginning of the line has been passed on
+        self._closed = False
+
+    def pass_on(self, piece: str) -> str:
+        """Return the text that may be shown after ``piece`` has arrived."""
+        return "".join(self._take(piece))
+
+    def end(self) -> str:
+        """Return the rest; called at the end of the reply."""
+        rest, self._line = self._line, ""
+        return "" if self._closed or self._opens(rest) else rest
+
+    def _take(self, piece: str) -> Iterator[str]:
+        *lines, self._line = (self._line + piece).split("\n")
+        for line in lines:
+            self._closed = self._closed or (not self._passed and self._opens(line))
+            if self._closed:
+                return
+            yield f"{line}\n"
+            self._passed = False
+        if not self._closed and self._line and (self._passed or not may_open(self._line, SECTIONS)):
+            yield self._line
+            self._passed, self._line = True, ""
+
+    def _opens(self, line: str) -> bool:
+        return opened_section(f"{line}\n", SECTIONS) == NOT_FOUND

@@ -1,0 +1,114 @@
+"""Begins or resumes the run of an answer from a search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from pgs_neo4j.config import stored as stored_config
+from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.schema import ensure_schema
+from pgs_neo4j.errors import BusyError, DatabaseError
+from pgs_neo4j.events import RunStarted
+from pgs_neo4j.llm.calls.ledger import Spent
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.order import RunTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current
+from pgs_neo4j.pgs.record import ATTEMPTS, run_span, shares_replies
+from pgs_neo4j.pgs.runs import keys, runs, session
+from pgs_neo4j.pgs.runs.recording import Recording, hold
+from pgs_neo4j.pgs.runs.runs import Handle, StoredRun
+from pgs_neo4j.telemetry import names
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """The run of an answer; ``partitioning`` is None for a graph without partitions."""
+
+    recording: Recording
+    replies: Replies
+    partitioning: Partitioning | None
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.recording.handle.id
+
+
+@asynccontextmanager
+async def record_answer(
+    order: AnswerOrder, tools: RunTools, stored: StoredRun | None
+) -> AsyncIterator[AnswerRecord]:
+    """Hold the record of a run, and close it at the end; a ``stored`` run is resumed."""
+
+    async def begin() -> AnswerRecord:
+        return await (_begin(order, tools) if stored is None else _resume(order, tools, stored))
+
+    def tell(run: str) -> None:
+        tools.log.on_event(RunStarted(run, resumed=stored is not None))
+
+    with run_span(order.run, tools.calls, resumed=stored is not None) as span:
+        async with hold(begin, tools.end, tell) as record:
+            span.note({names.RUN_ID: record.id})
+            yield record
+
+
+async def _begin(order: AnswerOrder, tools: RunTools) -> AnswerRecord:
+    run, handle = order.run, Handle(order.run.run_id or keys.new_run_id(), str(Holder.unique()))
+    properties = {
+        "question": run.question,
+        "mode": order.found.mode,
+        "request": json.dumps(run.request, sort_keys=True),
+        "config": stored_config(run.config),
+    }
+    await ensure_schema(tools.db)
+    for _ in range(ATTEMPTS):
+        partitioning = await _current(order, tools)
+        await session.open_session(tools.db, run.graph, run.session)
+        begun = await runs.begin(
+            tools.db,
+            handle,
+            keys.session_uid(run.graph, run.session),
+            partitioning.generation.id if partitioning else "",
+            properties,
+            keys.idempotency_uid(run.graph, run.session, run.idempotency_key),
+            total=tools.calls.spent_before(),
+        )
+        if begun == handle.id:
+            return _record(order, tools, handle, partitioning)
+        if begun is not None:
+            raise BusyError(
+                f"run {begun} has just begun with the same idempotency key; wait until it ends"
+            )
+    raise DatabaseError(
+        f"graph {run.graph} was repartitioned {ATTEMPTS} times while the run began; "
+        "try again when no job is repartitioning it"
+    )
+
+
+async def _resume(order: AnswerOrder, tools: RunTools, stored: StoredRun) -> AnswerRecord:
+    await ensure_schema(tools.db)
+    handle, before, today = await runs.take_over(tools.db, stored)
+    return _record(order, tools, handle, await _current(order, tools), before, today)
+
+
+async def _current(order: AnswerOrder, tools: RunTools) -> Partitioning | None:
+    if not order.partitioned:
+        return None
+    return await read_current(tools.db, order.run.graph, centroids=False, known=tools.known)
+
+
+def _record(
+    order: AnswerOrder,
+    tools: RunTools,
+    handle: Handle,
+    partitioning: Partitioning | None,
+    before: Spent | None = None,
+    today: Mapping[str, Spent] | None = None,
+) -> AnswerRecord:
+    recording = Recording.of(tools.db, handle, tools.calls, before or Spent(), today or {})
+    replies = Replies(tools.db, handle.id, shared=shares_replies(order.run.config))
+    return AnswerRecord(recording, replies, partitioning)

@@ -1,0 +1,318 @@
+"""Asks the model one question over what a search found, and checks its reply."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import (
+    BudgetError,
+    ModelError,
+    ModelOutputError,
+    PromptCutError,
+    PromptTooLongError,
+    StoppedError,
+    UsageError,
+)
+from pgs_neo4j.events import TextStreamed
+from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.llm.calls.receipts import receipt_characters
+from pgs_neo4j.llm.protocol import LLM, is_free
+from pgs_neo4j.model import CheckedAbsence, Completion, GraphMapping, Prompt, Stated
+from pgs_neo4j.pgs.answering.context import LEAST_TOKENS, Context, build_context
+from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.answering.prompt import answer_prompt
+from pgs_neo4j.pgs.answering.reading import (
+    NOT_FOUND,
+    SECTIONS,
+    ReadReply,
+    SectionGate,
+    doubt_reply,
+    read_reply_text,
+    strike_reply,
+)
+from pgs_neo4j.pgs.answering.record import AnswerRecord
+from pgs_neo4j.pgs.checking.absences import AbsenceGroup, check_absences
+from pgs_neo4j.pgs.order import RunTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning
+from pgs_neo4j.pgs.sweeping.order import without_centroid
+from pgs_neo4j.pgs.sweeping.strict import ask_again
+from pgs_neo4j.pgs.synthesis import reserve
+from pgs_neo4j.pgs.synthesis.echoes import Repeats, find_echoes, find_echoes_of
+from pgs_neo4j.pgs.synthesis.order import SynthesisTools
+from pgs_neo4j.pgs.synthesis.reply import keep_reply, read_reply
+from pgs_neo4j.pgs.synthesis.statements import StatementFilter, doubted_sentences
+from pgs_neo4j.pgs.synthesis.telling import Teller
+from pgs_neo4j.pgs.synthesis.verdicts import VerdictFilter
+from pgs_neo4j.pgs.synthesis.write import TRIES, UNPROVEN, WITHDRAWN
+from pgs_neo4j.search.lookup import look_up
+from pgs_neo4j.search.lookup_order import LookupOrder
+from pgs_neo4j.text.claims.marking import Doubting
+from pgs_neo4j.text.gist import search_terms
+from pgs_neo4j.text.matching import SearchResult, SearchTerms
+from pgs_neo4j.text.thinking import strip_thinking
+from pgs_neo4j.text.tokens import estimate
+
+NOTHING = "Nothing in the graph matches the question, so no model was asked to answer it."
+NOTHING_KNOWN = (
+    "Nothing was found that matches the question, so no model was asked to answer it. The "
+    "database has changed since the graph was partitioned."
+)
+NO_PARTITIONS = "the graph has no partitions, so what was not found could not be looked for"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """A reply as it was read, checked, and paid.
+
+    ``text`` ends each bullet on what was not found with its check. ``completion`` is None if no
+    model was asked.
+    """
+
+    read: ReadReply
+    text: str
+    absences: tuple[CheckedAbsence, ...]
+    completion: Completion | None
+
+
+def fit_prompt(order: AnswerOrder, tools: RunTools) -> tuple[Context, Prompt]:
+    """Return the context within all limits, and the prompt over it.
+
+    Raises BudgetError, and UsageError if the extractive reader is to answer from what it knows.
+    """
+    found, question = order.found, order.run.question
+    if found.mode == "bypass" and tools.synthesis_llm.name == EXTRACTIVE:
+        raise UsageError(
+            "the mode bypass needs a language model, because the extractive reader knows nothing; "
+            "set OPENAI_API_KEY, or PGS_LLM_BASE_URL and PGS_SYNTHESIS_MODEL"
+        )
+    empty = Context("", {}, {}, 0)
+    frame = answer_prompt(question, found.mode, empty)
+    try:
+        most = reserve.prompt_tokens(tools.calls, tools.synthesis_llm, order.run.config)
+    except BudgetError:
+        most = 0
+    room, coded = order.max_context_tokens, tools.calls.asks_receipts(tools.synthesis_llm)
+    if most is not None:
+        codes = receipt_characters(room) // 2 if coded else 0
+        room = min(room, most - estimate(frame.system) - estimate(frame.user) - codes)
+    if room < LEAST_TOKENS:
+        raise BudgetError(
+            "the limit leaves no room for an answer; raise it, or search without --answer"
+        )
+    context = empty if found.mode == "bypass" else build_context(found, room)
+    return context, answer_prompt(question, found.mode, context, with_receipts=coded)
+
+
+def check_prices(tools: RunTools, helpers: Sequence[LLM] = ()) -> None:
+    """Raise ConfigError if a limit on the cost needs a price that a model has not.
+
+    ``helpers`` name the keywords, and order what was found.
+    """
+    models = [tools.synthesis_llm, *helpers]
+    tools.calls.budget.check({llm.name: is_free(llm) for llm in models})
+
+
+def is_empty(order: AnswerOrder) -> bool:
+    """Whether a search found nothing to ask a model about."""
+    found = order.found
+    anything = found.items or found.facts or found.units or found.findings
+    return found.mode != "bypass" and not anything
+
+
+async def reply_within(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord
+) -> tuple[Context, CheckedReply]:
+    """Return the reply to what was found, and as much of it as the model was given.
+
+    If the prompt is too long for the model, or its server cut it, half as much is shown. Raises the
+    errors of ``reply_to``.
+    """
+    context, prompt = fit_prompt(order, tools)
+    for _ in range(TRIES - 1):
+        try:
+            return context, await reply_to(order, tools, record, context, prompt)
+        except PromptTooLongError as error:
+            too_long = error
+        half = context.tokens // 2
+        if half < LEAST_TOKENS:
+            raise too_long
+        try:
+            context, prompt = fit_prompt(replace(order, max_context_tokens=half), tools)
+        except BudgetError:
+            raise too_long from None
+        tools.log.warn(f"the answer was asked for again from fewer texts, because {too_long}")
+    return context, await reply_to(order, tools, record, context, prompt)
+
+
+async def reply_to(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, prompt: Prompt
+) -> CheckedReply:
+    """Return the reply to a prompt, streamed as events, and look for what it did not find.
+
+    Nothing is asked where nothing was found. Raises ModelError, StoppedError, and DatabaseError.
+    """
+    if is_empty(order):
+        nothing = NOTHING_KNOWN if order.found.changed else NOTHING
+        tools.log.on_event(TextStreamed(nothing))
+        return CheckedReply(read_reply_text(nothing, context), nothing, (), None)
+    doubting = None
+    if context.text and tools.synthesis_llm.name != EXTRACTIVE:
+        doubting = doubt_reply(order.run.question, context)
+    repeats = find_echoes_of(tools.synthesis_llm, prompt)
+    strict = doubting is not None and order.run.config.strict
+    completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=not strict)
+    read = read_reply_text(completion.text, context, doubting, repeats)
+    if strict and (failed := doubted_sentences(read.text)):
+        again = ask_again(prompt, failed)
+        first = read, completion
+        read, completion = await _reply_again(order, tools, record, context, again, first)
+        read = strike_reply(read, context)
+    absences = await _check(order, tools, record, context, read)
+    verdicts = VerdictFilter(absences, NOT_FOUND, SECTIONS)
+    text = verdicts.pass_on(read.text) + verdicts.end()
+    if held := text if strict else text[len(_before_missing(text)) :]:
+        await Teller(tools.log.on_event, tools.db.check_deleted).finish(held)
+    return CheckedReply(read, text, absences, completion)
+
+
+async def _reply_again(
+    order: AnswerOrder,
+    tools: RunTools,
+    record: AnswerRecord,
+    context: Context,
+    prompt: Prompt,
+    first: tuple[ReadReply, Completion],
+) -> tuple[ReadReply, Completion]:
+    """Return the reply to a second request, or the first one if more of the second is in doubt."""
+    doubting, repeats = doubt_reply(order.run.question, context), find_echoes(prompt)
+    try:
+        completion = await _complete(order, tools, record, prompt, doubting, repeats, aloud=False)
+    except (ModelError, StoppedError) as error:
+        tools.log.warn(f"the answer was not asked for once more, only struck: {error}")
+        return first
+    read = read_reply_text(completion.text, context, doubting, repeats)
+    before, now = (len(doubted_sentences(one.text)) for one in (first[0], read))
+    worse = now > before or (completion.truncated and not first[1].truncated)
+    read, chosen = first if worse else (read, completion)
+    return read, replace(chosen, usage=first[1].usage + completion.usage)
+
+
+async def _complete(
+    order: AnswerOrder,
+    tools: RunTools,
+    record: AnswerRecord,
+    prompt: Prompt,
+    doubting: Doubting | None,
+    repeats: Repeats | None,
+    *,
+    aloud: bool,
+) -> Completion:
+    """Return the model's reply, streamed with its doubts marked and without its instructions.
+
+    ``aloud``: it is streamed up to what was not found.
+    """
+    gate, on_event = SectionGate(), tools.log.on_event
+    statements = StatementFilter(doubting, NOT_FOUND, SECTIONS, repeats)
+    teller = Teller(on_event, tools.db.check_deleted)
+
+    async def tell(text: str) -> None:
+        if aloud:
+            await teller.tell(statements.pass_on(gate.pass_on(text)))
+
+    llm, config = tools.synthesis_llm, order.run.config
+    room = reserve.reply_tokens(tools.calls, llm, config, prompt)
+    effort = config.synthesis_effort
+    connected = SynthesisTools(
+        llm=llm,
+        calls=tools.calls,
+        replies=record.replies,
+        on_event=on_event,
+        warn=tools.log.warn,
+        check_deleted=tools.db.check_deleted,
+    )
+    try:
+        reply = await read_reply(connected, prompt, tell, room=room, effort=effort)
+    except PromptCutError:
+        if teller.told:
+            on_event(TextStreamed(WITHDRAWN))
+        raise
+    rest = gate.end()
+    rest = statements.pass_on(rest) + statements.end()
+    if aloud:
+        await teller.finish(rest)
+    if not strip_thinking(reply.text).strip():
+        raise ModelOutputError(
+            f"the model {llm.name} returned an empty answer; ask again, or name another "
+            "PGS_SYNTHESIS_MODEL"
+        )
+    await keep_reply(connected, prompt, reply, room=room, effort=effort)
+    if not reply.proven:
+        tools.log.warn(UNPROVEN.format(call="the answer"))
+    if reply.truncated:
+        tools.log.warn(f"the answer was cut off at {room} tokens; raise synthesis_max_tokens")
+    return reply
+
+
+def _before_missing(text: str) -> str:
+    gate = SectionGate()
+    return gate.pass_on(text) + gate.end()
+
+
+async def _check(
+    order: AnswerOrder, tools: RunTools, record: AnswerRecord, context: Context, read: ReadReply
+) -> tuple[CheckedAbsence, ...]:
+    """Look for what was not found in the whole graph."""
+    if not read.missing:
+        return ()
+    if record.partitioning is None:
+        make = f"'pgs partition --graph {order.run.graph}'"
+        tools.log.warn(f"{NO_PARTITIONS}; make them with {make}")
+    return await check_missing(
+        tools.db,
+        order.run.mapping,
+        record.partitioning,
+        read.missing,
+        [item.id for item in context.nodes.values()],
+    )
+
+
+async def check_missing(
+    db: Database,
+    mapping: GraphMapping,
+    partitioning: Partitioning | None,
+    missing: Sequence[str],
+    shown: Iterable[str],
+) -> tuple[CheckedAbsence, ...]:
+    """Look for each bullet of ``missing`` in all texts of the graph. Raises DatabaseError.
+
+    ``shown`` are the element ids of the nodes that the prompt showed; they contradict a bullet that
+    they hold the words of. Without partitions, no bullet can be checked.
+    """
+    groups = [AbsenceGroup((Stated(0, place, text),)) for place, text in enumerate(missing)]
+    if partitioning is None or not missing:
+        return check_absences(groups, {}, {})
+    generation = partitioning.generation
+    order = LookupOrder(
+        mapping=mapping,
+        generation=generation.id,
+        partitions=tuple(map(without_centroid, partitioning.partitions)),
+        # Texts may have changed since the partitions were made, so the index proves nothing.
+        outdated=True,
+    )
+    found = await look_up(db, order, [search_terms(text) for text in missing])
+    return check_absences(groups, found, _shown_ranks(found, frozenset(shown)))
+
+
+def _shown_ranks(
+    found: Mapping[SearchTerms, SearchResult], shown: frozenset[str]
+) -> dict[int, frozenset[int]]:
+    """Return the ranks of the nodes that hold some words and were shown, by partition."""
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for result in found.values():
+        for hit in result.hits:
+            if hit.element_id in shown:
+                ranks[hit.partition].add(hit.rank)
+    return {partition: frozenset(own) for partition, own in ranks.items()}

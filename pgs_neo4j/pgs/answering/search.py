@@ -1,0 +1,211 @@
+"""Searches a graph: paths at once, one score, one walk along relationships, and the texts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from time import perf_counter
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import (
+    BudgetError,
+    ConfigError,
+    DatabaseError,
+    ModelError,
+    StoppedError,
+    UsageError,
+)
+from pgs_neo4j.llm.protocol import RelevanceModel, Reserve
+from pgs_neo4j.model import (
+    Found,
+    FoundItem,
+    GraphMapping,
+    PathReport,
+    RerankerName,
+    SearchMode,
+)
+from pgs_neo4j.model.ceilings import RERANK_S
+from pgs_neo4j.pgs.answering.modes import MODES
+from pgs_neo4j.pgs.answering.view import SearchTrace, SearchView, first
+from pgs_neo4j.search.indexes.search_index import SearchIndex
+from pgs_neo4j.search.name_words import NAMES
+from pgs_neo4j.search.named_nodes import ONLY_NAMES
+from pgs_neo4j.search.nodes import read_nodes
+from pgs_neo4j.search.paths.indexes import KnownIndexes
+from pgs_neo4j.search.paths.own_index import OwnIndex
+from pgs_neo4j.search.paths.vector import stored_dimensions
+from pgs_neo4j.search.rerankers import RERANKERS, RerankOrder, unchanged
+from pgs_neo4j.search.space import QuestionVector, Space, embed_question
+from pgs_neo4j.text.keywords import Keywords, extract_keywords
+
+MOST_ITEMS = 200
+LEAST_SHARE = 0.01
+"""Score of an item relative to the best one; those below add nothing."""
+RERANKED: Mapping[SearchMode, RerankerName] = {"multipath": "cosine"}
+"""Rerankers of modes that have one, as published."""
+NO_EMBEDDINGS = "the graph stores no embeddings, so words decide alone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOrder:
+    """A question to a view of the database, and how many items to return.
+
+    ``graph`` is the name of a stored graph, and ``own`` the text index of its partitions, if there
+    are any. ``weights`` are those of local, global, and naive in the mode ``mix``. Without a
+    ``rerank``, the mode decides. ``sessions_of`` is how the names of sessions begin whose runs
+    may be shown.
+    """
+
+    question: str
+    mapping: GraphMapping
+    graph: str | None = None
+    own: OwnIndex | None = None
+    mode: SearchMode = "hybrid"
+    top_k: int = 10
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    rerank: RerankerName | None = None
+    keywords: Keywords | None = None
+    sessions_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTools:
+    """The connections of a search; ``relevance`` is the model of the reranker ``http``.
+
+    ``reserve`` reserves its calls in the budget of a run, None outside of runs.
+    """
+
+    db: Database
+    space: Space
+    known: KnownIndexes = field(default_factory=KnownIndexes)
+    relevance: RelevanceModel | None = None
+    reserve: Reserve | None = None
+
+
+async def search(order: SearchOrder, tools: SearchTools) -> Found:
+    """Return what matches a question; nothing is written, and no language model is called.
+
+    A path that fails is told, and the others count; a reranker that fails keeps the order. Raises
+    UsageError for an unknown mode or a ``top_k`` out of range, and DatabaseError when the database
+    cannot be read.
+    """
+    _check(order)
+    began = perf_counter()
+    indexes = await tools.known.get(tools.db)
+    question, warnings = await _embed(order, tools, indexes)
+    view = SearchView(
+        db=tools.db,
+        graph=order.graph,
+        indexes=indexes,
+        own=order.own,
+        mapping=order.mapping,
+        question=order.question,
+        keywords=order.keywords or extract_keywords(order.question),
+        vector=question.vector,
+        weights=order.weights,
+        sessions_of=order.sessions_of,
+    )
+    trace = SearchTrace()
+    found = await MODES[order.mode](view, trace)
+    scores, warning = await _rerank(order, tools, view, found)
+    worst = LEAST_SHARE * max(scores.values(), default=0.0)
+    best = {node: score for node, score in scores.items() if score >= worst}
+    return Found(
+        question=order.question,
+        mode=order.mode,
+        items=await _read_items(view, trace, first(best, order.top_k)),
+        paths=tuple(trace.reports),
+        seconds=perf_counter() - began,
+        warnings=tuple(filter(None, (*warnings, _only_names(trace.reports), warning))),
+        facts=trace.facts,
+        units=trace.units,
+        findings=trace.findings,
+        reason=trace.reason,
+    )
+
+
+def _only_names(reports: Sequence[PathReport]) -> str:
+    """Return what to say if words were found in names of labels and types, and in no text."""
+    found = [one for one in reports if one.name.split()[-1] == "text" and one.count]
+    return ONLY_NAMES if found and all(one.method == NAMES for one in found) else ""
+
+
+async def _rerank(
+    order: SearchOrder, tools: SearchTools, view: SearchView, scores: Mapping[str, float]
+) -> tuple[Mapping[str, float], str]:
+    """Return the scores after reranking, the former ones if it fails, and what to say about it."""
+    name = order.rerank or RERANKED.get(order.mode, "none")
+    given = RerankOrder(
+        db=tools.db,
+        mapping=order.mapping,
+        scores=scores,
+        vector=view.vector,
+        question=order.question,
+        model=tools.relevance,
+        reserve=tools.reserve,
+    )
+    try:
+        async with asyncio.timeout(RERANK_S):
+            reranked = await RERANKERS[name](given)
+    except (DatabaseError, ModelError, StoppedError, ConfigError) as error:
+        reranked = unchanged(given, f"the reranker {name} failed: {error}")
+    except TimeoutError:
+        reranked = unchanged(given, f"the reranker {name} took longer than {RERANK_S:g} s")
+    return reranked.scores, reranked.warning
+
+
+def check_mode(mode: SearchMode) -> None:
+    """Raise UsageError for a mode that there is not."""
+    if mode not in MODES:
+        raise UsageError(f"there is no search mode {mode!r}; the modes are {', '.join(MODES)}")
+
+
+def _check(order: SearchOrder) -> None:
+    check_mode(order.mode)
+    if not 1 <= order.top_k <= MOST_ITEMS:
+        raise UsageError(f"top_k is {order.top_k}; choose a number from 1 to {MOST_ITEMS}")
+    if order.rerank is not None and order.rerank not in RERANKERS:
+        raise UsageError(
+            f"there is no reranker {order.rerank!r}; the rerankers are {', '.join(RERANKERS)}"
+        )
+    if not all(isfinite(weight) and weight >= 0 for weight in order.weights):
+        raise UsageError("the weights of a search must be numbers from 0")
+
+
+async def _embed(
+    order: SearchOrder, tools: SearchTools, indexes: Sequence[SearchIndex]
+) -> tuple[QuestionVector, list[str]]:
+    """Return the question's vector, and what to say about it."""
+    dimensions = await stored_dimensions(tools.db, indexes, order.mapping)
+    if dimensions is None:
+        return QuestionVector(None), [NO_EMBEDDINGS] if order.mode == "naive" else []
+    try:
+        found = await embed_question(
+            tools.db, tools.space, order.mapping, order.question, dimensions, order.own
+        )
+    except (ModelError, BudgetError, ConfigError) as error:
+        return QuestionVector(None), [f"words decide alone, because the embedder failed: {error}"]
+    return found, [found.note] if found.note else []
+
+
+async def _read_items(
+    view: SearchView, trace: SearchTrace, best: Mapping[str, float]
+) -> tuple[FoundItem, ...]:
+    """Return the best nodes with their texts; a node that is gone by now is left out."""
+    nodes = {node.element_id: node for node in await read_nodes(view.db, view.mapping, [*best])}
+    return tuple(
+        FoundItem(
+            id=place,
+            key=node.key,
+            title=node.title,
+            text=node.text,
+            labels=node.labels,
+            score=score,
+            scores={path: own[place] for path, own in trace.scores.items() if place in own},
+            way=trace.ways.get(place, ""),
+        )
+        for place, score in best.items()
+        if (node := nodes.get(place)) is not None
+    )

@@ -1,0 +1,126 @@
+"""Groups the absences of all reports, and checks them in the graph.
+
+The module is pure: ``lookups`` searches the graph while sweeps are running, and ``text.gist``
+compares texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pgs_neo4j.model import (
+    AbsenceStatus,
+    CheckedAbsence,
+    Sighting,
+    Stated,
+    Sweep,
+)
+from pgs_neo4j.pgs.checking.reports import sorted_reports
+from pgs_neo4j.text.gist import Rarity, gist, search_terms
+from pgs_neo4j.text.grouping import grouped
+from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
+
+MOST_SIGHTINGS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AbsenceGroup:
+    """Absences that say the same, by partition.
+
+    The first one represents all.
+    """
+
+    reported: tuple[Stated, ...]
+
+    @property
+    def text(self) -> str:
+        """The absence in the words of the first partition that reports it."""
+        return self.reported[0].text
+
+    @property
+    def partitions(self) -> int:
+        """Return how many partitions report it."""
+        return len({stated.partition for stated in self.reported})
+
+
+def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
+    """Return the absences of all reports, the most frequently reported first.
+
+    Ties are ordered by partition and place; the order of ``sweeps`` does not matter.
+    """
+    stated = [
+        Stated(report.partition, place, absence.text, run)
+        for run, report in sorted_reports(sweeps)
+        for place, absence in enumerate(report.absences)
+    ]
+    # Without words that count, only identical texts say the same.
+    gists = [gist(bullet.text) or frozenset({bullet.text.casefold()}) for bullet in stated]
+    groups = [
+        AbsenceGroup(tuple(stated[place] for place in places))
+        for places in grouped(gists, Rarity.of(gists))
+    ]
+    return tuple(sorted(groups, key=lambda group: -group.partitions))
+
+
+def check_absences(
+    groups: Sequence[AbsenceGroup],
+    hits: Mapping[SearchTerms, SearchResult],
+    read: Mapping[int, frozenset[int]],
+) -> tuple[CheckedAbsence, ...]:
+    """Check each group by finding the nodes that contain its words.
+
+    The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
+    absence is contradicted when a node that was read contains its words, even if the node's own
+    partition reports it. If more nodes might contain the words than could be searched, or some
+    words are in a script that cannot be divided into words, a sighting still counts; without one,
+    the absence stays unchecked.
+    """
+    return tuple(_check_group(group, hits, read) for group in groups)
+
+
+def _check_group(
+    group: AbsenceGroup,
+    hits: Mapping[SearchTerms, SearchResult],
+    read: Mapping[int, frozenset[int]],
+) -> CheckedAbsence:
+    searches = [search_terms(stated.text) for stated in group.reported]
+    # If time ran out for the first, use the result for another that says the same.
+    search = next((search for search in searches if search in hits), searches[0])
+    result = hits.get(search, SearchResult())
+    sightings = [_sighting(hit, read) for hit in result.hits]
+    sightings.sort(key=lambda sighting: not sighting.read)
+    return CheckedAbsence(
+        text=group.text,
+        reported=group.reported,
+        status=_status(search, result, sightings),
+        terms=search.terms,
+        searched=result.searched,
+        method=result.method,
+        count=result.count,
+        sightings=tuple(sightings[:MOST_SIGHTINGS]),
+        texts=result.texts,
+    )
+
+
+def _status(
+    search: SearchTerms, result: SearchResult, sightings: Sequence[Sighting]
+) -> AbsenceStatus:
+    if sightings:
+        read = sightings[0].read
+        return AbsenceStatus.CONTRADICTED if read else AbsenceStatus.ELSEWHERE
+    proves = search.segmented and result.complete
+    if result.searched and proves and result.texts != 0:
+        return AbsenceStatus.CONFIRMED
+    return AbsenceStatus.UNCHECKED
+
+
+def _sighting(hit: Hit, read: Mapping[int, frozenset[int]]) -> Sighting:
+    return Sighting(
+        partition=hit.partition,
+        rank=hit.rank,
+        node=hit.key,
+        title=hit.title,
+        read=hit.rank in read.get(hit.partition, frozenset()),
+        element_id=hit.element_id,
+    )

@@ -1,0 +1,59 @@
+"""Finds out which nodes that an answer cites are still there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, cast
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import Answer, Citation, Sighting
+
+T = TypeVar("T")
+
+
+async def locate_answer(db: Database, answer: Answer) -> Answer:
+    """Take the element ids of nodes that are gone from an answer; other nodes may have them by now.
+
+    Raises DatabaseError.
+    """
+    parts = answer.synthesis, answer.sweeps, answer.crosscheck
+    cited = {
+        one.element_id: {"element_id": one.element_id, "partition": one.partition, "rank": one.rank}
+        for one in _citing(parts)
+        if one.element_id is not None
+    }
+    if not cited:
+        return answer
+    query = queries.get("pgs/checking/read_still_cited")
+    rows = await db.read(query, generation=answer.generation, cited=[*cited.values()])
+    gone = cited.keys() - {id_ for row in rows for id_ in row["element_ids"]}
+    if not gone:
+        return answer
+    synthesis, sweeps, crosscheck = _without(parts, gone)
+    return replace(answer, synthesis=synthesis, sweeps=sweeps, crosscheck=crosscheck)
+
+
+def _citing(value: object) -> Iterator[Citation | Sighting]:
+    """Yield all citations and sightings in a value."""
+    if isinstance(value, Citation | Sighting):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _citing(one)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _citing(getattr(value, field.name))
+
+
+def _without(value: T, gone: set[str]) -> T:
+    """Return a value whose citations and sightings have none of these element ids."""
+    if isinstance(value, Citation | Sighting):
+        return replace(value, element_id=None) if value.element_id in gone else value
+    if isinstance(value, tuple):
+        return cast(T, tuple(_without(one, gone) for one in value))
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        return cast(T, replace(value, **{name: _without(one, gone) for name, one in own.items()}))
+    return value

@@ -1,0 +1,256 @@
+"""Describes partitions: keywords, names, a summary, typical sentences, and a centroid.
+
+No model reads the texts, except an embedder where one is configured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database.gds import compute_centroids
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.llm.embedders.bags import TextHasher
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.model import Partition
+from pgs_neo4j.model.graph import LABEL_JOINT
+from pgs_neo4j.pgs.partitioning.describe.indexing import SegmentWriter, text_index
+from pgs_neo4j.pgs.partitioning.describe.naming import Names, name_partitions
+from pgs_neo4j.pgs.partitioning.describe.texts import MemberText, read_texts
+from pgs_neo4j.pgs.partitioning.describe.typical import (
+    Boilerplate,
+    Openings,
+    choose_sentences,
+    opening_room,
+)
+from pgs_neo4j.pgs.partitioning.describe.words import WordReader
+from pgs_neo4j.pgs.partitioning.membership import Membership
+from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.search.space import Space
+from pgs_neo4j.text.node_text import shortened
+from pgs_neo4j.text.terms.batches import is_cut
+from pgs_neo4j.text.terms.keywords import KeywordCounter
+from pgs_neo4j.text.terms.labels import Scored, list_terms
+
+SUMMARY_KEYWORDS = 5
+SUMMARY_TEXT = 120  # characters of the heaviest node's text, as published
+DIGEST_TEXT = 4000  # characters of the heaviest nodes that stand for a partition
+EMBED_BATCH = 1024
+
+
+@dataclass(slots=True)
+class PartitionTexts:
+    """Data derived from a partition's texts.
+
+    ``openings`` are beginnings of texts. ``total`` ``(d,)`` is the sum of ``count`` vectors, None
+    without any.
+    """
+
+    openings: Openings = field(default_factory=lambda: Openings(0))
+    heaviest: str = ""
+    digest: str = ""
+    total: NDArray[np.float64] | None = None
+    count: int = 0
+
+    def add_text(self, text: str) -> None:
+        """Add a text to the summary, the openings, and the digest."""
+        self.openings.add(text)
+        self.heaviest = self.heaviest or text
+        if len(self.digest) < DIGEST_TEXT:
+            self.digest += shortened(text, DIGEST_TEXT // 4) + "\n"
+
+    def add_vectors(self, vectors: NDArray[np.float64]) -> None:
+        """Add vectors ``(k, d)`` to the total."""
+        self.add_total(vectors.sum(axis=0))
+        self.count += len(vectors)
+
+    def add_total(self, total: NDArray[np.float64]) -> None:
+        """Add a sum of vectors ``(d,)`` that are counted elsewhere."""
+        self.total = total if self.total is None else self.total + total
+
+    @property
+    def mean(self) -> NDArray[np.float64] | None:
+        """Return the mean vector ``(d,)``, None without any."""
+        return None if self.total is None else self.total / self.count
+
+
+async def describe(
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    members: Membership,
+    partitions: Sequence[Partition],
+    others: Sequence[Partition] = (),
+    common: Collection[str] = (),
+) -> tuple[list[Partition], frozenset[str]]:
+    """Add keywords, names, summary, typical sentences, and centroid to partitions.
+
+    Returns them with the words too common to be keywords. Texts are read in portions, partition by
+    partition, heaviest node first. ``partitions`` may be part of a generation. ``others`` are the
+    rest, already described, and ``common`` are the words left out of their keywords.
+    """
+    if not partitions:
+        return [], frozenset(common)
+    counter = KeywordCounter()
+    room = opening_room(len(partitions))
+    seen = {part.id: PartitionTexts(Openings(room)) for part in partitions}
+    if order.mapping.has_text or order.mapping.has_title:
+        words = WordReader(counter, seen, word_hasher(tools.space))
+        index = text_index(order, tools, view, partitions, words.use)
+        reader = TextReader(tools.space, seen, index)
+        await read_texts(order, tools, view, members, list(seen), reader.take)
+        await reader.end()
+    left_out = counter.common([part.keywords for part in others]) | frozenset(common)
+    keywords = counter.keywords(left_out)
+    vectors = await _centroids(
+        order, tools, seen, keywords, view.embedding_dimensions, partial=bool(others)
+    )
+    names = await name_partitions(tools.db, order.generation_id, counter, partitions, others)
+    named = await _add_names(partitions, names, seen)
+    described = [
+        replace(
+            partition,
+            keywords=keywords.get(partition.id, ()),
+            summary=summarize(keywords.get(partition.id, ()), seen[partition.id].heaviest),
+            centroid=vectors.get(partition.id),
+        )
+        for partition in named
+    ]
+    return described, left_out
+
+
+async def _add_names(
+    partitions: Sequence[Partition], names: Names, seen: Mapping[int, PartitionTexts]
+) -> list[Partition]:
+    """Add terms, labels, and typical sentences to partitions."""
+    abstracts = await asyncio.to_thread(_write_abstracts, seen, names.scored)
+    return [
+        replace(
+            partition,
+            abstract=abstracts[partition.id],
+            label=LABEL_JOINT.join(names.labels[partition.id]),
+            terms=list_terms(names.scored[partition.id]),
+        )
+        for partition in partitions
+    ]
+
+
+def _write_abstracts(
+    seen: Mapping[int, PartitionTexts], scored: Mapping[int, Scored]
+) -> dict[int, str]:
+    """Return the most typical sentences of each partition."""
+    boilerplate = Boilerplate(texts.openings for texts in seen.values())
+    return {
+        part: " ".join(
+            choose_sentences(
+                texts.openings, {word: score for score, word in scored[part]}, boilerplate
+            )
+        )
+        for part, texts in seen.items()
+    }
+
+
+@dataclass(slots=True)
+class TextReader:
+    """Takes the texts of members, partition by partition."""
+
+    space: Space
+    seen: dict[int, PartitionTexts]
+    index: SegmentWriter
+    batch: list[MemberText] = field(default_factory=list)
+
+    async def take(self, members: list[MemberText]) -> None:
+        """Read members; those without a text only count."""
+        # Each has a thread of its own for its arrays.
+        await together(self._index(members), self._describe(members))
+
+    async def _index(self, members: list[MemberText]) -> None:
+        for partition_id, group in groupby(members, key=attrgetter("partition_id")):
+            await self.index.add(partition_id, group)
+
+    async def _describe(self, members: list[MemberText]) -> None:
+        with_text = [one for one in members if one.text]
+        for one in with_text:
+            self.seen[one.partition_id].add_text(one.text)
+        for one in self._embedded(with_text):
+            self.batch.append(one)
+            if len(self.batch) == EMBED_BATCH:
+                await self._embed()
+
+    def _embedded(self, members: list[MemberText]) -> list[MemberText]:
+        """Return the members whose texts the embedder has to read, not only their words."""
+        if self.space.kind != "texts":
+            return []
+        if isinstance(self.space.embedder, HashingEmbedder):
+            return [one for one in members if is_cut(one.whole)]
+        return members
+
+    async def end(self) -> None:
+        """Embed and index the texts that are left. Raises LeaseLostError."""
+        await self._embed()
+        await self.index.flush()
+
+    async def _embed(self) -> None:
+        if not self.batch:
+            return
+        assert self.space.embedder is not None
+        batch, self.batch = self.batch, []
+        vectors = await self.space.embed(self.space.embedder, [one.text for one in batch])
+        owners = np.array([one.partition_id for one in batch])
+        for partition_id in np.unique(owners).tolist():
+            own = np.asarray(vectors[owners == partition_id], dtype=np.float64)
+            self.seen[partition_id].add_vectors(own)
+
+
+def word_hasher(space: Space) -> TextHasher | None:
+    """Return what makes vectors of words, None if the embedder has to read the texts."""
+    if space.kind != "texts" or not isinstance(space.embedder, HashingEmbedder):
+        return None
+    return TextHasher(space.embedder.size)
+
+
+async def _centroids(
+    order: BuildOrder,
+    tools: BuildTools,
+    seen: dict[int, PartitionTexts],
+    keywords: dict[int, tuple[str, ...]],
+    dimensions: int | None,
+    *,
+    partial: bool,
+) -> dict[int, NDArray[np.float32]]:
+    """Return the centroid ``(d,)`` per partition id, in the graph's space."""
+    space, mapping = tools.space, order.mapping
+    if space.kind == "stored" and mapping.embedding and dimensions:
+        return await compute_centroids(
+            tools.gds,
+            order.generation_id,
+            mapping.embedding,
+            dimensions,
+            weight=(mapping.weight or "") if order.config.centroid == "weighted" else None,
+            partition_ids=list(seen) if partial else (),
+            concurrency=1,
+        )
+    if space.kind == "texts":
+        means = {part: texts.mean for part, texts in seen.items() if texts.mean is not None}
+        return {part: mean.astype(np.float32) for part, mean in means.items() if mean.any()}
+    if space.kind == "digests" and space.embedder is not None:
+        parts = [part for part, texts in seen.items() if texts.digest]
+        texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
+        rows = await space.embed(space.embedder, texts) if texts else np.empty((0, 0))
+        vectors = zip(parts, np.asarray(rows, dtype=np.float32), strict=True)
+        return {part: vector for part, vector in vectors if vector.any()}
+    return {}
+
+
+def summarize(keywords: Sequence[str], heaviest: str) -> str:
+    """Return the first keywords and the beginning of the heaviest text."""
+    topics = ", ".join(keywords[:SUMMARY_KEYWORDS])
+    opening = shortened(heaviest, SUMMARY_TEXT)
+    return ". ".join(part for part in (topics, opening) if part)

@@ -1,0 +1,205 @@
+"""Writes the text index of partitions, by which questions find nodes.
+
+The index is a list of segments (:mod:`pgs_neo4j.text.terms.postings`). A partition lies in one
+segment, its members numbered in the order of rank. Generations that share a partition share its
+segment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from typing import TypedDict, cast
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.lease import generation_lost
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.model import Partition
+from pgs_neo4j.pgs.partitioning.describe.texts import MemberText, read_texts
+from pgs_neo4j.pgs.partitioning.membership import Membership
+from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.text.terms.cells import cell_uid
+from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder, TextBatch
+
+# A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
+# takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
+MOST_TEXTS = 60_000
+MOST_POSTINGS = 4_000_000
+WRITE_BYTES = 4_000_000  # of cells in one transaction
+# A question reads a cell of each segment. Small ones are merged if there are more than this.
+MOST_SMALL = 16
+SMALL_BITS = 8  # of a segment with a sixth of the postings of a full one
+
+
+class SegmentSize(TypedDict):
+    """A row of ``read_segment_sizes``: how many texts of some partitions a segment has."""
+
+    id: str
+    bits: int
+    texts: int
+    uids: list[str]
+
+
+Use = Callable[[TextBatch, NDArray[np.int64], NDArray[np.int64]], None]
+"""Takes a batch, and for each piece ``(k,)`` its partition and where the node's text begins."""
+
+
+@dataclass(slots=True)
+class SegmentWriter:
+    """Indexes texts as they stream by, partition by partition, in the order of rank.
+
+    ``uids`` are those of the partitions by id. ``typical`` is the mean length of the graph's texts.
+    ``use`` also gets the words of the texts, so that they are split only once.
+    """
+
+    db: Database
+    graph: str
+    generation_id: str
+    uids: Mapping[int, str]
+    typical: float
+    use: Use | None = None
+    builder: SegmentBuilder = field(init=False)
+    firsts: dict[int, int] = field(default_factory=dict)
+    _bodies: list[int] = field(default_factory=list)
+    _counted: tuple[TextBatch, NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def __post_init__(self) -> None:
+        """Begin the first segment."""
+        self.builder = SegmentBuilder(self.typical)
+
+    async def add(self, partition_id: int, members: Iterable[MemberText]) -> None:
+        """Index the next members of a partition; those without a text count.
+
+        Raises LeaseLostError.
+        """
+        if partition_id not in self.firsts:
+            if self.builder.size >= MOST_TEXTS or self.builder.postings >= MOST_POSTINGS:
+                await self.flush()
+            self.firsts[partition_id] = self.builder.size
+        members = [member.normal for member in members]
+        self.builder.add([member.whole for member in members])
+        self._bodies += [member.body for member in members]
+        if self.builder.full:
+            await self._count()
+
+    async def flush(self) -> None:
+        """Write the segment of everything added so far. Raises LeaseLostError."""
+        if not self.firsts:
+            return
+        await self._count()
+        segment, _ = await together(asyncio.to_thread(self.builder.build), self._use_counted())
+        await self._write(segment)
+        self.builder, self.firsts, self._bodies = SegmentBuilder(self.typical), {}, []
+
+    async def _count(self) -> None:
+        """Count the terms of the waiting texts, and use the previous batch at the same time."""
+        for pieces, numbers in self.builder.take_waiting():
+            batch, _ = await together(
+                asyncio.to_thread(self.builder.count, pieces, numbers), self._use_counted()
+            )
+            firsts = np.array(list(self.firsts.values()))
+            places = np.searchsorted(firsts, numbers, side="right") - 1
+            bodies = np.array(self._bodies[numbers[0] : numbers[-1] + 1])[numbers - numbers[0]]
+            self._counted = batch, np.array(list(self.firsts))[places], bodies
+
+    async def _use_counted(self) -> None:
+        counted, self._counted = self._counted, None
+        if self.use is not None and counted is not None:
+            await asyncio.to_thread(self.use, *counted)
+
+    async def _write(self, segment: Segment) -> None:
+        name = f"s{uuid4().hex[:16]}"
+        owner = {"generation": self.generation_id, "graph": self.graph, "segment": name}
+        batch: list[Row] = []
+        for bucket, data in segment.cells.items():
+            batch.append({"uid": cell_uid(name, bucket), "data": data})
+            if sum(len(cell["data"]) for cell in batch) >= WRITE_BYTES:
+                await self._write_cells(owner, batch)
+                batch = []
+        if batch:
+            await self._write_cells(owner, batch)
+        places = [{"uid": self.uids[part], "first": at} for part, at in self.firsts.items()]
+        rows = await self.db.write(
+            queries.get("pgs/partitioning/write_segments"),
+            **owner,
+            size=segment.size,
+            bits=segment.bits,
+            cells=len(segment.cells),
+            partitions=places,
+        )
+        if not rows or rows[0]["indexed"] != len(places):
+            raise generation_lost(self.graph)
+
+    async def _write_cells(self, owner: Row, cells: list[Row]) -> None:
+        rows = await self.db.write(
+            queries.get("pgs/partitioning/write_postings"), **owner, cells=cells
+        )
+        if not rows or rows[0]["written"] != len(cells):
+            raise generation_lost(self.graph)
+
+
+def text_index(
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    partitions: Iterable[Partition],
+    use: Use | None = None,
+) -> SegmentWriter:
+    """Return a writer of the text index of some partitions."""
+    typical = float(view.sizes.mean()) if len(view.sizes) else 1.0
+    uids = {part.id: part.uid for part in partitions}
+    return SegmentWriter(tools.db, order.graph, order.generation_id, uids, typical, use)
+
+
+async def merge_segments(
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    members: Membership,
+    partitions: Sequence[Partition],
+) -> None:
+    """Merge small segments, which come with each refresh, if there are too many.
+
+    The partitions of the smallest are indexed again. They leave their segments when the new one is
+    complete. ``members`` are those of all partitions. Raises LeaseLostError.
+    """
+    if not (order.mapping.has_text or order.mapping.has_title):
+        return
+    uids = [part.uid for part in partitions]
+    sizes = await tools.db.read(queries.get("pgs/partitioning/read_segment_sizes"), uids=uids)
+    wanted = choose_scattered(cast("list[SegmentSize]", sizes))
+    chosen = [part for part in partitions if part.uid in wanted]
+    if not chosen:
+        return
+    index = text_index(order, tools, view, chosen)
+
+    async def take(texts: list[MemberText]) -> None:
+        for partition_id, group in groupby(texts, key=attrgetter("partition_id")):
+            await index.add(partition_id, group)
+
+    await read_texts(order, tools, view, members, [part.id for part in chosen], take)
+    await index.flush()
+
+
+def choose_scattered(segments: Sequence[SegmentSize]) -> set[str]:
+    """Return the uids of the partitions in the smallest segments, if too many are small.
+
+    At least half of the small ones are merged, so that the next refreshes merge none. The smallest
+    come first, so that a text is seldom indexed again.
+    """
+    small = [s for s in segments if s["bits"] <= SMALL_BITS and s["texts"] < MOST_TEXTS // 2]
+    if len(small) <= MOST_SMALL:
+        return set()
+    small.sort(key=lambda segment: (segment["texts"], segment["id"]))
+    merged = small[: len(small) - MOST_SMALL // 2]
+    return {uid for segment in merged for uid in segment["uids"]}

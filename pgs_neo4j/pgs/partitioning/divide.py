@@ -1,0 +1,272 @@
+"""Turns communities into partitions within limits, preferably the earlier ones."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import Communities
+from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.graph.csr import Edges
+from pgs_neo4j.graph.limits import (
+    Limited,
+    Limits,
+    apply_limits,
+    renumbered,
+    repool,
+    spread,
+)
+from pgs_neo4j.graph.pool import similarity_order
+from pgs_neo4j.graph.steady import numbered, steady, unchanged
+from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.partitioning.documents import Bundled, bundle_view
+from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
+from pgs_neo4j.pgs.partitioning.rows import FeaturesRow
+from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.text.node_text import searched_text
+
+FRAME_TOKENS = 47
+"""Tokens of a node in a prompt besides its text: alias, a title of 100 characters, labels, margins,
+and three relationships."""
+
+SPARE = 1.38
+"""Tokens that a prompt of the default size has for nodes, as a multiple of the default limit."""
+# Random projections keep angles well enough for an order (Johnson and Lindenstrauss 1984), and
+# a million nodes then take 256 MB instead of gigabytes.
+WIDTH = 64
+MOST_NODES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Partitions within the limits; ids are the labels of ``limited`` plus 1.
+
+    ``shared`` are the ids of partitions that are unchanged and keep their earlier id.
+    """
+
+    limited: Limited
+    shared: frozenset[int] = frozenset()
+
+
+async def divide_communities(
+    order: BuildOrder,
+    tools: BuildTools,
+    view: View,
+    edges: Edges,
+    communities: NDArray[np.int64],
+    previous: Predecessor | None,
+    bundled: Bundled | None = None,
+) -> Division:
+    """Bring the community ``(n,)`` of each scanned node within the limits.
+
+    With ``previous``, the generation that the communities grew from, partitions stay unchanged
+    as long as that is about as good. With ``bundled``, what is bundled stays together.
+    """
+    limits = limits_of(order.config)
+    whole = _whole(view, edges, communities, previous, bundled)
+    limited = await asyncio.to_thread(_apply_limits, whole, limits)
+    if np.count_nonzero(limited.pool) > 1:
+        pooled = limited.pool[limited.labels][whole.of]
+        ranks = (await pool_order(tools.db, order.mapping, view, pooled))[whole.first]
+        limited = repool(limited, whole.tokens, limits, ranks, whole.nodes)
+    if bundled is not None:
+        limited = spread(limited, bundled.bundles.of)
+    return Division(limited) if previous is None else share_unchanged(limited, previous)
+
+
+def bundle(order: BuildOrder, view: View, weight: NDArray[np.float64]) -> Bundled | None:
+    """Return the documents of a view as bundles; None without any.
+
+    ``weight`` ``(m,)`` are the usable weights of its relationships.
+    """
+    tokens = prompt_tokens(view.tokens)
+    return bundle_view(view, order.mapping, weight, tokens, limits_of(order.config))
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What is brought within the limits: nodes, or bundles of them.
+
+    ``of`` ``(n,)`` is the entry of each node, ``first`` ``(b,)`` the lowest node of each. ``nodes``
+    ``(b,)`` counts the nodes of each bundle, None for nodes. ``previous`` and ``bound`` ``(b,)``
+    are those of :class:`Predecessor`, None without one.
+    """
+
+    edges: Edges
+    communities: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    nodes: NDArray[np.int64] | None
+    of: NDArray[np.int64] | slice
+    first: NDArray[np.int64] | slice
+    previous: NDArray[np.int64] | None
+    bound: NDArray[np.int64] | None
+
+
+def _whole(
+    view: View,
+    edges: Edges,
+    communities: NDArray[np.int64],
+    previous: Predecessor | None,
+    bundled: Bundled | None,
+) -> _Whole:
+    labels = previous.labels if previous else None
+    bound = previous.bound if previous else None
+    if bundled is None:
+        tokens, every = prompt_tokens(view.tokens), slice(None)
+        return _Whole(edges, communities, tokens, None, every, every, labels, bound)
+    bundles = bundled.bundles
+    return _Whole(
+        bundled.edges,
+        communities[bundles.first],
+        bundled.tokens,
+        bundles.nodes,
+        bundles.of,
+        bundles.first,
+        None if labels is None else bundles.most(labels),
+        None if bound is None else bundles.most(bound),
+    )
+
+
+def prompt_tokens(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what texts of ``tokens`` ``(n,)`` count against the limit, ``(n,)``.
+
+    A prompt has room for the frames of long texts beside the limit. Short texts count for more, so
+    that one prompt shows the partition. None counts for more than double, so that single words stay
+    light (:meth:`Limits.stands`).
+    """
+    framed = np.ceil((tokens + FRAME_TOKENS) / SPARE).astype(np.int64)
+    return np.maximum(tokens, np.minimum(framed, 2 * tokens))
+
+
+def limits_of(config: PGSConfig) -> Limits:
+    """Return the limits in the settings.
+
+    The minimum of nodes is capped at the maximum.
+    """
+    return Limits(
+        min_nodes=min(config.min_community_size, config.target_partition_max),
+        max_nodes=config.target_partition_max,
+        max_tokens=config.max_partition_tokens,
+    )
+
+
+def place_communities(
+    ids: NDArray[np.int64], communities: Communities, bundled: Bundled | None = None
+) -> NDArray[np.int64]:
+    """Return the community ``(n,)`` of each scanned node; ``ids`` ``(n,)`` ascend.
+
+    With ``bundled``, each bundle has the community of its first node.
+
+    A node that appeared between the scan and the projection is left to the next generation.
+    One that vanished gets a community of its own until the members are written.
+    """
+    labels: NDArray[np.int64] = communities.labels.max(initial=0) + 1 + np.arange(len(ids))
+    place = np.searchsorted(ids, communities.ids)
+    place[place == len(ids)] = 0
+    scanned = ids[place] == communities.ids
+    labels[place[scanned]] = communities.labels[scanned]
+    return labels if bundled is None else labels[bundled.bundles.first][bundled.bundles.of]
+
+
+def _apply_limits(whole: _Whole, limits: Limits) -> Limited:
+    """Bring communities within limits, near earlier partitions if they grew from them."""
+    edges, communities, tokens = whole.edges, whole.communities, whole.tokens
+    if whole.previous is None or whole.bound is None:
+        return apply_limits(edges, communities, tokens, limits, nodes=whole.nodes)
+    return steady(
+        edges, communities, whole.previous, whole.bound, tokens, limits, nodes=whole.nodes
+    )
+
+
+def share_unchanged(limited: Limited, previous: Predecessor) -> Division:
+    """Renumber the partitions so that unchanged ones keep their ids where possible.
+
+    A partition is unchanged with the same nodes, none of them touched, and the same pool flag.
+    """
+    sizes = np.asarray([part.size for part in previous.partitions])
+    same = unchanged(limited.labels, previous.labels, sizes)
+    pool = np.asarray([part.pool for part in previous.partitions] + [False])
+    touched = np.isin(same + 1, previous.comparison.touched)
+    same[(pool[same] != limited.pool) | touched] = -1
+    numbers = numbered(same)
+    shared = numbers[(same >= 0) & (numbers == same)] + 1
+    return Division(renumbered(limited, numbers), frozenset(shared.tolist()))
+
+
+async def pool_order(
+    db: Database, mapping: GraphMapping, view: View, pooled: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return ranks ``(n,)`` of all scanned nodes, for dividing pools.
+
+    ``pooled`` ``(n,)`` marks the nodes in pools. They are ordered by stored embedding or, without
+    one, by their words. The other nodes come last, in their original order.
+    """
+    chosen = np.flatnonzero(pooled)
+    features = np.zeros((len(chosen), WIDTH), dtype=np.float32)
+    ids = view.ids[chosen]
+    dimensions = view.embedding_dimensions or 0
+
+    async def use(rows: list[Row]) -> None:
+        row = cast("FeaturesRow", rows[0])
+        place = np.searchsorted(ids, np.asarray(row["ids"], dtype=np.int64))
+        features[place] = await compute_features(row, dimensions)
+
+    query = queries.get("pgs/partitioning/read_features")
+    await in_order(
+        (
+            db.read(
+                query,
+                ids=ids[part].tolist(),
+                text=mapping.text_properties,
+                facts=mapping.facts,
+                embedding=mapping.embedding or "",
+                dimensions=dimensions,
+            )
+            for part in portions(view.sizes[chosen] + dimensions, MOST_NODES)
+        ),
+        use,
+    )
+    rank = len(chosen) + np.arange(len(pooled))
+    rank[chosen] = similarity_order(features)
+    return rank
+
+
+async def compute_features(row: FeaturesRow, dimensions: int) -> NDArray[np.float32]:
+    """Return short vectors ``(k, WIDTH)`` float32 of nodes, in row order.
+
+    A node with neither vector nor words gets zeros. Vectors and words cannot be compared. So if a
+    graph has vectors, each kind fills one half of the columns.
+    """
+    texts = [
+        "" if vector else searched_text(text)
+        for vector, text in zip(row["vectors"], row["texts"], strict=True)
+    ]
+    if not dimensions:
+        return _projected(await _hashed(texts), WIDTH)
+    vectors = [vector or [0.0] * dimensions for vector in row["vectors"]]
+    stored = np.asarray(vectors, dtype=np.float32)
+    half = WIDTH // 2
+    return np.hstack((_projected(stored, half), _projected(await _hashed(texts), half)))
+
+
+async def _hashed(texts: list[str]) -> NDArray[np.float32]:
+    if not any(texts):
+        return np.zeros((len(texts), 0), dtype=np.float32)
+    return np.asarray(await HashingEmbedder().embed(texts), dtype=np.float32)
+
+
+def _projected(rows: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """Return the rows ``(k, d)`` at unit length, projected to ``(k, width)``."""
+    plane = np.random.default_rng(0).standard_normal((rows.shape[1], width), dtype=np.float32)
+    return np.asarray(unit(rows) @ plane, dtype=np.float32)

@@ -1,0 +1,232 @@
+"""Measures how far a graph has moved from its current generation.
+
+The first check is cheap: has another program committed since? Only then is the graph scanned and
+compared, node by node, with the contents from which its generation was built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.schema import read_change_token
+from pgs_neo4j.graph.sketch import difference
+from pgs_neo4j.model import Drift, Generation, GraphDrift, GraphMapping, Origin, PartitionDrift
+from pgs_neo4j.pgs.partitioning import generation, membership
+from pgs_neo4j.pgs.partitioning.kept_settings import keep_settings
+from pgs_neo4j.pgs.partitioning.membership import Membership
+from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools, settings_digest
+from pgs_neo4j.pgs.partitioning.scan import view as scanner
+from pgs_neo4j.pgs.partitioning.scan.view import View, refuse_empty
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A scan compared with the current generation.
+
+    ``labels`` ``(n,)`` int64 are the partition of each scanned node, counted from 0, -1 for a node
+    without one. ``touched`` are the ids, ascending, of the partitions in which a text, a weight, or
+    an embedding changed.
+    """
+
+    drift: Drift
+    labels: NDArray[np.int64]
+    touched: tuple[int, ...] = field(default=())
+
+
+async def check_drift(
+    order: PartitionOrder, tools: PartitionTools, *, scan: bool = True
+) -> Drift | None:
+    """Measure how far a graph has moved; None before the first generation.
+
+    The first check compares one number. Only if another program has committed since, and ``scan``
+    allows it, is the graph scanned and compared. An unchanged graph is recorded as such, so that
+    the next check is quick again. Raises EmptyGraphError, DatabaseError.
+    """
+    db, graph = tools.db, order.graph
+    current = await generation.read_current(db, graph)
+    if current is None:
+        return None
+    config = keep_settings(order.config, order.chosen, current)
+    settings = settings_digest(replace(order, config=config), tools.space)
+    token = await read_change_token(db)
+    changed = current.settings != settings
+    if token is not None and token == current.token:
+        drift = unchanged_drift(current, committed=False)
+        return replace(drift, settings_changed=changed, algorithm=config.algorithm)
+    if not scan:
+        return Drift(committed=True, settings_changed=changed, algorithm=config.algorithm)
+    view = await scanner.scan(db, order.mapping, tools.on_event)
+    refuse_empty(graph, view)
+    if await confirm_generation(db, current, view.fingerprint(settings), token):
+        return replace(unchanged_drift(current, committed=True), algorithm=config.algorithm)
+    drift = (await compare_scan(db, current, view, settings)).drift
+    return replace(drift, algorithm=config.algorithm)
+
+
+async def may_have_changed(db: Database, current: Generation) -> bool:
+    """Return whether another program has committed since a generation was seen to be valid; O(1).
+
+    True as well if that cannot be known. Raises DatabaseError.
+    """
+    token = await read_change_token(db)
+    return token is None or token != current.token
+
+
+async def measure_partitions(
+    tools: PartitionTools, mapping: GraphMapping, current: Generation
+) -> GraphDrift:
+    """Measure how far each partition of the current generation has moved, and write nothing.
+
+    The graph is scanned, unless no other program has committed since. Raises DatabaseError.
+    """
+    token = await read_change_token(tools.db)
+    if token is not None and token == current.token:
+        still = (
+            PartitionDrift(partition=place, nodes=size, removed=0, changed=0)
+            for place, size in enumerate(current.sizes, 1)
+        )
+        return GraphDrift(generation=current.id, added=0, partitions=tuple(still))
+    view = await scanner.scan(tools.db, mapping, tools.on_event)
+    return count_changes(current, await membership.read_members(tools.db, current), view)
+
+
+def count_changes(current: Generation, members: Membership, view: View) -> GraphDrift:
+    """Count by partition the nodes that are gone from a scan, and those that it shows changed."""
+    remaining, at = _places(members, view)
+    ids = members.partition_ids[remaining]
+    changed = (view.text_hash[at] != members.hash[remaining]) | (
+        view.facts[at] != members.facts[remaining]
+    )
+    most = len(current.sizes) + 1
+    left = np.bincount(ids, minlength=most)
+    altered = np.bincount(ids[changed], minlength=most)
+    return GraphDrift(
+        generation=current.id,
+        added=len(view.ids) - len(at),
+        partitions=tuple(
+            PartitionDrift(
+                partition=place,
+                nodes=size,
+                removed=size - int(left[place]),
+                changed=int(altered[place]),
+            )
+            for place, size in enumerate(current.sizes, 1)
+        ),
+    )
+
+
+def _places(members: Membership, view: View) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which members a scan shows ``(m,)``, and their places in it ``(k,)``."""
+    place = np.searchsorted(view.ids, members.nodes)
+    place[place == len(view.ids)] = 0
+    place[view.ids[place] != members.nodes] = -1
+    remaining = place >= 0
+    return remaining, place[remaining]
+
+
+def choose_origin(drift: Drift, config: PGSConfig) -> Origin | None:
+    """Return how to build the next generation; None while the current holds."""
+    if not drift.changed:
+        return None
+    if drift.settings_changed:
+        return "cold"
+    if not drift.structure_changed:
+        return "refreshed"
+    # GDS cannot begin Leiden from labels.
+    seeded = drift.accumulated <= config.seed_drift and config.algorithm != "leiden"
+    return "seeded" if seeded else "cold"
+
+
+def is_valid(current: Generation | None, settings: str, token: str | None) -> bool:
+    """Return whether a generation is certainly still valid; the graph is not read."""
+    return (
+        current is not None
+        and token is not None
+        and current.token == token
+        and current.settings == settings
+    )
+
+
+async def confirm_generation(
+    db: Database, current: Generation, fingerprint: str, token: str | None
+) -> bool:
+    """Return whether a generation still holds; if so, record the change token.
+
+    A node that was deleted and re-created identically, under the same internal id, looks the same
+    but is no longer attached.
+    """
+    if current.fingerprint != fingerprint:
+        return False
+    if await membership.count_members(db, current.id) != current.node_count:
+        return False
+    await generation.verify(db, current.id, token)
+    return True
+
+
+def unchanged_drift(current: Generation, *, committed: bool) -> Drift:
+    """Return a drift of zero.
+
+    ``committed``: another program wrote elsewhere in the database.
+    """
+    return Drift(
+        committed=committed,
+        nodes=current.node_count,
+        relationships=current.relationship_count,
+        grown=current.grown,
+    )
+
+
+async def compare_scan(db: Database, current: Generation, view: View, settings: str) -> Comparison:
+    """Compare a scan with the current generation."""
+    members = await membership.read_members(db, current)
+    rows = await db.read(queries.get("pgs/partitioning/read_sketches"), generation=current.id)
+    sketch = np.asarray(rows[0]["sketch"] if rows else [], dtype=np.int64)
+    return compare_arrays(current, members, sketch, view, settings)
+
+
+def compare_arrays(
+    current: Generation,
+    members: Membership,
+    sketch: NDArray[np.int64],
+    view: View,
+    settings: str,
+) -> Comparison:
+    """Compare a scan with a generation's members and its ``sketch`` ``(s,)``.
+
+    Members may be in any order; those whose node is gone count as removed.
+    """
+    remaining, at = _places(members, view)
+    texts = view.text_hash[at] != members.hash[remaining]
+    facts = (view.facts[at] != members.facts[remaining]) & ~texts
+    drift = Drift(
+        committed=True,
+        nodes=len(view.ids),
+        relationships=len(view.source),
+        nodes_added=len(view.ids) - len(at),
+        nodes_removed=current.node_count - len(at),
+        texts_changed=int(texts.sum()),
+        facts_changed=int(facts.sum()),
+        relationships_changed=_relationships_changed(current, sketch, view),
+        settings_changed=current.settings != settings,
+        grown=current.grown,
+    )
+    labels = np.full(len(view.ids), -1, dtype=np.int64)
+    labels[at] = members.partition_ids[remaining] - 1
+    touched = np.unique(members.partition_ids[remaining][texts | facts])
+    return Comparison(drift, labels, tuple(touched.tolist()))
+
+
+def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view: View) -> int:
+    """Estimate how many relationships were added, removed, or changed."""
+    count = len(view.source)
+    if sketch.shape != view.sketch.shape:
+        return max(count, 1)  # the generation was just deleted: all may differ
+    differing = difference(sketch, view.sketch)
+    # A changed one counts as removed and added; the larger of the two numbers is reported.
+    return (differing + abs(count - current.relationship_count) + 1) // 2

@@ -1,0 +1,253 @@
+"""Phase 0: divides a graph into partitions that a sweep can read.
+
+A generation is reused while no other program commits, which is cheap to check. Otherwise the graph
+is scanned under its lease and compared. An unchanged graph keeps its generation. If only texts,
+weights, or embeddings changed, the partitions are refreshed. After a small drift, new partitions
+grow from the earlier ones. In all other cases, partitioning starts from scratch. A new generation
+is written beside the current one and made current in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import TypeVar
+
+from pgs_neo4j.database import lease
+from pgs_neo4j.database.gds import Owner
+from pgs_neo4j.database.lease import Lease
+from pgs_neo4j.database.repeats import TRIED_ENOUGH
+from pgs_neo4j.database.schema import read_change_token
+from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError, StoredDataError
+from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.model import Generation
+from pgs_neo4j.pgs.partitioning import generation
+from pgs_neo4j.pgs.partitioning.build import build_generation
+from pgs_neo4j.pgs.partitioning.cleanup import clean_up, remove_leftovers
+from pgs_neo4j.pgs.partitioning.drift import (
+    choose_origin,
+    compare_scan,
+    confirm_generation,
+    is_valid,
+    unchanged_drift,
+)
+from pgs_neo4j.pgs.partitioning.kept_settings import (
+    describe_changes,
+    describe_ignored,
+    keep_settings,
+    remember_standing,
+)
+from pgs_neo4j.pgs.partitioning.order import (
+    BuildOrder,
+    BuildTools,
+    PartitionOrder,
+    PartitionTools,
+    new_generation_id,
+    settings_digest,
+)
+from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
+from pgs_neo4j.pgs.partitioning.refresh import refresh_generation
+from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current, read_partitions_of
+from pgs_neo4j.pgs.partitioning.scan import view as scanner
+from pgs_neo4j.pgs.partitioning.scan.view import View, refuse_empty
+from pgs_neo4j.pgs.partitioning.step_timer import StepTimer
+from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry.spans import start_span
+from pgs_neo4j.text.shown import counted
+
+T = TypeVar("T")
+
+ATTEMPTS = 3  # scans of a graph whose nodes vanish during the attempt
+FIRST_WAIT_S = 3600.0  # until another job has made the first generation of a graph
+WAIT_S = 10.0  # until another job has made a newer generation
+
+
+async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
+    """Return the current partitions of a graph, computed if needed or forced.
+
+    Raises BusyError, EmptyGraphError when the mapping matches no node, LeaseLostError, GDSError,
+    and DatabaseError. After any failure or cancellation the current generation stays as it was.
+    """
+    with start_span(names.phase_name("partition"), {names.GRAPH: order.graph}, current=True):
+        return await _ensure(order, tools)
+
+
+async def _ensure(order: PartitionOrder, tools: PartitionTools) -> Partitioning:
+    timer = StepTimer(tools.on_event)
+    tools.on_event(PhaseStarted("partition"))
+    db, graph = tools.db, order.graph
+    with timer.step("check"):
+        current = await _read_or_replace(generation.read_current(db, graph), force=order.force)
+        if current is not None and (ignored := describe_ignored(order.chosen, current)):
+            tools.on_event(Warned(ignored))
+        kept = _keep(order, current)
+        settings = settings_digest(kept, tools.space)
+        valid = not order.force and is_valid(current, settings, await read_change_token(db))
+    if not valid:
+        return _finish(await _build_or_reuse(order, tools, current, timer), timer)
+    if order.when_busy == "refuse":
+        await clean_up(order, tools)
+    try:
+        result = await _read(order, tools, current)
+    except TRIED_ENOUGH:
+        raise
+    except DatabaseError:  # another generation became current between two reads
+        current = await generation.read_current(db, graph)
+        result = await _read(order, tools, current)
+    drift = unchanged_drift(result.generation, committed=False)
+    return _finish(replace(result, drift=drift), timer)
+
+
+def _keep(order: PartitionOrder, current: Generation | None) -> PartitionOrder:
+    return replace(order, config=keep_settings(order.config, order.chosen, current))
+
+
+async def _read_or_replace(reading: Awaitable[T | None], *, force: bool) -> T | None:
+    """Return what is read of the current generation; None if it is damaged, and is made again."""
+    try:
+        return await reading
+    except StoredDataError:
+        if not force:
+            raise
+        return None
+
+
+async def _read(
+    order: PartitionOrder, tools: PartitionTools, current: Generation | None
+) -> Partitioning:
+    return await read_partitions_of(
+        tools.db, order.graph, current, centroids=order.centroids, known=tools.known
+    )
+
+
+async def _build_or_reuse(
+    order: PartitionOrder, tools: PartitionTools, current: Generation | None, timer: StepTimer
+) -> Partitioning:
+    """Build under the lease, or reuse ``current`` if another job holds it.
+
+    It is reused only if ``order`` allows it.
+    """
+    refuse = order.when_busy == "refuse"
+    wait_s = 0.0 if refuse else WAIT_S if current else FIRST_WAIT_S
+    try:
+        async with lease.hold_lease(
+            tools.db,
+            order.graph,
+            seconds=order.config.lease_s,
+            wait_s=wait_s,
+            on_wait=lambda who: tools.on_event(Warned(who)),
+        ) as own:
+            # What deletions search for is kept for holders of a lease, so the fence is taken here.
+            tools = replace(tools, db=await tools.db.unfenced().fenced())
+            return await _build(order, tools, own, timer)
+    except BusyError as error:
+        if isinstance(error, LeaseLostError) or refuse or current is None:
+            raise
+        tools.on_event(Warned(f"{error}; continuing with the partitions of {current.created_at}"))
+        reused = await _read(order, tools, current)
+        return replace(reused, outdated=True)
+
+
+async def _build(
+    order: PartitionOrder, tools: PartitionTools, own: Lease, timer: StepTimer
+) -> Partitioning:
+    """Return the current partitions; the caller holds the graph's lease."""
+    db, graph = tools.db, order.graph
+    gds = await tools.open_gds()
+    owned = gds.owned_by(Owner(graph, own.fence))
+    build_tools = BuildTools(db=db, gds=owned, space=tools.space, timer=timer)
+    with timer.step("clean up"):
+        await remove_leftovers(order, tools, gds, own)
+    for _ in range(ATTEMPTS):
+        # Read under the lease: the job that held it before may have changed the settings.
+        latest = await _read_or_replace(generation.read_current(db, graph), force=order.force)
+        kept = _keep(order, latest)
+        build_order = BuildOrder(
+            generation_id=new_generation_id(),
+            lease=own,
+            mapping=order.mapping,
+            config=kept.config,
+            settings=settings_digest(kept, tools.space),
+            token=await read_change_token(db),
+            force=order.force,
+            standing=remember_standing(order.chosen, latest),
+        )
+        result = await _try_once(build_order, build_tools)
+        if result is not None:
+            with timer.step("prune"):
+                await generation.prune(db, graph, order.config.keep_generations)
+            return result
+    raise DatabaseError(
+        f"graph {graph} changed while it was partitioned, {ATTEMPTS} times in a row; "
+        "its current generation stays, so try again when fewer nodes are being deleted"
+    )
+
+
+async def _try_once(order: BuildOrder, tools: BuildTools) -> Partitioning | None:
+    """Scan the graph and update its partitions; None if nodes vanished."""
+    db, graph = tools.db, order.graph
+    current = await _read_or_replace(read_current(db, graph), force=order.force)
+    with tools.timer.step("scan"):
+        view = await scanner.scan(db, order.mapping, tools.timer.on_event)
+    refuse_empty(graph, view)
+    previous = None
+    if current is not None:
+        fingerprint = view.fingerprint(order.settings)
+        if not order.force and await confirm_generation(
+            db, current.generation, fingerprint, order.token
+        ):
+            return replace(current, drift=unchanged_drift(current.generation, committed=True))
+        with tools.timer.step("compare"):
+            previous = await _compare(order, tools, view, current)
+        if previous.comparison.drift.settings_changed:
+            tools.timer.on_event(Warned(_changed_settings(order, current.generation)))
+    if not await _write_generation(order, tools, view, previous):
+        return None
+    result = await read_partitions_of(db, graph, await generation.read_current(db, graph))
+    return replace(result, reused=False, drift=previous.comparison.drift if previous else None)
+
+
+def _changed_settings(order: BuildOrder, current: Generation) -> str:
+    changes = describe_changes(order.config, current)
+    changes = changes or "its definition, the embedder, or a setting is another one"
+    return f"graph {order.graph} gets new partitions, because its settings changed: {changes}"
+
+
+async def _compare(
+    order: BuildOrder, tools: BuildTools, view: View, current: Partitioning
+) -> Predecessor:
+    """Compare a scan with the current generation.
+
+    All partitions count as touched if the length of the stored embeddings changed.
+    """
+    comparison = await compare_scan(tools.db, current.generation, view, order.settings)
+    dimensions = current.generation.dimensions
+    if tools.space.kind == "stored" and view.embedding_dimensions != dimensions:
+        touched = tuple(part.id for part in current.partitions)
+        comparison = replace(comparison, touched=touched)
+    return Predecessor(current.generation, current.partitions, comparison)
+
+
+async def _write_generation(
+    order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor | None
+) -> bool:
+    """Write a generation in the cheapest adequate way; False if nodes vanished."""
+    if previous is None or order.force:
+        return await build_generation(order, tools, view, previous, seeded=False)
+    origin = choose_origin(previous.comparison.drift, order.config)
+    if origin == "refreshed":
+        return await refresh_generation(order, tools, view, previous)
+    return await build_generation(order, tools, view, previous, seeded=origin == "seeded")
+
+
+def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:
+    """Report the end of the phase; add the times to the result."""
+    seconds = timer.elapsed()
+    figures = result.generation
+    what = (
+        f"{counted(figures.partition_count, 'partition')} of {counted(figures.node_count, 'node')}"
+    )
+    how = "unchanged" if result.reused else f"modularity {figures.modularity:.3f}"
+    timer.on_event(PhaseFinished("partition", seconds, f"{what}, {how}"))
+    drift = result.drift and replace(result.drift, algorithm=figures.algorithm)
+    return replace(result, seconds=seconds, steps=timer.seconds, drift=drift)

@@ -1,0 +1,112 @@
+"""Orders to partition a graph or build a generation, and their connections."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import uuid4
+
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.gds import GDS
+from pgs_neo4j.database.lease import Lease
+from pgs_neo4j.events import OnEvent
+from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
+from pgs_neo4j.pgs.partitioning.result import KnownGenerations
+from pgs_neo4j.pgs.partitioning.rows import definition_of
+from pgs_neo4j.pgs.partitioning.step_timer import StepTimer
+from pgs_neo4j.search.space import Space
+
+OpenGDS = Callable[[], Awaitable[GDS]]
+WhenBusy = Literal["refuse", "reuse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionOrder:
+    """The graph to partition, and the way to do it.
+
+    ``force`` starts from scratch, so the result depends only on the graph and the settings. While
+    another job builds, ``refuse`` raises BusyError at once; ``reuse`` waits briefly and then takes
+    the current partitions. Without ``centroids``, partitions that are only read back have none.
+    ``chosen`` says which settings a person chose; without it, all of ``config`` counts as chosen.
+    """
+
+    graph: str
+    mapping: GraphMapping
+    config: PGSConfig
+    force: bool = False
+    when_busy: WhenBusy = "refuse"
+    centroids: bool = True
+    chosen: ChosenSettings | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionTools:
+    """The connections that partition a graph.
+
+    ``open_gds`` is called only when partitions must be computed. ``known`` generations are read
+    from the database only once.
+    """
+
+    db: Database
+    open_gds: OpenGDS
+    space: Space
+    on_event: OnEvent
+    known: KnownGenerations = field(default_factory=KnownGenerations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOrder:
+    """One scan of a graph and the generation to build from it.
+
+    ``token`` is the change token read before the scan. ``settings`` is the digest of everything
+    but the graph that decides the outcome. ``force`` builds from scratch, changed or not.
+    ``generation_id`` is the id of the new generation, which records ``standing``, the configured
+    values by name.
+    """
+
+    generation_id: str
+    lease: Lease
+    mapping: GraphMapping
+    config: PGSConfig
+    settings: str
+    token: str | None
+    force: bool = False
+    standing: Mapping[str, list[object]] = field(default_factory=dict)
+
+    @property
+    def graph(self) -> str:
+        """Name of the graph."""
+        return self.lease.graph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildTools:
+    """The connections that build a generation, and the timer of its steps."""
+
+    db: Database
+    gds: GDS
+    space: Space
+    timer: StepTimer
+
+
+def new_generation_id() -> str:
+    """Return an id that no generation has."""
+    return f"g{uuid4().hex[:12]}"
+
+
+def settings_digest(order: PartitionOrder, space: Space) -> str:
+    """Return a digest of all but the graph that determines its partitions."""
+    config = order.config
+    knobs = {
+        "min": config.min_community_size,
+        "max": config.target_partition_max,
+        "tokens": config.max_partition_tokens,
+        "algorithm": config.algorithm,
+        "seed": config.random_seed,
+        "centroid": config.centroid,
+    }
+    return digest([knobs, space.signature, definition_of(order.mapping)])

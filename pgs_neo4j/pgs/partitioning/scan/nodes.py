@@ -1,0 +1,190 @@
+"""Scans the nodes of a view.
+
+Texts are hashed and measured, not stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.events import OnEvent, Progressed
+from pgs_neo4j.graph.hashes import encoded, hash64, mixed_with, text_hash
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.pgs.partitioning.rows import NodesRow
+from pgs_neo4j.text.node_text import joined_text
+from pgs_neo4j.text.tokens import estimate_bytes
+
+PROBES = 4  # components of a vector that show whether it changed
+FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the room of a longer one
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The scanned nodes, all ``(n,)`` in ascending order of ``ids``.
+
+    ``sizes`` approximate the characters of each text. ``facts`` hash weight and embedding.
+    """
+
+    ids: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    tokens: NDArray[np.int64]
+    text_hash: NDArray[np.int64]
+    facts: NDArray[np.int64]
+    dimensions: NDArray[np.int64]
+
+
+async def read_ids(
+    db: Database, mapping: GraphMapping
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return internal ids ``(n,)`` of the view's nodes, and text sizes.
+
+    The ids ascend. A size ``(n,)`` is the approximate number of characters.
+    """
+    rows = await db.read(
+        queries.get("pgs/partitioning/read_node_sizes"),
+        labels=list(mapping.labels),
+        text=mapping.text_properties,
+        facts=mapping.facts,
+    )
+    ids = np.asarray(rows[0]["ids"], dtype=np.int64)
+    order = np.argsort(ids)
+    return ids[order], np.asarray(rows[0]["sizes"], dtype=np.int64)[order]
+
+
+async def read_passages(db: Database, mapping: GraphMapping) -> NDArray[np.int64]:
+    """Return the internal ids ``(k,)`` of the nodes that the mapping calls passages."""
+    if not mapping.chunk_labels:
+        return np.empty(0, dtype=np.int64)
+    query = queries.get("pgs/partitioning/read_passages")
+    rows = await db.read(query, labels=list(mapping.chunk_labels))
+    return np.asarray(rows[0]["ids"], dtype=np.int64)
+
+
+async def scan_nodes(
+    db: Database,
+    mapping: GraphMapping,
+    ids: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    on_event: OnEvent,
+) -> Nodes:
+    """Read the nodes ``ids`` ``(n,)``, ascending; vanished ones are left out.
+
+    ``sizes`` ``(n,)`` limit the portions.
+    """
+    text = mapping.text_properties
+    facts = NodeFacts.empty(len(ids))
+
+    async def use(rows: list[Row]) -> None:
+        facts.fill(ids, cast("NodesRow", rows[0]))
+        on_event(Progressed("partition", facts.seen, len(ids), "nodes scanned"))
+
+    query = queries.get("pgs/partitioning/read_nodes")
+    await in_order(
+        (
+            db.read(
+                query,
+                ids=ids[part].tolist(),
+                text=text,
+                weight=mapping.weight or "",
+                embedding=mapping.embedding or "",
+                facts=mapping.facts,
+            )
+            for part in portions(sizes)
+        ),
+        use,
+    )
+    return facts.nodes(ids, sizes)
+
+
+@dataclass(slots=True)
+class NodeFacts:
+    """Arrays ``(n,)`` that are filled as portions arrive.
+
+    ``there`` marks the nodes that arrived.
+    """
+
+    there: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    tokens: NDArray[np.int64]
+    text_hash: NDArray[np.int64]
+    dimensions: NDArray[np.int64]
+    mix: NDArray[np.uint64]
+    seen: int = 0
+
+    @staticmethod
+    def empty(count: int) -> NodeFacts:
+        """Return empty facts of ``count`` nodes."""
+        whole = np.zeros(count, dtype=np.int64)
+        return NodeFacts(
+            there=np.zeros(count, dtype=np.bool_),
+            weight=np.full(count, np.nan),
+            tokens=whole,
+            text_hash=np.full(count, text_hash("")),
+            dimensions=whole.copy(),
+            mix=np.zeros(count, dtype=np.uint64),
+        )
+
+    def fill(self, ids: NDArray[np.int64], row: NodesRow) -> None:
+        """Add a portion; ``ids`` ``(n,)`` are those of all nodes, ascending."""
+        place = np.searchsorted(ids, np.asarray(row["ids"], dtype=np.int64))
+        self.seen += len(place)
+        self.there[place] = True
+        weight = np.asarray(row["weights"], dtype=np.float64)
+        self.weight[place] = np.where(np.isfinite(weight), weight, np.nan)
+        self.dimensions[place] = row["dimensions"]
+        if any(row["texts"]):
+            self._measure(place, row["texts"])
+        probes = _probes(row["probes"])
+        for column in range(probes.shape[1]):
+            self.mix[place] = mixed_with(self.mix[place], probes[:, column].view(np.uint64))
+
+    def _measure(self, place: NDArray[np.int64], texts: list[list[object]]) -> None:
+        for at, values in zip(place.tolist(), texts, strict=True):
+            if text := joined_text(values):
+                data = encoded(text)
+                self.tokens[at] = estimate_bytes(len(data))
+                self.text_hash[at] = hash64(data)
+
+    def nodes(self, ids: NDArray[np.int64], sizes: NDArray[np.int64]) -> Nodes:
+        """Return the nodes that arrived, of all ``ids`` and ``sizes`` ``(n,)``."""
+        there = self.there
+        return Nodes(
+            ids=ids[there],
+            sizes=sizes[there],
+            weight=self.weight[there],
+            tokens=self.tokens[there],
+            text_hash=self.text_hash[there],
+            facts=self.hashed()[there],
+            dimensions=self.dimensions[there],
+        )
+
+    def hashed(self) -> NDArray[np.int64]:
+        """Return a hash ``(n,)`` int64 of weight and embedding."""
+        mix = mixed_with(self.mix, self.weight.view(np.uint64))
+        mix = mixed_with(mix, self.dimensions.view(np.uint64))
+        return (mix >> np.uint64(64 - FACT_BITS)).astype(np.int64)
+
+
+def _probes(rows: list[list[float]]) -> NDArray[np.float64]:
+    """Return the components ``(k, PROBES)``, 0 where a node has no vector.
+
+    Without any vector the result is ``(k, 0)``.
+    """
+    if not any(rows):
+        return np.empty((len(rows), 0))
+    return np.asarray([row or [0.0] * PROBES for row in rows], dtype=np.float64)
+
+
+def node_hashes(nodes: Nodes) -> NDArray[np.uint64]:
+    """Return one hash ``(n,)`` uint64 of everything scanned of each node."""
+    mix = mixed_with(nodes.ids.view(np.uint64), nodes.text_hash.view(np.uint64))
+    return mixed_with(mix, nodes.facts.view(np.uint64))

@@ -1,0 +1,203 @@
+"""An answer as rows for its nodes and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from pgs_neo4j.model import Answer, Citation, Crosscheck
+from pgs_neo4j.pgs.runs.keys import (
+    absence_id,
+    checked_convergence_id,
+    connection_id,
+    finding_id,
+    stated_convergence_id,
+    thesis_id,
+)
+from pgs_neo4j.text.citations import resolve_qualified
+
+
+class ThesisRow(TypedDict):
+    """The node of a thesis."""
+
+    id: str
+    text: str
+
+
+class StatementRow(TypedDict):
+    """The node of a connection; ``place`` counts from 0."""
+
+    id: str
+    text: str
+    place: int
+
+
+class ConvergenceRow(StatementRow):
+    """The node of a convergence; ``kind``: synthesis, words, or neighbors."""
+
+    kind: str
+
+
+class JoinRow(TypedDict):
+    """A link from a convergence to a finding, by their ids."""
+
+    id: str
+    finding: str
+
+
+class AbsenceRow(TypedDict):
+    """The result of checking a recorded absence.
+
+    ``partitions`` counts those that report it.
+    """
+
+    id: str
+    status: str
+    terms: list[str]
+    searched: int
+    method: str
+    count: int
+    partitions: int
+    texts: int | None
+
+
+class CitationRow(TypedDict):
+    """A link from a statement to the node that it cites."""
+
+    id: str
+    partition: int
+    alias: str
+    rank: int | None
+
+
+class SightingRow(TypedDict):
+    """A link from an absence to a node that contains it."""
+
+    id: str
+    partition: int
+    rank: int
+
+
+class AnswerRows(TypedDict):
+    """Parameters of ``runs/write_answers`` that describe the answer."""
+
+    generation: str
+    thesis: ThesisRow
+    connections: list[StatementRow]
+    convergences: list[ConvergenceRow]
+    joins: list[JoinRow]
+    absences: list[AbsenceRow]
+    citations: list[CitationRow]
+    sightings: list[SightingRow]
+
+
+def answer_rows(answer: Answer) -> AnswerRows:
+    """Return the rows of an answer's nodes and links.
+
+    A bullet's id is that of the run whose report it is, which may be an earlier one.
+    """
+    run, synthesis, crosscheck = answer.run, answer.synthesis, answer.crosscheck
+    connections: list[StatementRow] = [
+        {"id": connection_id(run, place), "text": text, "place": place}
+        for place, text in enumerate(synthesis.connections)
+    ]
+    claimed: list[ConvergenceRow] = [
+        {"id": stated_convergence_id(run, place), "text": text, "place": place, "kind": "synthesis"}
+        for place, text in enumerate(synthesis.convergences)
+    ]
+    thesis: ThesisRow = {"id": thesis_id(run), "text": synthesis.thesis}
+    statements = [(thesis["id"], synthesis.text)]
+    statements += [(row["id"], row["text"]) for row in (*connections, *claimed)]
+    return {
+        "generation": answer.generation,
+        "thesis": thesis,
+        "connections": connections,
+        "convergences": [*claimed, *_counted_convergences(run, crosscheck)],
+        "joins": _joins(run, crosscheck),
+        "absences": _absences(run, crosscheck),
+        "citations": [
+            *_synthesis_citations(statements, synthesis.citations),
+            *_convergence_citations(run, crosscheck),
+        ],
+        "sightings": _sightings(run, crosscheck),
+    }
+
+
+def _counted_convergences(run: str, crosscheck: Crosscheck) -> list[ConvergenceRow]:
+    """Return the crosscheck's convergences, to follow those of the synthesis."""
+    return [
+        {
+            "id": checked_convergence_id(run, place),
+            "text": "\n".join(f"P{stated.partition}: {stated.text}" for stated in met.findings),
+            "place": place,
+            "kind": met.kind,
+        }
+        for place, met in enumerate(crosscheck.convergences)
+    ]
+
+
+def _joins(run: str, crosscheck: Crosscheck) -> list[JoinRow]:
+    return [
+        {
+            "id": checked_convergence_id(run, place),
+            "finding": finding_id(stated.run or run, stated.partition, stated.place),
+        }
+        for place, met in enumerate(crosscheck.convergences)
+        for stated in met.findings
+    ]
+
+
+def _absences(run: str, crosscheck: Crosscheck) -> list[AbsenceRow]:
+    return [
+        {
+            "id": absence_id(stated.run or run, stated.partition, stated.place),
+            "status": str(absence.status),
+            "terms": list(absence.terms),
+            "searched": absence.searched,
+            "method": absence.method,
+            "count": absence.count,
+            "partitions": len(absence.partitions),
+            "texts": absence.texts,
+        }
+        for absence in crosscheck.absences
+        for stated in absence.reported
+    ]
+
+
+def _sightings(run: str, crosscheck: Crosscheck) -> list[SightingRow]:
+    return [
+        {
+            "id": absence_id(stated.run or run, stated.partition, stated.place),
+            "partition": sighting.partition,
+            "rank": sighting.rank,
+        }
+        for absence in crosscheck.absences
+        for stated in absence.reported
+        for sighting in absence.sightings
+    ]
+
+
+def _synthesis_citations(
+    statements: Sequence[tuple[str, str]], citations: Sequence[Citation]
+) -> Iterator[CitationRow]:
+    """Yield each statement's id with its valid citations."""
+    valid = {(cited.partition, cited.alias): cited for cited in citations if cited.valid}
+    for statement_id, text in statements:
+        for citation in resolve_qualified(text, valid):
+            if citation.valid:
+                yield _citation(statement_id, citation)
+
+
+def _convergence_citations(run: str, crosscheck: Crosscheck) -> Iterator[CitationRow]:
+    for place, met in enumerate(crosscheck.convergences):
+        for citation in met.citations:
+            yield _citation(checked_convergence_id(run, place), citation)
+
+
+def _citation(statement_id: str, citation: Citation) -> CitationRow:
+    return {
+        "id": statement_id,
+        "partition": citation.partition,
+        "alias": citation.alias,
+        "rank": citation.rank,
+    }

@@ -1,0 +1,146 @@
+"""Records feedback on runs, and keeps the weights of nodes and triplets that follow it.
+
+A run keeps its outcome, and relationships to the weights that follow it. So another outcome can
+replace it exactly, even when the runs before and after it were deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypedDict, cast, get_args
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.errors import BusyError, FeedbackError, UnknownRunError, UsageError
+from pgs_neo4j.graph.scores.ema import ALPHA, START
+from pgs_neo4j.model import Answer, Citation, FeedbackResult, GraphMapping, Outcome
+from pgs_neo4j.pgs.runs import answers
+from pgs_neo4j.pgs.runs.runs import StoredRun, is_running
+from pgs_neo4j.pgs.runs.verdicts import Name
+from pgs_neo4j.text.citations import resolve_qualified
+
+SCORES: dict[Outcome, float] = {"accepted": 1.0, "rework": 0.5, "rejected": 0.0}
+
+
+class OutcomeRow(TypedDict):
+    """A row of ``set_outcomes``.
+
+    ``state``: new, same, or replaced; or refused, running, or unanswered, with nothing changed.
+    ``cited`` counts the cited nodes that still exist.
+    """
+
+    state: str
+    former: Outcome | None
+    nodes: int
+    triplets: int
+    cited: int
+
+
+def check_outcome(outcome: str) -> Outcome:
+    """Return an outcome. Raises UsageError if it is not one."""
+    if outcome not in SCORES:
+        *names, last = get_args(Outcome)
+        raise UsageError(f"{outcome[:60]!r} is not an outcome; use {', '.join(names)}, or {last}")
+    return outcome
+
+
+async def record(
+    db: Database, stored: StoredRun, mapping: GraphMapping, outcome: Outcome, *, replace: bool
+) -> FeedbackResult:
+    """Record the outcome of a run, in one transaction.
+
+    The schema must exist. Raises BusyError if the run is still running. Raises FeedbackError if it
+    has no answer, or has another outcome and ``replace`` is not set.
+    """
+    if is_running(stored):
+        raise _running(stored)
+    answer = await _load(db, stored)
+    rows = await db.write(
+        queries.get("pgs/runs/set_outcomes"),
+        run=stored.id,
+        dead_holder=str(stored.properties["holder"]),
+        outcome=outcome,
+        replace=replace,
+        scores=dict(SCORES),
+        alpha=ALPHA,
+        start=START,
+        types=list(mapping.relationship_types),
+        thesis_names=[f"P{partition}:{alias}" for partition, alias in _cited_by_thesis(answer)],
+    )
+    if not rows:
+        raise UnknownRunError(f"run {stored.id} was just deleted; 'pgs runs' lists the runs")
+    row = cast("OutcomeRow", rows[0])
+    _check_state(stored, row, outcome)
+    return FeedbackResult(
+        run=stored.id,
+        graph=stored.graph,
+        outcome=outcome,
+        former=row["former"],
+        changed=row["state"] != "same",
+        nodes=row["nodes"],
+        triplets=row["triplets"],
+        missing=max(len(set(_cited(answer))) - row["cited"], 0),
+    )
+
+
+async def forget(db: Database, graph: str) -> int:
+    """Delete the weights that only the runs of a graph have rated; return their number."""
+    rows = await db.write(queries.get("pgs/runs/delete_weights"), graph=graph)
+    return int(rows[0]["deleted"])
+
+
+async def _load(db: Database, stored: StoredRun) -> Answer:
+    if not stored.properties.get("details"):
+        raise _unanswered(stored)
+    return await answers.load(db, stored)
+
+
+def _cited_by_thesis(answer: Answer) -> list[Name]:
+    """Return the nodes that the thesis itself cites."""
+    synthesis = answer.synthesis
+    valid = {(cited.partition, cited.alias): cited for cited in synthesis.citations if cited.valid}
+    cited = resolve_qualified(synthesis.thesis, valid)
+    return [(citation.partition, citation.alias) for citation in cited if citation.valid]
+
+
+def _cited(answer: Answer) -> Iterator[Name]:
+    """Yield all nodes that an answer, its findings, and its flags cite.
+
+    Those of an answer from a search are all that its prompt showed.
+    """
+    for citation in answer.shown.nodes if answer.shown else _citations(answer):
+        if citation.valid:
+            yield citation.partition, citation.alias
+
+
+def _citations(answer: Answer) -> Iterator[Citation]:
+    yield from answer.synthesis.citations
+    for convergence in answer.crosscheck.convergences:
+        yield from convergence.citations
+    for sweep in answer.sweeps:
+        if sweep.report:
+            yield from sweep.report.citations
+
+
+def _check_state(stored: StoredRun, row: OutcomeRow, outcome: Outcome) -> None:
+    """Raise the error of a state in which nothing was recorded."""
+    if row["state"] == "running":
+        raise _running(stored)
+    if row["state"] == "unanswered":
+        raise _unanswered(stored)
+    if row["state"] == "refused":
+        raise FeedbackError(
+            f"run {stored.id} already has the outcome {row['former']}; to make it {outcome}, "
+            "replace it with --replace"
+        )
+
+
+def _running(stored: StoredRun) -> BusyError:
+    return BusyError(f"run {stored.id} is still running; give feedback when it has ended")
+
+
+def _unanswered(stored: StoredRun) -> FeedbackError:
+    return FeedbackError(
+        f"run {stored.id} has no answer yet (status: {stored.status}), so there is nothing to "
+        f"judge; continue it with 'pgs resume {stored.id}'"
+    )

@@ -1,0 +1,89 @@
+"""Lists the runs of a database, the latest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.heartbeat import SILENT_S
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
+from pgs_neo4j.database.typed_columns import FIX
+
+_REQUEST = TypeAdapter(dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """A recorded run in short.
+
+    ``silent``: it is recorded as running, but gave no sign of life lately. ``answered``: its answer
+    is stored. Figures are None until the run ends, ``cost`` also without prices. With
+    ``structure_only``, it asked a graph without text. ``outcome`` is its feedback, None without.
+    ``nodes_shown`` counts what the prompt of a search showed, None for other runs.
+    ``nodes_unproven`` counts nodes that were shown without proof, beside those read.
+    """
+
+    id: str
+    graph: str
+    session: str
+    mode: str
+    status: str
+    question: str
+    started_at: str
+    finished_at: str | None
+    answered: bool
+    silent: bool
+    nodes_read: int | None
+    seconds: float | None
+    model: str | None
+    cost: float | None
+    error: str | None
+    structure_only: bool
+    outcome: str | None = None
+    nodes_shown: int | None = None
+    nodes_unproven: int | None = None
+
+
+async def list_runs(
+    db: Database,
+    graphs: Collection[str] | None,
+    session: str | None,
+    *,
+    sessions_of: str = "",
+    answered: bool,
+    limit: int,
+    modes: Sequence[str] = (),
+) -> list[RunInfo]:
+    """Return at most ``limit`` runs; without graphs or a session, those of all.
+
+    ``sessions_of`` is the beginning of the names of their sessions. Without ``modes``, answers from
+    searches are listed as well, whose modes are those of searches.
+    """
+    if graphs is not None and not graphs:
+        return []
+
+    rows = await db.read(
+        queries.get("pgs/runs/read_latest_runs"),
+        graphs=sorted(graphs or ()),
+        session=session or "",
+        sessions_of=sessions_of,
+        answered=answered,
+        modes=list(modes),
+        silent_s=SILENT_S,
+        limit=limit,
+    )
+    return [_info(row["run"]) for row in rows]
+
+
+def _info(stored: Row) -> RunInfo:
+    what = f"run {str(stored['id'])[:SHOWN]}"
+    request = parse_stored(_REQUEST, stored["request"], f"{what}, request", FIX)
+    facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
+    facts["structure_only"] = bool(request.get("structure_only"))
+    return check_fields(RunInfo, facts, what, FIX)

@@ -1,0 +1,157 @@
+"""Holds the record of a run while it works, and closes it in any case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol, TypeVar
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.fence import forget_ended
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.errors import DeadlineError, PGSError, QueryError, StoppedError
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.ledger import Ledger, Spent, Total
+from pgs_neo4j.llm.calls.queue import deadline_passed
+from pgs_neo4j.pgs.runs import runs
+from pgs_neo4j.pgs.runs.runs import Handle
+from pgs_neo4j.telemetry.log_ids import log_ids
+
+CLOSE_TIMEOUT_S = 10.0
+# To close the record once the time of the run is over. Nobody can resume a run at once whose record
+# stays open, because it seems to be running.
+LATE_CLOSE_S = 3.0
+
+
+@dataclass(slots=True)
+class Recording:
+    """A run in the database.
+
+    ``before`` is its spending until it stopped. Its ``ledger`` is written under its handle. Only
+    ``finish`` and ``fail`` end the record, and only one of them does.
+    """
+
+    db: Database
+    handle: Handle
+    ledger: Ledger
+    before: Spent = field(default_factory=Spent)
+    ended: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        db: Database,
+        handle: Handle,
+        calls: Calls,
+        before: Spent,
+        today: Mapping[str, Spent],
+    ) -> Recording:
+        """Return the record of a run; later calls are recorded before they are sent.
+
+        A run that is resumed has spent ``before``, and a part of it ``today``.
+        """
+        ledger = calls.ledger
+        ledger.begin(lambda: before + calls.spent(), partial(runs.record_total, db, handle), today)
+        return cls(db, handle, ledger, before)
+
+    async def finish(self, properties: Row, sweeps: Sequence[str] = ()) -> None:
+        """End the record with an answer.
+
+        ``sweeps`` are the ids of the sweeps that it used. Raises RunLostError when another process
+        has taken the run over.
+        """
+        total = self.ledger.total()
+        if not await runs.finish(self.db, self.handle, properties, sweeps, total=total):
+            raise runs.taken_away()
+        self.ended = True
+
+    async def fail(self, error: BaseException) -> None:
+        """End the record with an error, unless the run has ended already."""
+        if self.ended:
+            return
+        self.ended = True
+        properties = {
+            "status": _status(error),
+            "error": str(error) if isinstance(error, PGSError) else type(error).__name__,
+        }
+        late = isinstance(error, DeadlineError)
+        if not await self._close(properties, late=late, total=self.ledger.total()):
+            # A figure or a text that Neo4j refuses must not leave the run as running.
+            status = {"status": properties["status"], "error": type(error).__name__}
+            await self._close(status, late=late)
+
+    async def _close(self, properties: Row, *, late: bool, total: Total | None = None) -> bool:
+        """Write the end of the run; return whether Neo4j takes these properties."""
+        # If the database is gone, nothing can be recorded; the current error says so.
+        with suppress(PGSError, TimeoutError):
+            try:
+                async with asyncio.timeout(LATE_CLOSE_S if late else CLOSE_TIMEOUT_S):
+                    await runs.finish(self.db, self.handle, properties, total=total)
+            except QueryError:
+                return False
+        return True
+
+
+class Recorded(Protocol):
+    """Something that has the record of a run."""
+
+    @property
+    def recording(self) -> Recording: ...
+
+
+R = TypeVar("R", bound=Recorded)
+
+
+@asynccontextmanager
+async def hold(
+    begin: Callable[[], Awaitable[R]], end: float | None, tell: Callable[[str], None]
+) -> AsyncIterator[R]:
+    """Hold the record that ``begin`` returns, and close it when the body ends.
+
+    The record then says how the run ended and what it cost. ``tell`` takes the id of the run. Log
+    records of the body have it.
+    Raises DeadlineError at ``end``, by the clock of the event loop, shortly after the calls of the
+    run are canceled.
+    """
+    held: R | None = None
+    try:
+        async with asyncio.timeout_at(end) as limit:
+            held = await begin()
+            handle = held.recording.handle
+            with log_ids(run=handle.id):
+                tell(handle.id)
+                async with runs.stay_alive(held.recording.db, handle):
+                    yield held
+    except TimeoutError:
+        error = deadline_passed() if limit.expired() else None
+        if held is not None:
+            await to_the_end(held.recording.fail(error or TimeoutError()))
+        if error is None:
+            raise
+        raise error from None
+    except BaseException as error:
+        # Shielded: even a canceled run is closed before its caller continues.
+        if held is not None:
+            await to_the_end(held.recording.fail(error))
+        raise
+    finally:
+        if held is not None:
+            await to_the_end(_release_deletions(held.recording.db))
+
+
+async def _release_deletions(db: Database) -> None:
+    """Let what ended deletions looked for go, which was kept for this run."""
+    if db.fence is not None and db.fence.moved:
+        with suppress(PGSError, TimeoutError):
+            async with asyncio.timeout(LATE_CLOSE_S):
+                await forget_ended(db)
+
+
+def _status(error: BaseException) -> str:
+    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+        return "interrupted"
+    return "stopped" if isinstance(error, StoppedError) else "failed"

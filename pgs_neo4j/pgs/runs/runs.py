@@ -1,0 +1,360 @@
+"""Stores runs: their holders, requests, and ends.
+
+A run belongs to one holder at a time. All its records are written under the holder's name. So a
+process that was considered dead cannot record anything when it wakes up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
+from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.queries import Query, Row
+from pgs_neo4j.database.stored_data import SHOWN, parse_stored
+from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.errors import (
+    BusyError,
+    PGSError,
+    RunLostError,
+    TextDeletedError,
+    UsageError,
+    unknown_run,
+)
+from pgs_neo4j.llm.calls.ledger import Spent, Total, current_day
+from pgs_neo4j.llm.calls.spending import run_day_id, run_days
+from pgs_neo4j.model import Usage
+from pgs_neo4j.pgs.runs import keys
+from pgs_neo4j.pgs.runs.rows import RunRow
+
+_OBJECT = TypeAdapter(dict[str, Any])
+
+SIGN_S = 10.0  # between two signs of life
+SIGN_TIMEOUT_S = 5.0
+END_S = 0.2
+SHORTEST_PREFIX = 4  # characters of an id that name a run, as with git
+CANDIDATES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A run, and the holder that may record it."""
+
+    id: str
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as stored: its ``properties``, and where it belongs.
+
+    ``generation`` is None when its partitions are gone; ``current``: they are the current ones.
+    """
+
+    id: str
+    graph: str
+    session: str
+    generation: str | None
+    current: bool
+    silent: bool
+    properties: dict[str, Any]
+
+    @property
+    def status(self) -> str:
+        """How it ended: running, complete, partial, stopped, failed, interrupted, abandoned."""
+        return str(self.properties["status"])
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The original request, as JSON data. Raises StoredDataError."""
+        what = f"run {self.id[:SHOWN]}, request"
+        return parse_stored(_OBJECT, self.properties.get("request"), what, FIX)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRun:
+    """A run without a recorded end, and the partitions that it has claimed.
+
+    ``ended``: its process is known to be gone. ``generation`` is None when its partitions are gone.
+    ``updated_at`` is the time when the last run of its session began or ended.
+    """
+
+    id: str
+    generation: str | None
+    claimed: frozenset[int]
+    updated_at: str
+    ended: bool
+
+
+async def begin(
+    db: Database,
+    handle: Handle,
+    session_uid: str,
+    generation: str,
+    properties: Row,
+    idempotency: str = "",
+    *,
+    total: Total,
+) -> str | None:
+    """Record the beginning of a run; its generation stays until the run ends.
+
+    ``total`` is what was spent for it before.
+
+    Returns the id of the run. It is that of another run when the idempotency key was used before,
+    and None when the generation, the session, or the graph was removed.
+    """
+    await db.write(queries.get("pgs/runs/set_abandoned_runs"), session=session_uid)
+    rows = await db.write(
+        queries.get("pgs/runs/create_runs"),
+        session=session_uid,
+        id=handle.id,
+        generation=generation,
+        idempotency=idempotency,
+        properties={**properties, **total_properties(total), "holder": handle.holder},
+        days=run_days(handle.id, {current_day(): Spent(), **total.days}),
+    )
+    return str(rows[0]["id"]) if rows else None
+
+
+async def by_key(db: Database, graph: str, session: str, key: str) -> str | None:
+    """Return the id of a session's run under an idempotency key; None without such a run."""
+    rows = await db.read(
+        queries.get("pgs/runs/run_by_key"), idempotency=keys.idempotency_uid(graph, session, key)
+    )
+    return str(rows[0]["id"]) if rows else None
+
+
+async def find(db: Database, prefix: str) -> str:
+    """Return the id of the only run whose id begins so.
+
+    A whole id is not looked up. Raises UnknownRunError without one, and UsageError, which names
+    them, for several.
+    """
+    if keys.is_run_id(prefix):
+        return prefix
+    if len(prefix) < SHORTEST_PREFIX:
+        raise UsageError(
+            f"the id of a run needs at least {SHORTEST_PREFIX} characters to be found; "
+            "'pgs runs' lists the runs"
+        )
+    rows = await db.read(queries.get("pgs/runs/run_by_prefix"), prefix=prefix, limit=CANDIDATES + 1)
+    ids = [str(row["id"]) for row in rows]
+    if not ids:
+        raise unknown_run(prefix)
+    if len(ids) == 1 or prefix in ids:
+        return prefix if prefix in ids else ids[0]
+    more = ", …" if len(ids) > CANDIDATES else ""
+    raise UsageError(
+        f"several runs begin with {prefix[:60]!r}: {', '.join(ids[:CANDIDATES])}{more}; "
+        "type more of the id"
+    )
+
+
+async def read(db: Database, run: str) -> StoredRun:
+    """Return a run as it is stored. Raises UnknownRunError."""
+    rows = await db.read(queries.get("pgs/runs/run_by_id"), run=run, silent_s=SILENT_S)
+    if not rows:
+        raise unknown_run(run)
+    row = cast("RunRow", rows[0])
+    return StoredRun(
+        id=run,
+        graph=row["graph"],
+        session=row["session"],
+        generation=row["generation"],
+        current=row["current"],
+        silent=bool(row["silent"]),
+        properties=row["run"],
+    )
+
+
+async def read_running(db: Database, session_uid: str) -> list[RunningRun]:
+    """Return the session's runs without a recorded end."""
+    rows = await db.read(
+        queries.get("pgs/runs/read_running_runs"), session=session_uid, silent_s=SILENT_S
+    )
+    return [
+        RunningRun(
+            row["id"],
+            row["generation"],
+            frozenset(row["claimed"]),
+            row["updated_at"],
+            ended=row["silent"] or _has_ended(row["holder"]),
+        )
+        for row in rows
+    ]
+
+
+async def find_dead_runs(db: Database, session_uid: str) -> list[str]:
+    """Return ids of the session's runs whose process has died."""
+    return [run.id for run in await read_running(db, session_uid) if run.ended]
+
+
+def is_running(stored: StoredRun) -> bool:
+    """Whether a run has no recorded end, and its process may still be alive."""
+    holder = str(stored.properties["holder"])
+    return stored.status == "running" and not stored.silent and not _has_ended(holder)
+
+
+async def take_over(db: Database, stored: StoredRun) -> tuple[Handle, Spent, Mapping[str, Spent]]:
+    """Become the holder of a run whose process has ended.
+
+    Also returns what the run has spent, in all and today. Raises BusyError.
+    """
+    former = str(stored.properties["holder"])
+    if is_running(stored):
+        wait = "wait until it ends, or stop it first"
+        raise BusyError(f"run {stored.id} is still running ({former}); {wait}")
+    handle = Handle(stored.id, str(Holder.unique()))
+    today = current_day()
+    rows = await db.write(
+        queries.get("pgs/runs/set_run_holders"),
+        run=stored.id,
+        former=former,
+        holder=handle.holder,
+        today=run_day_id(stored.id, today),
+    )
+    if not rows:
+        raise BusyError(f"another process has just resumed run {stored.id}; wait until it ends")
+    spent = rows[0]["today"]
+    return handle, _spent(rows[0]["spent"]), {today: _spent(spent) if spent else Spent()}
+
+
+async def record_total(db: Database, handle: Handle, total: Total) -> None:
+    """Record what a run has spent.
+
+    Raises RunLostError when another process has taken the run over.
+    """
+    await write_as_holder(
+        db,
+        handle,
+        queries.get("pgs/runs/set_run_totals"),
+        spent=total_properties(total),
+        days=run_days(handle.id, total.days),
+    )
+
+
+def total_properties(total: Total) -> Row:
+    """Return a total in the form that a run stores."""
+    usage = total.spent.usage
+    return {
+        "tally": total.number,
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached": usage.cached,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "cost": total.spent.cost,
+    }
+
+
+def _spent(stored: Row) -> Spent:
+    usage = Usage(
+        calls=stored["calls"],
+        input_tokens=stored["input_tokens"],
+        output_tokens=stored["output_tokens"],
+        cache_read_tokens=stored.get("cache_read_tokens") or 0,
+        cache_write_tokens=stored.get("cache_write_tokens") or 0,
+    )
+    return Spent(usage, stored["cost"] if usage.calls else 0.0)
+
+
+async def remember_routing(db: Database, handle: Handle, routing: str) -> None:
+    """Store the routing of a run, as JSON.
+
+    Raises RunLostError when another process has taken the run over.
+    """
+    await write_as_holder(db, handle, queries.get("pgs/runs/set_run_routings"), routing=routing)
+
+
+async def finish(
+    db: Database,
+    handle: Handle,
+    properties: Row,
+    synthesized: Sequence[str] = (),
+    *,
+    total: Total | None = None,
+) -> bool:
+    """Close a run with its status and figures, and the total of what it has spent if that is given.
+
+    ``synthesized`` are the ids of the sweeps that it used. False when another process has taken the
+    run over.
+    """
+    figures = total_properties(total) if total else {}
+    rows = await db.write(
+        queries.get("pgs/runs/set_run_results"),
+        run=handle.id,
+        holder=handle.holder,
+        properties={**properties, **figures},
+        sweeps=list(synthesized),
+        days=run_days(handle.id, total.days) if total else [],
+    )
+    return bool(rows)
+
+
+@asynccontextmanager
+async def stay_alive(db: Database, handle: Handle) -> AsyncIterator[None]:
+    """Give signs of life while the body runs.
+
+    The body is canceled and RunLostError is raised when another process has taken the run over. The
+    body's own errors are raised unchanged.
+    """
+    async with keep_beating(partial(_beat, db, handle), first_s=SIGN_S, close_s=END_S):
+        yield
+
+
+async def _beat(db: Database, handle: Handle) -> float:
+    if not await _sign(db, handle):
+        raise taken_away()
+    return SIGN_S
+
+
+async def write_as_holder(
+    db: Database, handle: Handle, query: Query, **params: object
+) -> list[Row]:
+    """Return the rows of a statement that only the holder of a run may write with.
+
+    Raises RunLostError when the run was removed, or another process has taken it over.
+    """
+    rows = await db.write(query, run=handle.id, holder=handle.holder, **params)
+    if not rows:
+        raise taken_away()
+    return rows
+
+
+def taken_away() -> RunLostError:
+    """Return the error for a run that can no longer be recorded."""
+    return RunLostError(
+        "the run can no longer be recorded, because it or its partitions were removed, or another "
+        "process resumed it; ask again"
+    )
+
+
+async def _sign(db: Database, handle: Handle) -> bool:
+    """Return whether this process still holds the run; true if the database does not answer."""
+    try:
+        async with asyncio.timeout(SIGN_TIMEOUT_S):
+            return bool(
+                await db.write(
+                    queries.get("pgs/runs/set_run_signs"), run=handle.id, holder=handle.holder
+                )
+            )
+    except TextDeletedError:
+        return False
+    except (PGSError, TimeoutError):
+        return True  # the next statement of the run will fail by itself
+
+
+def _has_ended(holder: str) -> bool:
+    """Whether a holder was a process of this machine that ended."""
+    process = Holder.parse(holder)
+    return process is not None and process.has_ended()

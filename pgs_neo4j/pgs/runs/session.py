@@ -1,0 +1,246 @@
+"""Stores sessions: their questions, reading, and findings.
+
+Coverage is counted by node: a node counts as read if a prompt with an accepted report contained all
+of it. Each run writes its own nodes, so concurrent runs in one session lose nothing. Every write
+has a key, so repeating it is harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.errors import UnknownGraphError, UnknownSessionError, UsageError
+from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.llm.calls.ledger import Total
+from pgs_neo4j.llm.calls.spending import run_days
+from pgs_neo4j.model import Coverage, Mode, Partition, Sweep
+from pgs_neo4j.pgs.runs import keys
+from pgs_neo4j.pgs.runs.runs import Handle, total_properties, write_as_holder
+from pgs_neo4j.pgs.runs.sweep_rows import sweep_rows
+
+DEFAULT = "default"
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The ranks that a session has read, by partition id.
+
+    They belong to one generation. ``texts`` are those of them that were read with a text, and
+    ``unproven`` others that were shown to a model without proof that it was given all of them.
+    """
+
+    ranks: dict[int, frozenset[int]]
+    texts: dict[int, frozenset[int]] = field(default_factory=dict)
+    unproven: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many nodes of each partition were read."""
+        return {partition: len(ranks) for partition, ranks in self.ranks.items()}
+
+    @property
+    def unproven_counts(self) -> dict[int, int]:
+        """How many nodes of each partition were shown without proof, and never read."""
+        return {partition: len(ranks) for partition, ranks in self.unproven.items()}
+
+    def shown(self, partition: int) -> frozenset[int]:
+        """Return the ranks that need not be shown again: read, or shown without proof."""
+        nobody: frozenset[int] = frozenset()
+        return self.ranks.get(partition, nobody) | self.unproven.get(partition, nobody)
+
+    def unread(self, partition: Partition) -> int:
+        """How many nodes of a partition are unread, and were not shown either."""
+        return partition.size - len(self.shown(partition.id))
+
+    @property
+    def text_counts(self) -> dict[int, int]:
+        """How many nodes of each partition were read with a text."""
+        return {partition: len(ranks) for partition, ranks in self.texts.items()}
+
+    def coverage(self, partitions: Sequence[Partition], texts: int) -> Coverage:
+        """Coverage in partitions (those read whole), in nodes, and in texts.
+
+        ``texts`` counts the nodes of the generation that have text.
+        """
+        return Coverage(
+            partitions_swept=sum(
+                len(self.ranks.get(partition.id, ())) >= partition.size for partition in partitions
+            ),
+            partitions_total=len(partitions),
+            nodes_read=sum(len(ranks) for ranks in self.ranks.values()),
+            nodes_total=sum(partition.size for partition in partitions),
+            texts_read=sum(len(ranks) for ranks in self.texts.values()),
+            texts_total=texts,
+            nodes_unproven=sum(len(ranks) for ranks in self.unproven.values()),
+        )
+
+    def of_sweeps(self, sweeps: Iterable[Sweep]) -> Read:
+        """Return the part of it that some sweeps have read."""
+        ranks: dict[int, set[int]] = {}
+        texts: dict[int, set[int]] = {}
+        unproven: dict[int, set[int]] = {}
+        for sweep in sweeps:
+            own = {rank for first, last in sweep.read for rank in range(first, last)}
+            ranks.setdefault(sweep.partition, set()).update(own)
+            spoken = own.difference(sweep.without_text)
+            texts.setdefault(sweep.partition, set()).update(spoken)
+            shown = {rank for first, last in sweep.unproven for rank in range(first, last)}
+            unproven.setdefault(sweep.partition, set()).update(shown)
+        return Read(
+            _common(ranks, self.ranks),
+            _common(texts, self.texts),
+            _common(unproven, self.unproven),
+        )
+
+
+def _common(
+    ranks: Mapping[int, set[int]], among: Mapping[int, frozenset[int]]
+) -> dict[int, frozenset[int]]:
+    """Return the ranks that both have, by partition id."""
+    common = ((number, among.get(number, frozenset()) & own) for number, own in ranks.items())
+    return {number: both for number, both in common if both}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A stored session, with its coverage of the graph's current generation.
+
+    ``redefined``: that generation is of an earlier definition of the graph, so the coverage is not
+    known before the next question.
+    """
+
+    id: str
+    graph: str
+    created_at: str
+    updated_at: str
+    runs: int
+    coverage: Coverage | None = None
+    redefined: bool = False
+
+
+async def open_session(db: Database, graph: str, session: str) -> None:
+    """Create a session, or return the existing one. Raises UnknownGraphError."""
+    rows = await db.write(
+        queries.get("pgs/runs/merge_sessions"),
+        uid=keys.session_uid(graph, session),
+        graph=graph,
+        id=session,
+    )
+    if not rows:
+        raise UnknownGraphError(f"graph {graph} was removed; add it again to continue")
+
+
+def check_name(session: str) -> None:
+    """Raise UsageError unless a session's name is short and printable."""
+    if not session.strip() or len(session) > MAX_NAME or not session.isprintable():
+        raise UsageError(
+            f"session names must have 1 to {MAX_NAME} printable characters; got {session[:40]!r}"
+        )
+
+
+async def check_exists(db: Database, graph: str, session: str) -> None:
+    """Raise UnknownSessionError when the graph has no such session."""
+    rows = await db.read(
+        queries.get("pgs/runs/session_by_uid"), uid=keys.session_uid(graph, session)
+    )
+    if not rows:
+        raise UnknownSessionError(
+            f"graph {graph} has no session {session}; "
+            f"'pgs sessions list --graph {graph}' shows those it has, and a question in mode "
+            "'full' starts one"
+        )
+
+
+async def read_so_far(
+    db: Database, graph: str, session: str, generation: str, before: str = ""
+) -> Read:
+    """Return what the session has read of a generation.
+
+    Reading in older generations counts. With the id of a run as ``before``, only earlier runs
+    count.
+    """
+    rows = await db.read(
+        queries.get("pgs/runs/read_coverage"),
+        session=keys.session_uid(graph, session),
+        generation=generation,
+        before=before,
+        empty=text_hash(""),
+    )
+    return Read(
+        {row["partition"]: frozenset(row["ranks"]) for row in rows if row["ranks"]},
+        {row["partition"]: frozenset(row["texts"]) for row in rows if row["texts"]},
+        {row["partition"]: frozenset(row["unproven"]) for row in rows if row["unproven"]},
+    )
+
+
+def find_candidates(
+    mode: Mode, partitions: Sequence[Partition], read: Read
+) -> tuple[tuple[Partition, ...], bool]:
+    """Return partitions a run may sweep, and whether it skips read nodes.
+
+    ``full`` takes all. ``continue`` and ``targeted`` take those with unread nodes, or all once
+    every node was read.
+    """
+    everything = tuple(partitions)
+    if mode == "full":
+        return everything, False
+    unread = tuple(partition for partition in partitions if read.unread(partition))
+    return (unread, True) if unread else (everything, False)
+
+
+async def record_sweep(
+    db: Database,
+    handle: Handle,
+    sweep: Sweep,
+    replies: Sequence[Row] = (),
+    total: Total | None = None,
+) -> None:
+    """Record a sweep, its findings, and their citations in one transaction.
+
+    A sweep that is recorded again, with more passes, replaces what was there. ``replies`` and the
+    ``total`` of the run are stored with it. Raises RunLostError when the run or the partition was
+    removed.
+    """
+    await write_as_holder(
+        db,
+        handle,
+        queries.get("pgs/runs/write_sweeps"),
+        generation=sweep.generation,
+        partition=sweep.partition,
+        **sweep_rows(handle.id, sweep),
+        replies=list(replies),
+        spent=total_properties(total) if total else {},
+        days=run_days(handle.id, total.days) if total else [],
+    )
+
+
+async def list_sessions(db: Database, graph: str | None) -> list[SessionInfo]:
+    """Return sessions of one graph or of all, most recently used first."""
+    rows = await db.read(queries.get("pgs/runs/read_sessions"), graph=graph or "")
+    names = ("id", "graph", "created_at", "updated_at", "runs")
+    return [SessionInfo(**{name: row[name] for name in names}) for row in rows]
+
+
+async def show_runs(db: Database, graph: str, session: str) -> list[dict[str, Any]]:
+    """Return the runs of a session, oldest first.
+
+    Each has its stored properties, a row for each of its sweeps, and the ``definition`` of the
+    graph that it was asked of, None if it is not known.
+    """
+    await check_exists(db, graph, session)
+    rows = await db.read(queries.get("pgs/runs/read_runs"), uid=keys.session_uid(graph, session))
+    return [
+        {**row["run"], "sweeps": row["sweeps"], "definition": row["definition"]} for row in rows
+    ]
+
+
+async def delete_session(db: Database, graph: str, session: str) -> None:
+    """Delete a session and all it recorded. Raises UnknownSessionError."""
+    await check_exists(db, graph, session)
+    await db.write(queries.get("pgs/runs/delete_sessions"), uid=keys.session_uid(graph, session))

@@ -1,0 +1,172 @@
+"""Reads recorded sweeps back.
+
+A run may fail or be interrupted after its reports were paid for. The next ``continue`` or
+``targeted`` run of the session does not read their nodes again, so the reports go into its
+synthesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.stored_data import check_stored, parse_stored, unreadable
+from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.model import (
+    Absence,
+    Citation,
+    DoubtedSentence,
+    Finding,
+    Flag,
+    Report,
+    Sweep,
+    SweepStatus,
+    Usage,
+)
+from pgs_neo4j.pgs.runs import keys, runs
+from pgs_neo4j.pgs.runs.rows import (
+    RecordedSweepRow,
+    StoredAbsence,
+    StoredBullet,
+    StoredFinding,
+    StoredFlag,
+    UnsynthesizedRow,
+)
+from pgs_neo4j.pgs.runs.verdicts import Name, citations_of, quotes_of
+from pgs_neo4j.pgs.sweeping.strict import marked_sentences
+
+Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
+
+_RECORDED, _UNSYNTHESIZED = TypeAdapter(RecordedSweepRow), TypeAdapter(UnsynthesizedRow)
+_USAGE = TypeAdapter(Usage)
+_WHAT = "a report"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """A stored sweep as it was, and its key."""
+
+    key: str
+    sweep: Sweep
+
+
+async def read_unsynthesized(
+    db: Database, graph: str, session: str, run: str, generation: str
+) -> list[Recovered]:
+    """Return reports of the session's other runs that no synthesis has seen.
+
+    They are of one generation and in the order of their ids. Reports of killed runs are among them.
+    Raises StoredDataError.
+    """
+    rows = await db.read(
+        queries.get("pgs/runs/read_unsynthesized"),
+        session=keys.session_uid(graph, session),
+        run=run,
+        given_up=await runs.find_dead_runs(db, keys.session_uid(graph, session)),
+        generation=generation,
+    )
+    return [
+        Recovered(row["id"], _sweep(row, generation, current=row["current"], run=row["run"]))
+        for row in (check_stored(_UNSYNTHESIZED, row, _WHAT, FIX) for row in rows)
+    ]
+
+
+async def recorded_sweeps(
+    db: Database, run: str, generation: str, partition: int | None = None
+) -> list[Sweep]:
+    """Return the sweeps that a run has recorded, by partition, or that of one ``partition``.
+
+    Raises StoredDataError.
+    """
+    rows = await db.read(
+        queries.get("pgs/runs/read_sweeps"),
+        run=run,
+        partition=partition,
+    )
+    return [_sweep(check_stored(_RECORDED, row, _WHAT, FIX), generation) for row in rows]
+
+
+def _sweep(row: RecordedSweepRow, generation: str, *, current: bool = True, run: str = "") -> Sweep:
+    stored, partition = row["sweep"], row["partition"]
+    if len(stored["struck"]) != len(stored["struck_reasons"]):
+        raise unreadable(_WHAT, "its struck findings lack reasons", FIX)
+    state = stored.get("domain_state") or ""
+    # The number in a flag may now belong to another partition.
+    flags = tuple(
+        Flag(
+            text=flag["text"],
+            target=flag["target"] if current else None,
+            citations=_citations(flag, partition),
+        )
+        for flag in _in_place(row["flags"])
+    )
+    report = Report(
+        partition=partition,
+        domain_state=state,
+        findings=tuple(_finding(finding, partition) for finding in _in_place(row["findings"])),
+        flags=flags,
+        absences=tuple(Absence(text=absence["text"]) for absence in _in_place(row["absences"])),
+        in_doubt=marked_sentences(state, flags, partition),
+        struck=tuple(
+            DoubtedSentence(text=text, reason=reason, partition=partition)
+            for text, reason in zip(stored["struck"], stored["struck_reasons"], strict=True)
+        ),
+    )
+    read = _ranges(stored["read_first"], stored["read_last"])
+    unproven = _ranges(stored["unproven_first"], stored["unproven_last"])
+    # Ranks are listed one by one in places, so ranges beyond all nodes would fill the memory.
+    if sum(last - first for first, last in read + unproven) > stored["nodes"]:
+        raise unreadable(_WHAT, "its ranges have more nodes than it", FIX)
+    status = SweepStatus(stored["status"])
+    return Sweep(
+        partition=partition,
+        status=status,
+        nodes=stored["nodes"],
+        read=read,
+        passes=stored["passes"],
+        passes_accepted=stored["passes_accepted"],
+        report=None if status is SweepStatus.FAILED else report,
+        errors=tuple(stored["errors"]),
+        usage=parse_stored(_USAGE, stored["usage"], f"the usage of {_WHAT}", FIX),
+        seconds=stored["seconds"],
+        generation=generation,
+        wave=stored["wave"],
+        run=run,
+        without_text=tuple(stored["without_text"]),
+        unproven=unproven,
+    )
+
+
+def _ranges(first: Sequence[int], last: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return half-open ranges of ranks in order. Raises StoredDataError for others."""
+    ranges = tuple(zip(first, last, strict=False))
+    ends = [end for one in ranges for end in one]
+    if len(first) != len(last) or any(one > other for one, other in pairwise(ends)):
+        raise unreadable(_WHAT, "its ranges of nodes are malformed", FIX)
+    return ranges
+
+
+def _finding(row: StoredFinding, partition: int) -> Finding:
+    return Finding(
+        text=row["text"],
+        citations=_citations(row, partition),
+        quotes=quotes_of(row["quotes"]),
+        doubts=tuple(row["doubts"] or ()),
+    )
+
+
+def _citations(row: StoredBullet, partition: int) -> tuple[Citation, ...]:
+    element_ids: dict[Name, str] = {
+        (partition, cited["alias"]): cited["element_id"] for cited in row["cited"]
+    }
+    return citations_of(row["citations"], element_ids)
+
+
+def _in_place(rows: Sequence[Bullet]) -> list[Bullet]:
+    return sorted(rows, key=lambda row: row["place"])

@@ -1,0 +1,261 @@
+"""Packs a partition into passes that fit a prompt, with every node."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.model import Node, PromptNode, Relationship
+from pgs_neo4j.pgs.sweeping.groups import Limits, group_by_connection, group_by_weight
+from pgs_neo4j.pgs.sweeping.pieces import NodePiece, cut_node, halve_piece, show_link
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
+
+RELATIONSHIP_SHARE = 0.2  # of a pass, at most
+MIN_ROOM = 500  # characters that a pass must have for nodes
+MIN_TOKENS = 250  # the same in tokens
+HALVES = "ab"  # the letters of the two passes that another is divided into
+# The free room grows in steps of this share of the limit, so that a question of another length
+# leaves the passes, and with them the providers' prompt caches, as they were.
+RESERVED_STEP = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The content of one prompt.
+
+    ``number`` counts from 1, ``half`` tells parts of a divided pass. ``omitted`` counts
+    relationships of its nodes that are not among ``relationships``: they did not fit, or their
+    other end is not in this pass.
+    """
+
+    number: int
+    pieces: tuple[NodePiece, ...]
+    relationships: tuple[Relationship, ...] = ()
+    relationship_lines: tuple[str, ...] = ()
+    omitted: int = 0
+    half: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its number and a letter per halving, such as ``2`` or ``2a``."""
+        return f"{self.number}{self.half}"
+
+    @property
+    def nodes(self) -> tuple[PromptNode, ...]:
+        """The nodes, or parts of nodes, in the order shown."""
+        return tuple(piece.node for piece in self.pieces)
+
+
+def pack(
+    nodes: Sequence[Node],
+    relationships: Sequence[Relationship],
+    *,
+    max_characters: int,
+    max_tokens: int | None,
+    reserved: int,
+    reserved_tokens: int | None = None,
+) -> tuple[Pass, ...]:
+    """Return passes over ``nodes`` (heaviest first), each fitting a prompt.
+
+    ``reserved`` characters are left free for everything but nodes and relationships. So are
+    ``reserved_tokens``, which default to the cost of the same length of English. Both are rounded
+    up a little, so that prompts of similar length have the same passes. A node too long for a pass
+    is cut into numbered parts. Relationships stand in the pass that shows both ends. Nodes that
+    need several passes are divided along their connections, heaviest first inside. Each pass
+    begins with the heaviest node that no earlier one shows. Raises ConfigError when nothing is left
+    for nodes.
+    """
+    if not nodes:
+        return ()
+    if reserved_tokens is None:
+        reserved_tokens = estimate("x" * reserved)
+    room = _room(max_characters, max_tokens, reserved, reserved_tokens)
+    share = 1 - (RELATIONSHIP_SHARE if relationships else 0)
+    limits = (room[0] * share, room[1] * share)
+    links = _Links.of(tuple(dict.fromkeys(relationships)))
+    pieces = _cut(nodes, limits)
+    groups = group_by_weight(pieces, limits)
+    if len(groups) > 1:
+        wide = _widen(limits, room, pieces, links)
+        if wide != limits:
+            cut = len(pieces) > len(nodes)
+            limits, pieces = wide, _cut(nodes, wide) if cut else pieces
+        groups = group_by_connection(pieces, relationships, limits)
+    return tuple(
+        _with_relationships(number, group, links, room)
+        for number, group in enumerate(groups, start=1)
+    )
+
+
+def _cut(nodes: Sequence[Node], limits: Limits) -> list[NodePiece]:
+    return [piece for node in nodes for piece in cut_node(node, limits)]
+
+
+def _widen(limits: Limits, room: Limits, pieces: Sequence[NodePiece], links: _Links) -> Limits:
+    """Return wider limits of nodes if relationships need less than their share."""
+    lines = _with_relationships(1, pieces, links, (math.inf, math.inf)).relationship_lines
+    needed = (sum(len(line) + 1 for line in lines), sum(estimate(line) + 1 for line in lines))
+    return (max(limits[0], room[0] - needed[0]), max(limits[1], room[1] - needed[1]))
+
+
+def halves(item: Pass, relationships: Sequence[Relationship]) -> tuple[Pass, ...]:
+    """Return two passes of about equal length; empty for a single short piece.
+
+    ``relationships`` are all those with which the whole partition was packed. A single piece is
+    divided itself.
+    """
+    pieces = item.pieces if len(item.pieces) > 1 else halve_piece(item.pieces[0])
+    if len(pieces) < 2:
+        return ()
+    ends = list(itertools.accumulate(piece.characters for piece in pieces))
+    middle = min(range(1, len(ends)), key=lambda place: abs(2 * ends[place - 1] - ends[-1]))
+    lines = item.relationship_lines
+    room = (
+        ends[-1] + sum(len(line) + 1 for line in lines),
+        sum(piece.tokens for piece in pieces) + sum(estimate(line) + 1 for line in lines),
+    )
+    links = _Links.of(tuple(dict.fromkeys(relationships)))
+    return tuple(
+        replace(_with_relationships(item.number, some, links, room), half=item.half + letter)
+        for letter, some in zip(HALVES, (pieces[:middle], pieces[middle:]), strict=True)
+    )
+
+
+def read_ranges(accepted: Iterable[Pass]) -> tuple[tuple[int, int], ...]:
+    """Return half-open ranges of ranks that accepted passes contain completely."""
+    whole: set[int] = set()
+    shares: defaultdict[int, Fraction] = defaultdict(Fraction)
+    for item in accepted:
+        for piece in item.pieces:
+            if piece.share == 1:  # nearly all of them; fractions take long to add up
+                whole.add(piece.rank)
+            else:
+                shares[piece.rank] += piece.share
+    return _ranges(sorted(whole | {rank for rank, share in shares.items() if share == 1}))
+
+
+def _ranges(ranks: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return sorted ranks as half-open ranges."""
+    ranges: list[tuple[int, int]] = []
+    for rank in ranks:
+        if ranges and ranges[-1][1] == rank:
+            ranges[-1] = (ranges[-1][0], rank + 1)
+        else:
+            ranges.append((rank, rank + 1))
+    return tuple(ranges)
+
+
+def without_ranges(
+    ranges: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Return half-open ranges of the ranks in ``ranges`` that ``others`` lack."""
+    left = {rank for first, last in ranges for rank in range(first, last)}
+    for first, last in others:
+        left.difference_update(range(first, last))
+    return _ranges(sorted(left))
+
+
+def ranks_without_text(
+    accepted: Iterable[Pass], ranges: Iterable[tuple[int, int]]
+) -> tuple[int, ...]:
+    """Return the ranks within ``ranges`` whose nodes showed no text in accepted passes."""
+    shown = {p.rank for item in accepted for p in item.pieces if p.node.text.strip()}
+    ranks = (rank for first, last in ranges for rank in range(first, last))
+    return tuple(rank for rank in ranks if rank not in shown)
+
+
+def _room(
+    max_characters: int, max_tokens: int | None, reserved: int, reserved_tokens: int
+) -> tuple[float, float]:
+    """Return characters and tokens for nodes and relationships.
+
+    Raises ConfigError if there are too few.
+    """
+    characters = max_characters - reserved
+    tokens = math.inf if max_tokens is None else max_tokens - reserved_tokens
+    if characters >= MIN_ROOM and tokens >= MIN_TOKENS:
+        stepped = (_stepped(reserved, max_characters), _stepped(reserved_tokens, max_tokens or 0))
+        return (
+            max(max_characters - stepped[0], MIN_ROOM),
+            math.inf if max_tokens is None else max(max_tokens - stepped[1], MIN_TOKENS),
+        )
+    few = characters < MIN_ROOM
+    name, least = (
+        ("max_pass_characters", reserved + MIN_ROOM)
+        if few
+        else ("max_pass_tokens", reserved_tokens + MIN_TOKENS)
+    )
+    raise ConfigError(
+        "the instructions, the question, and the digests of neighbors leave no room for nodes in "
+        f"a prompt; raise {name} (PGS_{name.upper()}) to {least:,} or more, or ask in fewer words"
+    )
+
+
+def _stepped(reserved: int, bound: int) -> int:
+    step = max(1, int(bound * RESERVED_STEP))
+    return math.ceil(reserved / step) * step
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Relationships by the rank of their source, and ends per rank."""
+
+    by_source: Mapping[int, Sequence[Relationship]]
+    ends: Mapping[int, int]
+
+    @classmethod
+    def of(cls, relationships: Sequence[Relationship]) -> _Links:
+        by_source: dict[int, list[Relationship]] = defaultdict(list)
+        ends: dict[int, int] = defaultdict(int)
+        for link in relationships:
+            by_source[link.source].append(link)
+            ends[link.source] += 1
+            ends[link.target] += 1
+        return cls(by_source, ends)
+
+
+def _with_relationships(
+    number: int, pieces: Sequence[NodePiece], links: _Links, room: tuple[float, float]
+) -> Pass:
+    shown = {piece.rank for piece in pieces}
+    left = room[0] - sum(piece.characters for piece in pieces)
+    left_tokens = room[1] - sum(piece.tokens for piece in pieces)
+    fitting: list[Relationship] = []
+    lines: list[str] = []
+    touching = 0
+    for rank in sorted(shown):
+        touching += links.ends.get(rank, 0)
+        inside: dict[tuple[str, str], list[Relationship]] = {}
+        for link in links.by_source.get(rank, ()):
+            if link.target in shown:
+                inside.setdefault((link.type, link.name), []).append(link)
+                touching -= 1
+        for (kind, name), alike in inside.items():
+            line, listed = _line(show_link(rank, kind, name), alike, (left, left_tokens))
+            if listed:
+                left, left_tokens = left - len(line) - 1, left_tokens - estimate(line) - 1
+                lines.append(line)
+                fitting += alike[:listed]
+    return Pass(number, tuple(pieces), tuple(fitting), tuple(lines), touching - len(fitting))
+
+
+def _line(head: str, links: Sequence[Relationship], room: tuple[float, float]) -> tuple[str, int]:
+    """Return one line with the relationships that fit, and their number.
+
+    They are of one node, one type, and one name.
+    """
+    wide = len(head.encode()) - len(head)
+    length = min(room[0] - 1, (room[1] - 1) * BYTES_PER_TOKEN - wide)
+    targets = [f"n{link.target + 1}" for link in links]
+    line = head + ", ".join(targets)
+    if len(line) <= length:
+        return line, len(targets)
+    sizes = itertools.accumulate((len(target) + 2 for target in targets), initial=len(head) - 2)
+    listed = max(0, bisect_right(list(sizes), length) - 1)
+    return head + ", ".join(targets[:listed]), listed

@@ -1,0 +1,81 @@
+"""Phase 2: reads one partition at full text, in several passes."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryError
+from pgs_neo4j.events import SweepFinished, SweepStarted
+from pgs_neo4j.llm.calls.stop import Stop
+from pgs_neo4j.model import Sweep, SweepStatus
+from pgs_neo4j.pgs.sweeping.material import fit_frame, read_packed
+from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
+from pgs_neo4j.pgs.sweeping.paid import claim_passes, find_paid
+from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
+
+
+async def sweep_partition(order: SweepOrder, tools: SweepTools) -> SweepResult:
+    """Read a partition, and record every report that is accepted.
+
+    A model's failure is part of the result and never raised. Only nodes that an accepted report
+    covers count as read. Raises DatabaseError.
+    """
+    try:
+        async with tools.gate:
+            await tools.calls.scheduler.wait_until_hungry()
+            stop = tools.calls.sweeping_stop()
+            # Replies that were paid for before are read even when nothing more may be bought.
+            if stop and (tools.replies is None or not tools.calls.budget.closed):
+                return _leave_unread(order, tools, stop)
+            began = perf_counter()
+            order = fit_frame(order, tools)
+            packed = await read_packed(order, tools)
+            paid = await find_paid(order, tools, packed)
+            if stop and not paid.replies:
+                return _leave_unread(order, tools, stop)
+            if not stop:
+                paid = await claim_passes(tools, paid)
+    except (QueryError, DatabaseTimeoutError, DatabaseMemoryError) as error:
+        return await _record_failure(order, tools, str(error), perf_counter() - began)
+    if not packed.nodes:
+        gone = "its nodes are gone: they were deleted after the partition was made"
+        return await _record_failure(order, tools, gone, perf_counter() - began)
+    partition, passes = order.partition, paid.packed.passes
+    tools.on_event(SweepStarted(partition.id, len(packed.nodes), len(passes), partition.topics))
+    reader = PassReader(order, tools, paid, began)
+    await together(*(reader.read_once(item) for item in order_passes(passes, order.matches)))
+    result = await reader.finish()
+    tools.on_event(SweepFinished(result.sweep))
+    return result
+
+
+def _leave_unread(order: SweepOrder, tools: SweepTools, stop: Stop) -> SweepResult:
+    """Leave a partition out without recording anything."""
+    result = Sweep(
+        partition=order.partition.id,
+        status=SweepStatus.UNREAD,
+        nodes=order.nodes_wanted,
+        errors=(stop.text,),
+        generation=order.generation,
+        wave=order.wave,
+    )
+    tools.on_event(SweepFinished(result))
+    return SweepResult(result, stop)
+
+
+async def _record_failure(
+    order: SweepOrder, tools: SweepTools, reason: str, seconds: float
+) -> SweepResult:
+    result = Sweep(
+        partition=order.partition.id,
+        status=SweepStatus.FAILED,
+        nodes=order.nodes_wanted,
+        errors=(reason,),
+        seconds=seconds,
+        generation=order.generation,
+        wave=order.wave,
+    )
+    await tools.record(order, result, ())
+    tools.on_event(SweepFinished(result))
+    return SweepResult(result)

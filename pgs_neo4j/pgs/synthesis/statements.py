@@ -1,0 +1,221 @@
+"""Marks the sentences of an answer whose claims the nodes that they cite do not bear out.
+
+Sentences that only repeat the instructions of the prompt are left out.
+The text is rewritten as it streams, one paragraph or bullet at a time, because the citations of a
+sentence may come at the end of it. Bullets on absences are left alone: they are about what no node
+says, and have their own checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from pgs_neo4j.model import Citation, DoubtedSentence, Partition, Sweep
+from pgs_neo4j.pgs.synthesis.echoes import ECHOED, Repeats
+from pgs_neo4j.pgs.synthesis.prompt import SECTIONS
+from pgs_neo4j.text.citations import resolve_qualified
+from pgs_neo4j.text.claims.check import Known, find_doubts
+from pgs_neo4j.text.claims.marking import (
+    Doubting,
+    begins_block,
+    drop_sentences,
+    find_marked,
+    mark,
+    mark_heading,
+    strike,
+)
+from pgs_neo4j.text.claims.sources import Material, Sources
+from pgs_neo4j.text.markdown import is_heading, opened_section, sections
+
+UNCHECKED = "absences"
+NOTHING_LEFT = "Nothing that was said here stands: what it cites does not say it, so it was struck."
+Place = tuple[int, int]
+"""A node by its partition and rank."""
+
+
+class StatementFilter:
+    """Passes a streamed answer on by blocks, with a mark behind each sentence in doubt.
+
+    ``names`` are the spellings of all sections, by name, the main one first; in that of
+    ``unchecked`` nothing is marked. What ``repeats`` the instructions is left out. Where nothing
+    else stands in the main section, or before the first one, it says so.
+    """
+
+    def __init__(
+        self,
+        doubting: Doubting | None,
+        unchecked: str = UNCHECKED,
+        names: Mapping[str, tuple[str, ...]] = SECTIONS,
+        repeats: Repeats | None = None,
+    ) -> None:
+        self._doubting = doubting
+        self._unchecked = unchecked
+        self._names = names
+        self._repeats = repeats
+        self._main = next(iter(names), None)
+        self._line = ""  # the rest of a line that has not ended
+        self._block: list[str] = []  # lines of a paragraph or bullet that has not ended
+        self._section: str | None = None
+        self._dropped = self._kept = False  # whether some of the section was left out, and not
+
+    def pass_on(self, piece: str) -> str:
+        """Return the blocks that have ended after ``piece`` has arrived."""
+        *lines, self._line = (self._line + piece).split("\n")
+        return "".join(self._take(f"{line}\n") for line in lines)
+
+    def end(self) -> str:
+        """Return the rest; called at the end of the answer."""
+        line, self._line = self._line, ""
+        last = self._take(line) if line else ""
+        return last + self._finish_section(None)
+
+    def _take(self, line: str) -> str:
+        """Return what may be shown once a line has ended."""
+        name = opened_section(line, self._names)
+        if name is not None:
+            before = self._finish_section(name)
+            return before + self._mark_rest(line, name)
+        if is_heading(line):
+            before = self._finish_block()
+            if self._repeats is not None and self._repeats(line):
+                self._dropped = True
+                return before
+            marking = self._marking()
+            return before + (mark_heading(line, marking) if marking is not None else line)
+        if not line.strip():
+            return self._finish_block() + line
+        before = self._finish_block() if begins_block(line) else ""
+        self._block.append(line)
+        return before
+
+    def _marking(self) -> Doubting | None:
+        return None if self._section == self._unchecked else self._doubting
+
+    def _mark_rest(self, line: str, name: str) -> str:
+        """Return the heading of a section, with what it says itself behind its colon marked."""
+        rest = sections(line, self._names).get(name, "")
+        place = line.rfind(rest) if rest else -1
+        if place < 0:
+            return line
+        said = line[:place] + self._finish(line[place:])
+        return said if said.endswith("\n") or not line.endswith("\n") else f"{said}\n"
+
+    def _finish_section(self, following: str | None) -> str:
+        """Return the last block of a section, or of what stands before the first one.
+
+        ``following`` is the section that begins behind it, None at the end of the answer.
+        """
+        last = self._finish_block()
+        emptied = self._dropped and not self._kept
+        first = self._section is None and following != self._main
+        said = f"{ECHOED}\n\n" if emptied and (first or self._section == self._main) else ""
+        self._section, self._dropped, self._kept = following, False, False
+        return last + said
+
+    def _finish_block(self) -> str:
+        text, self._block = "".join(self._block), []
+        return self._finish(text) if text else ""
+
+    def _finish(self, text: str) -> str:
+        """Return a paragraph, a bullet, or the rest of a heading as it may be shown."""
+        left = drop_sentences(text, self._repeats) if self._repeats is not None else text
+        self._dropped = self._dropped or left != text
+        self._kept = self._kept or any(map(str.isalnum, left))
+        marking = self._marking()
+        return mark(left, marking) if marking is not None and left else left
+
+
+def without_echoes(
+    text: str, repeats: Repeats | None, names: Mapping[str, tuple[str, ...]] = SECTIONS
+) -> str:
+    """Return a reply without what only repeats its instructions."""
+    statements = StatementFilter(None, "", names, repeats)
+    return statements.pass_on(text) + statements.end()
+
+
+def doubt_statements(
+    question: str,
+    sweeps: Sequence[Sweep],
+    partitions: Sequence[Partition],
+    texts: Mapping[Place, str],
+) -> Doubting:
+    """Return what looks the sentences of a synthesis up.
+
+    ``texts`` are those of the nodes that the reports cite. A finding that is in no doubt counts as
+    a text of the nodes that it cites, since it may rest on their facts. A sentence without a
+    citation, in a line without one, may rest on any of them.
+    """
+    reports = [sweep.report for sweep in sweeps if sweep.report is not None]
+    said: dict[tuple[int, str], list[str]] = {}
+    citable: dict[tuple[int, str], Citation] = {}
+    for report in reports:
+        for citation in report.citations:
+            if citation.valid:
+                citable[citation.partition, citation.alias] = citation
+        for finding in report.findings:
+            if finding.doubts or not all(quote.found for quote in finding.quotes):
+                continue
+            for citation in finding.citations:
+                said.setdefault((citation.partition, citation.alias), []).append(finding.text)
+    states = [strike(report.domain_state) for report in reports]
+    known = Known(
+        question=Material(question),
+        names=Material("\n".join((*_names(partitions), *states))),
+        partitions=frozenset((len(reports), len(partitions), len(partitions) - len(reports))),
+        nodes=frozenset(
+            (
+                sum(sweep.nodes_read for sweep in sweeps),
+                *(sweep.nodes_read for sweep in sweeps),
+                *(sweep.nodes_unproven for sweep in sweeps if sweep.unproven),
+                *(partition.size for partition in partitions),
+                sum(partition.size for partition in partitions),
+                sum(len(report.findings) for report in reports),
+            )
+        ),
+    )
+    materials: dict[tuple[int, str], Material] = {}
+
+    def material(key: tuple[int, str]) -> Material:
+        if key not in materials:
+            own = citable[key]
+            text = texts.get((own.partition, own.rank if own.rank is not None else -1), "")
+            materials[key] = Material("\n".join((own.title or "", text, *said.get(key, ()))))
+        return materials[key]
+
+    @cache
+    def everything() -> Sources:
+        return Sources(tuple(map(material, citable)))
+
+    def doubt(sentence: str, cites: str) -> tuple[str, ...]:
+        cited = [one for one in resolve_qualified(cites, citable) if one.valid]
+        own = Sources(tuple(material((one.partition, one.alias)) for one in cited))
+        sources = own if cited else everything()
+        counts = (len({one.partition for one in cited}), len(cited))
+        return find_doubts(sentence, sources, known, cited=counts, related=own)
+
+    return doubt
+
+
+def doubted_sentences(text: str) -> tuple[DoubtedSentence, ...]:
+    """Return the marked sentences of an answer in order."""
+    return tuple(DoubtedSentence(text=one.text, reason=one.reason) for one in find_marked(text))
+
+
+def strike_sentences(text: str, names: Mapping[str, tuple[str, ...]], main: str) -> str:
+    """Return an answer without its marked sentences.
+
+    ``names`` are the spellings of its sections. Where nothing is left of ``main``, it says so.
+    """
+    left = strike(text)
+    if left == text or not (found := sections(left, names)):
+        return left if left.strip() else NOTHING_LEFT
+    if main not in found or found[main].strip():
+        return left
+    lines = left.split("\n")
+    place = next(at for at, line in enumerate(lines) if opened_section(f"{line}\n", names) == main)
+    return "\n".join((*lines[: place + 1], NOTHING_LEFT, *lines[place + 1 :]))
+
+
+def _names(partitions: Sequence[Partition]) -> list[str]:
+    return [name for partition in partitions for name in (partition.name, *partition.topics)]

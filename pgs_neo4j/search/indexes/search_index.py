@@ -1,0 +1,89 @@
+"""An index that searches can ask, made by this package or by others."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+
+IndexKind = Literal["text", "vector"]
+Entity = Literal["node", "relationship"]
+
+TEXT_PREFIX, VECTOR_PREFIX, FACT_PREFIX = "pgs_text_", "pgs_vector_", "pgs_fact_"
+_PREFIXES = {
+    ("text", "node"): TEXT_PREFIX,
+    ("vector", "node"): VECTOR_PREFIX,
+    ("vector", "relationship"): FACT_PREFIX,
+}
+_DIGEST = re.compile("[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchIndex:
+    """A full-text or vector index on nodes or relationships.
+
+    ``labels`` are types if it is on relationships. ``dimensions`` is None for full-text, and for an
+    index that takes vectors of any length. ``population`` is the share that is filled, in percent.
+    ``failure`` says why it failed.
+    """
+
+    name: str
+    kind: IndexKind
+    entity: Entity
+    labels: tuple[str, ...]
+    properties: tuple[str, ...]
+    dimensions: int | None = None
+    similarity: str | None = None
+    analyzer: str | None = None
+    state: str = "ONLINE"
+    population: float = 100.0
+    failure: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether pgs made it, and ``drop_indexes`` drops it."""
+        prefix = _PREFIXES.get((self.kind, self.entity), "")
+        return (
+            bool(prefix)
+            and self.name.startswith(prefix)
+            and _DIGEST.fullmatch(self.name.removeprefix(prefix)) is not None
+        )
+
+    def compares(self, dimensions: int) -> bool:
+        """Whether it compares vectors of this length by cosine now."""
+        return (
+            self.kind == "vector"
+            and self.dimensions == dimensions
+            and str(self.similarity).upper() == "COSINE"
+            and self.state == "ONLINE"
+        )
+
+    @property
+    def label(self) -> str:
+        """Its first label or type; vector indexes have one."""
+        return self.labels[0]
+
+    @property
+    def property(self) -> str:
+        """Its first property; vector indexes have one."""
+        return self.properties[0]
+
+
+async def list_search_indexes(db: Database) -> list[SearchIndex]:
+    """Return all full-text and vector indexes, by kind and label."""
+    rows = await db.read(queries.get("search/read_search_indexes"))
+    return [
+        SearchIndex(
+            **row
+            | {
+                "labels": tuple(row["labels"]),
+                "properties": tuple(row["properties"]),
+                "population": row["population"] or 0.0,
+                "failure": row["failure"] or "",
+            }
+        )
+        for row in rows
+    ]

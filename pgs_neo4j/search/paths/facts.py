@@ -1,0 +1,227 @@
+"""Finds relationships around the best nodes, and scores them by their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.graph.scores.fusion import scale
+from pgs_neo4j.graph.scores.triplets import (
+    NEUTRAL,
+    end_distance,
+    nearness,
+    rank_importance,
+    score_triplet,
+)
+from pgs_neo4j.model import FoundFact, GraphMapping
+from pgs_neo4j.search.indexes.search_index import SearchIndex
+from pgs_neo4j.search.paths.hits import Hits
+from pgs_neo4j.text.node_text import stated_text
+from pgs_neo4j.text.shown import one_line
+
+ENTRIES = 10
+"""Best nodes that are walked from."""
+WIDTH = 30
+"""Nodes that each further hop is walked from, the nearest to the question."""
+MOST_ROWS = 100
+"""Relationships read per hop, those with the nearest far ends."""
+INFLUENCE = 0.3
+"""Weight of feedback (triplet search, published default)."""
+TITLE = 100
+"""Characters of a title or name in a relationship."""
+FACT = 500
+"""Characters of the fact that a relationship states."""
+# FalkorDB GraphRAG SDK, published defaults.
+NEAREST = 15
+LEAST_COSINE = 0.25
+LEAST, MOST = 3, 12
+CANDIDATES = 4
+"""Relationships that an index returns for each one wanted: it knows no view."""
+
+
+@dataclass(slots=True)
+class _Walked:
+    """Relationships by id with the hop they were found at, and what is known of their ends."""
+
+    rows: dict[str, tuple[int, Row]] = field(default_factory=dict)
+    hops: dict[str, int] = field(default_factory=dict)
+    cosines: dict[str, float] = field(default_factory=dict)
+
+    def add(self, hop: int, rows: Sequence[Row]) -> None:
+        """Add the relationships of one hop; those already there stay."""
+        for row in rows:
+            self.rows.setdefault(row["id"], (hop, row))
+            self.hops.setdefault(row["far_id"], hop)
+            for end in ("near", "far"):
+                if row[end] is not None:
+                    self.cosines[row[f"{end}_id"]] = row[end]
+
+    def at(self, hop: int) -> list[str]:
+        """Return the nodes first reached at a hop, the nearest to the question first."""
+        reached = [node for node, first in self.hops.items() if first == hop]
+        return sorted(reached, key=lambda node: (-self.cosines.get(node, -1.0), node))
+
+
+async def find_facts(
+    db: Database,
+    mapping: GraphMapping,
+    scores: Mapping[str, float],
+    vector: NDArray[np.float32] | None,
+    *,
+    hops: int,
+    k: int,
+) -> Hits:
+    """Return the ``k`` best relationships within ``hops`` of the best nodes, and their ends.
+
+    ``scores`` are by element id, best first; ``vector`` ``(d,)`` is the question. Without it, the
+    scaled score of an entry stands for its cosine. An end has the score of its best relationship.
+    The formulas are those of triplet search. Raises DatabaseError.
+    """
+    entries = dict(islice(scores.items(), ENTRIES))
+    if not entries:
+        return Hits("no nodes to walk from")
+    walked = _Walked(hops=dict.fromkeys(entries, 0))
+    if vector is None:
+        walked.cosines = scale(entries)
+    sources = [*entries]
+    for hop in range(1, hops + 1):
+        walked.add(hop, await _read(db, mapping, sources, vector))
+        sources = walked.at(hop)[:WIDTH]
+    facts = _best(walked, k)
+    method = f"relationships within {hops} of the {len(entries)} best nodes"
+    return Hits(method, _ends(facts, walked.cosines), things=tuple(facts))
+
+
+def _ends(facts: Sequence[FoundFact], cosines: Mapping[str, float]) -> dict[str, float]:
+    """Return the ends of relationships, best first; of equal ones, the nearest to the question."""
+    best: dict[str, float] = {}
+    for fact in facts:
+        for end in (fact.source, fact.target):
+            best[end] = max(best.get(end, 0.0), fact.score)
+    order = sorted(best, key=lambda end: (-best[end], -cosines.get(end, -1.0), end))
+    return {end: best[end] for end in order}
+
+
+async def _read(
+    db: Database, mapping: GraphMapping, nodes: Sequence[str], vector: NDArray[np.float32] | None
+) -> list[Row]:
+    if not nodes:
+        return []
+    rows = await db.read(
+        queries.get("search/find_facts"),
+        nodes=list(nodes),
+        types=list(mapping.relationship_types),
+        vector=[] if vector is None else vector.tolist(),
+        k=MOST_ROWS,
+        **_shown(mapping),
+    )
+    facts: list[Row] = rows[0]["facts"]
+    return facts
+
+
+async def find_facts_by_vector(
+    db: Database,
+    indexes: Sequence[SearchIndex],
+    mapping: GraphMapping,
+    vector: NDArray[np.float32],
+) -> Hits:
+    """Return the relationships whose facts are nearest to ``vector`` ``(d,)``, and their ends.
+
+    They are the ``NEAREST`` by cosine: those from ``LEAST_COSINE``, and at least ``LEAST`` and at
+    most ``MOST`` of them. Raises DatabaseError.
+    """
+    rows = await db.read(
+        queries.get("search/find_facts_by_vector"),
+        indexes=[index.name for index in indexes],
+        vector=vector.tolist(),
+        candidates=CANDIDATES * NEAREST,
+        k=NEAREST,
+        **_shown(mapping),
+    )
+    facts: list[Row] = rows[0]["facts"]
+    near = [row for row in facts if row["fact"] >= LEAST_COSINE]
+    walked = _Walked()
+    walked.add(0, max(near, facts[:LEAST], key=len)[:MOST])
+    walked.hops = {row[end]: 0 for _, row in walked.rows.values() for end in ("near_id", "far_id")}
+    scored = _best(walked, MOST)
+    method = f"vector index {', '.join(index.name for index in indexes)}"
+    return Hits(method, _ends(scored, walked.cosines), things=tuple(scored))
+
+
+def _shown(mapping: GraphMapping) -> Row:
+    """Return the parameters that tell what to read of relationships and their ends."""
+    return {
+        "labels": list(mapping.labels),
+        "title": mapping.title_properties,
+        "key": mapping.key_properties,
+        "text": mapping.text_properties,
+        "embedding": mapping.embedding or "",
+        "weight": mapping.relationship_weight or "",
+        "name": mapping.relationship_name or "",
+        "fact_text": mapping.relationship_text or "",
+        "fact_embedding": mapping.relationship_embedding or "",
+    }
+
+
+def _best(walked: _Walked, k: int) -> list[FoundFact]:
+    """Return the ``k`` best relationships as facts, best first."""
+    rows = walked.rows.values()
+    importance = rank_importance([_weight(row["weight"]) for _, row in rows])
+    scored = [
+        (_score(walked, row, float(weight)), hop, row)
+        for (hop, row), weight in zip(rows, importance, strict=True)
+    ]
+    scored.sort(key=lambda one: (-one[0], one[2]["id"]))
+    return [_fact(row, hop, score) for score, hop, row in scored[:k]]
+
+
+def _score(walked: _Walked, row: Row, importance: float) -> float:
+    distances = [
+        end_distance(walked.cosines.get(node), walked.hops[node])
+        for node in (row["near_id"], row["far_id"])
+    ]
+    if row["fact"] is not None:
+        distances.append(1 - row["fact"])
+    return score_triplet(nearness(distances), importance, _feedback(row), INFLUENCE)
+
+
+def _fact(row: Row, hop: int, score: float) -> FoundFact:
+    titles = [one_line(row[f"{end}_title"] or "?", TITLE) for end in ("near", "far")]
+    ids = [row["near_id"], row["far_id"]]
+    if not row["forward"]:
+        titles.reverse()
+        ids.reverse()
+    return FoundFact(
+        id=row["id"],
+        type=row["type"],
+        source=ids[0],
+        target=ids[1],
+        source_title=titles[0],
+        target_title=titles[1],
+        hops=hop,
+        score=score,
+        name=_text(row["name"], TITLE),
+        text=one_line(stated_text(row["text"]), FACT),
+    )
+
+
+def _feedback(row: Row) -> float:
+    return NEUTRAL if row["feedback"] is None else float(row["feedback"])
+
+
+def _text(value: object, most: int) -> str:
+    return one_line(value, most) if isinstance(value, str) else ""
+
+
+def _weight(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if isfinite(value) else None

@@ -1,0 +1,97 @@
+"""The indexes of a database, as of a moment ago: listing them takes longer than asking one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.search.indexes.search_index import SearchIndex, list_search_indexes
+
+FRESH_S = 30.0
+"""Seconds for which a list is used. A search reports an index that was dropped in this time."""
+
+
+@dataclass(slots=True)
+class KnownIndexes:
+    """Lists the indexes of one database, and remembers them for some seconds."""
+
+    _indexes: tuple[SearchIndex, ...] = ()
+    _until: float = 0.0
+
+    async def get(self, db: Database) -> tuple[SearchIndex, ...]:
+        """Return the indexes that can be asked. Raises DatabaseError."""
+        if monotonic() >= self._until:
+            listed = await list_search_indexes(db)
+            self._indexes = tuple(index for index in listed if index.state == "ONLINE")
+            self._until = monotonic() + FRESH_S
+        return self._indexes
+
+
+def covering_text_indexes(
+    indexes: Sequence[SearchIndex], mapping: GraphMapping
+) -> tuple[SearchIndex, ...]:
+    """Return the indexes that together hold texts or titles of every mapped label, or none at all.
+
+    Searching only a part of the view would give a wrong answer. For each label, the index with the
+    most of its texts is taken. A label without texts needs none.
+    """
+    chosen: dict[str, SearchIndex] = {}
+    for label in mapping.labels:
+        wanted = mapping.list_words(label)
+        if not wanted:
+            continue
+        covering = [
+            (sum(name in index.properties for name in wanted), index.name, index)
+            for index in indexes
+            if (index.kind, index.entity) == ("text", "node")
+            and label in index.labels
+            and set(wanted) & set(index.properties)
+        ]
+        if not covering:
+            return ()
+        best = max(covering, key=lambda one: one[:2])[2]
+        chosen[best.name] = best
+    return tuple(chosen.values())
+
+
+def covering_fact_indexes(
+    indexes: Sequence[SearchIndex], mapping: GraphMapping, dimensions: int
+) -> tuple[SearchIndex, ...]:
+    """Return one cosine index of the facts' vectors per mapped type, or none at all."""
+    by_type = {
+        index.label: index
+        for index in indexes
+        if index.entity == "relationship"
+        and index.property == mapping.relationship_embedding
+        and index.compares(dimensions)
+    }
+    types = mapping.relationship_types
+    covered = bool(types) and set(types) <= by_type.keys()
+    return tuple(by_type[name] for name in types) if covered else ()
+
+
+async def covering_indexes(db: Database, mapping: GraphMapping, dimensions: int) -> list[str]:
+    """Return one index per mapped label, or none at all.
+
+    Searching only a part of the view would give a wrong answer.
+    """
+    covering = covering_vector_indexes(await list_search_indexes(db), mapping, dimensions)
+    return [index.name for index in covering]
+
+
+def covering_vector_indexes(
+    indexes: Sequence[SearchIndex], mapping: GraphMapping, dimensions: int
+) -> tuple[SearchIndex, ...]:
+    """Return one cosine index of the embeddings' length per mapped label, or none at all."""
+    by_label = {
+        index.label: index
+        for index in indexes
+        if (index.kind, index.entity) == ("vector", "node")
+        and index.property == mapping.embedding
+        and index.compares(dimensions)
+    }
+    chosen = [by_label[label] for label in mapping.labels if label in by_label]
+    return tuple(chosen) if chosen and len(chosen) == len(mapping.labels) else ()

@@ -1,0 +1,119 @@
+"""Finds nodes that hold the words of a question, by full-text indexes, else by a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.search.evidence import list_words
+from pgs_neo4j.search.indexes.search_index import SearchIndex
+from pgs_neo4j.search.name_words import NAMES
+from pgs_neo4j.search.named_nodes import find_named_nodes
+from pgs_neo4j.search.paths.hits import Hits
+from pgs_neo4j.search.paths.indexes import covering_text_indexes
+from pgs_neo4j.search.paths.own_index import OwnIndex
+from pgs_neo4j.search.paths.words import find_by_words
+from pgs_neo4j.text.normal_form import find_words
+from pgs_neo4j.text.stopwords import FUNCTION_WORDS
+from pgs_neo4j.text.words import STOP_WORDS, words
+
+MOST_WORDS = 200
+"""Words of a question that are searched, so that a long one stays quick."""
+SHORT = 2
+"""Letters of the words that are in no list of function words, such as "is"."""
+CANDIDATES = 4
+"""Nodes that an index returns for each one wanted if it also has nodes of other labels."""
+
+
+async def find_by_text(
+    db: Database,
+    indexes: Sequence[SearchIndex],
+    own: OwnIndex | None,
+    mapping: GraphMapping,
+    question: str,
+    k: int,
+) -> Hits:
+    """Return the ``k`` nodes that hold the question's words best.
+
+    Without a full-text index on every label of the view, the text index of its partitions is asked.
+    Without partitions, all texts are read, and as well if the graph changed since they were made.
+    If the mapping names facts, which a full-text index of nodes does not hold, the text index of
+    the partitions is asked as well. The names of labels and relationship types are words of their
+    nodes. Raises DatabaseError.
+    """
+    spoken = searched_words(question)
+    if not spoken:
+        return Hits("no words to search for")
+    covering = covering_text_indexes(indexes, mapping)
+    hits = await _find_in_texts(db, covering, own, mapping, question, k)
+    # Without an index, every text was read, so every relationship may be. With one, who knows.
+    partitions = own.partitions if own else None if covering else ()
+    named = await find_named_nodes(db, mapping, partitions, list_words(question), [*hits.scores], k)
+    if not named.gains:
+        return hits
+    scores = dict(islice(named.add_to(hits.scores).items(), k))
+    return Hits(f"{hits.method}; {NAMES}" if hits.scores else NAMES, scores)
+
+
+async def _find_in_texts(
+    db: Database,
+    covering: Sequence[SearchIndex],
+    own: OwnIndex | None,
+    mapping: GraphMapping,
+    question: str,
+    k: int,
+) -> Hits:
+    if not covering:
+        return await find_by_words(db, own, mapping, question, k)
+    exact = all(set(index.labels) <= set(mapping.labels) for index in covering)
+    rows = await db.read(
+        queries.get("search/find_by_text"),
+        indexes=[index.name for index in covering],
+        words=" ".join(searched_words(question)),
+        labels=list(mapping.labels),
+        candidates=k if exact else CANDIDATES * k,
+        k=k,
+    )
+    hits = Hits(f"full-text index {', '.join(index.name for index in covering)}", scores_of(rows))
+    if not (mapping.relationship_text and own):
+        return hits
+    return _merge(hits, await find_by_words(db, own, mapping, question, k), k)
+
+
+def _merge(one: Hits, other: Hits, k: int) -> Hits:
+    """Return the ``k`` best of two, each relative to its best score; the higher score counts."""
+    merged: dict[str, float] = {}
+    for scores in (one.scores, other.scores):
+        best = max(scores.values(), default=1.0)
+        for node, score in scores.items():
+            merged[node] = max(merged.get(node, 0.0), score / best)
+    ordered = sorted(merged.items(), key=lambda pair: (-pair[1], pair[0]))
+    return Hits(f"{one.method} and {other.method}", dict(ordered[:k]))
+
+
+def searched_words(question: str) -> list[str]:
+    """Return the words of a question that a full-text index is asked for, each once.
+
+    They are as they stand in it and as ``words`` splits them, in lower case, so that none is an
+    operator. Every other sign is left out, and so are marks without a letter, and function words
+    unless there are no others.
+    """
+    spoken = find_words(question.lower())
+    content = [word for word in spoken if not _is_function_word(word)]
+    named = [
+        word for word in (*(content or spoken), *words(question)) if any(map(str.isalnum, word))
+    ]
+    return list(dict.fromkeys(named))[:MOST_WORDS]
+
+
+def _is_function_word(word: str) -> bool:
+    return word in FUNCTION_WORDS or (len(word) <= SHORT and word in STOP_WORDS)
+
+
+def scores_of(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the scores of a single row by element id, in their order."""
+    return dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True))

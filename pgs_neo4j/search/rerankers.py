@@ -1,0 +1,208 @@
+"""Rerankers of a search: each orders its best nodes by a measure of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.graph.scores.diversity import order_diversely
+from pgs_neo4j.graph.scores.fusion import best_first, scale
+from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, Reserving, take_lessons
+from pgs_neo4j.model import GraphMapping, RerankerName
+from pgs_neo4j.search.nodes import read_nodes
+from pgs_neo4j.search.stored_vectors import read_vectors
+
+ONLY_ANSWERS = "the reranker model asks a model, which only an answer pays for; add --answer"
+MOST_NODES = 100
+"""Nodes that are ordered again, the best ones. The others are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankOrder:
+    """The scores of nodes by element id, best first, and the question they are for.
+
+    ``vector`` ``(d,)`` is its embedding. ``model`` compares texts with it, None without one, and
+    ``reserve`` reserves its calls in the budget of a run, None outside of runs.
+    """
+
+    db: Database
+    mapping: GraphMapping
+    scores: Mapping[str, float]
+    vector: NDArray[np.float32] | None
+    question: str = ""
+    model: RelevanceModel | None = None
+    reserve: Reserve | None = None
+
+    @property
+    def nodes(self) -> list[str]:
+        """The nodes that are ordered again, best first."""
+        return [*islice(self.scores, MOST_NODES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """New scores, best first.
+
+    ``warning`` says why they are the old ones, or what was learned of the model that made them.
+    """
+
+    scores: Mapping[str, float]
+    warning: str = ""
+
+
+class Reranker(Protocol):
+    """Orders nodes by a measure of its own. Raises DatabaseError and ModelError."""
+
+    async def __call__(self, order: RerankOrder) -> Reranked:
+        """Return the nodes in their new order."""
+        ...
+
+
+async def keep_order(order: RerankOrder) -> Reranked:
+    """Return the nodes as they are."""
+    return Reranked(order.scores)
+
+
+async def await_answer(order: RerankOrder) -> Reranked:
+    """Return the nodes as they are: a language model orders only those of an answer."""
+    return unchanged(order, ONLY_ANSWERS)
+
+
+def unchanged(order: RerankOrder, reason: str) -> Reranked:
+    """Return the nodes as they are, and why; nothing is said of no nodes."""
+    return Reranked(order.scores, f"the order was kept, because {reason}" if order.scores else "")
+
+
+def arranged(order: RerankOrder, nodes: Iterable[str]) -> Reranked:
+    """Return ``nodes`` in this order, which share the scores that they had.
+
+    So scores stay in descending order, as every reader of them expects.
+    """
+    ordered = [*nodes]
+    scores = sorted((order.scores[node] for node in ordered), reverse=True)
+    return Reranked(dict(zip(ordered, scores, strict=True)))
+
+
+CENTERS = 3
+"""Best nodes that the others are measured from. They stay in front."""
+
+
+async def rerank_by_distance(order: RerankOrder) -> Reranked:
+    """Return the nodes nearest to the best ones first; of equally near ones, the former order.
+
+    Nodes more than three relationships away come last. Raises DatabaseError.
+    """
+    nodes = order.nodes
+    if not nodes:
+        return Reranked(order.scores)
+    rows = await order.db.read(
+        queries.get("search/read_distances"),
+        centers=nodes[:CENTERS],
+        nodes=nodes[CENTERS:],
+        types=list(order.mapping.relationship_types),
+        labels=list(order.mapping.labels),
+    )
+    hops = dict(zip(rows[0]["ids"], rows[0]["hops"], strict=True)) | dict.fromkeys(
+        nodes[:CENTERS], 0
+    )
+    return arranged(order, sorted(nodes, key=lambda node: hops.get(node, len(nodes))))
+
+
+NO_PASSAGES = "the graph names no passages; set chunk_labels and mention_types in its mapping"
+
+
+async def rerank_by_mentions(order: RerankOrder) -> Reranked:
+    """Return the nodes with most mentions first; of equal ones, the former order.
+
+    Passages mention, and are not mentioned. So they come last. Raises DatabaseError.
+    """
+    mapping, nodes = order.mapping, order.nodes
+    if not (mapping.chunk_labels and mapping.mention_types):
+        return unchanged(order, NO_PASSAGES)
+    rows = await order.db.read(
+        queries.get("search/count_mentions"),
+        nodes=nodes,
+        mention_types=list(mapping.mention_types),
+        chunk_labels=list(mapping.chunk_labels),
+    )
+    counts = dict(zip(rows[0]["ids"], rows[0]["counts"], strict=True))
+    return arranged(order, sorted(nodes, key=lambda node: -counts.get(node, 0)))
+
+
+NO_ENDPOINT = "the reranker http has no endpoint; set rerank_base_url (PGS_RERANK_BASE_URL)"
+
+
+async def rerank_by_relevance(order: RerankOrder) -> Reranked:
+    """Return the nodes by the relevance of their titles and texts.
+
+    Those that the model does not score come last, in their order. Raises DatabaseError, ModelError,
+    and what reserving raises.
+    """
+    if order.model is None:
+        return unchanged(order, NO_ENDPOINT)
+    nodes = await read_nodes(order.db, order.mapping, order.nodes)
+    texts = [f"{node.title}\n{node.text}".strip() for node in nodes]
+    if order.reserve is not None and isinstance(order.model, Reserving):
+        ranked = await order.model.rank_within(order.question, texts, order.reserve)
+    else:
+        ranked = await order.model.rank(order.question, texts)
+    best = [nodes[place].element_id for place in ranked]
+    learned = take_lessons(order.model)
+    reranked = arranged(order, dict.fromkeys([*best, *order.nodes]))
+    return replace(reranked, warning="; ".join(learned))
+
+
+LEAST_SHARE = 0.9
+"""Share of nodes with an embedding; with fewer, cosines would order by what is stored."""
+TOO_FEW = "too few of the nodes have an embedding"
+
+
+async def rerank_by_cosine(order: RerankOrder) -> Reranked:
+    """Return the nodes by their cosine to the question; those without an embedding come last."""
+    vectors = await _vectors(order)
+    if order.vector is None or vectors is None:
+        return unchanged(order, TOO_FEW)
+    cosines = {
+        node: float(vectors[node] @ order.vector) if node in vectors else 0.0
+        for node in order.nodes
+    }
+    return Reranked(best_first(cosines))
+
+
+async def rerank_by_novelty(order: RerankOrder) -> Reranked:
+    """Return the nodes so that each is unlike those before it (maximal marginal relevance)."""
+    vectors = await _vectors(order)
+    if vectors is None:
+        return unchanged(order, TOO_FEW)
+    nodes = order.nodes
+    size = len(next(iter(vectors.values())))
+    rows = np.array([vectors.get(node, np.zeros(size)) for node in nodes], np.float32)
+    relevance = np.array([*scale({node: order.scores[node] for node in nodes}).values()])
+    return arranged(order, (nodes[place] for place in order_diversely(relevance, rows, len(nodes))))
+
+
+async def _vectors(order: RerankOrder) -> Mapping[str, NDArray[np.float64]] | None:
+    """Return the embeddings of the best nodes, None if too few of them have one."""
+    nodes, embedding = order.nodes, order.mapping.embedding
+    if order.vector is None or not embedding or not nodes:
+        return None
+    vectors = await read_vectors(order.db, nodes, embedding, len(order.vector))
+    return vectors if len(vectors) >= LEAST_SHARE * len(nodes) else None
+
+
+RERANKERS: Mapping[RerankerName, Reranker] = {
+    "none": keep_order,
+    "cosine": rerank_by_cosine,
+    "mmr": rerank_by_novelty,
+    "distance": rerank_by_distance,
+    "mentions": rerank_by_mentions,
+    "model": await_answer,
+    "http": rerank_by_relevance,
+}

@@ -1,0 +1,191 @@
+"""Searches the members of a generation by reading their texts in the database.
+
+The scan finds texts with parts of the words, within bounds. Then whole words are verified.
+
+Measured on 12,000 nodes of 1.2 KB, warm, 2 cores (ms, median): five searches of 1 to 5 terms take
+70. Of that, walking the members takes 7, reading their texts 18, and lowering them 13. Looking for
+every term takes 30, or 15 if each search begins with its rarest terms. Five searches that each
+match thousands of nodes take 160 to 200, half of it to verify 200 candidates each. A closer look at
+five whose two-letter words are in every second node takes 1,900.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.model import Partition
+from pgs_neo4j.search.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
+from pgs_neo4j.search.places import place_node
+from pgs_neo4j.text.matching import (
+    Hit,
+    SearchResult,
+    SearchTerms,
+    filters,
+    pattern,
+    probe,
+    stored_part,
+)
+from pgs_neo4j.text.normal_form import alike_signs, dropped_signs
+from pgs_neo4j.text.shown import counted
+
+# The most that one statement of a scan reads, so that none runs long or needs much memory.
+PORTION_NODES = 20_000
+PORTION_TOKENS = 10_000_000
+
+
+@dataclass(slots=True)
+class _Candidates:
+    """Nodes that may match one search, at most ``CANDIDATES``.
+
+    ``count`` counts all of them.
+    """
+
+    nodes: list[str] = field(default_factory=list)
+    count: int = 0
+    searched: int = 0
+    method: str = ""
+
+    def add(self, count: int, nodes: Iterable[str]) -> None:
+        self.count += count
+        self.nodes = list(dict.fromkeys((*self.nodes, *nodes)))[:CANDIDATES]
+
+    @property
+    def full(self) -> bool:
+        return self.count > CANDIDATES
+
+
+async def scan(
+    db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
+) -> dict[SearchTerms, SearchResult]:
+    """Run searches by a scan, as far as its bounds allow. Raises DatabaseError."""
+    results = await _verify(db, order, await _find_by_scan(db, order, searches))
+    # Many nodes hold parts of the words but not the words: look more closely.
+    unsure = [
+        search
+        for search in searches
+        if not results[search].complete and results[search].count < CANDIDATES // 2
+    ]
+    if unsure:
+        closer = await _verify(db, order, await _find_by_scan(db, order, unsure, closely=True))
+        results |= {
+            search: seen for search, seen in closer.items() if seen.count >= results[search].count
+        }
+    return results
+
+
+async def _find_by_scan(
+    db: Database,
+    order: LookupOrder,
+    searches: Sequence[SearchTerms],
+    *,
+    closely: bool = False,
+) -> dict[SearchTerms, _Candidates]:
+    """Scan the members within bounds; a search with enough candidates is dropped."""
+    fitting = order.fitting
+    candidates = {search: _Candidates() for search in searches}
+    for portion in _portions(fitting):
+        sought = [search for search in searches if not candidates[search].full]
+        if not sought:
+            break
+        [row] = await db.read(
+            queries.get("search/scan_members"),
+            partitions=[partition.uid for partition in portion],
+            text=order.properties,
+            facts=order.mapping.facts,
+            wanted=[_scan_row(place, search, closely) for place, search in enumerate(sought)],
+            most=CANDIDATES,
+            dropped=list(dropped_signs()),
+            alike=alike_signs(
+                part for search in sought for term in search.usable for part in filters(term)
+            ),
+        )
+        for search in sought:
+            candidates[search].searched += row["searched"]
+        for item in row["found"]:
+            candidates[sought[item["wanted"]]].add(item["count"], item["nodes"])
+    whole = order.fits
+    total = sum(partition.size for partition in order.partitions)
+    for pool in candidates.values():
+        extent = "every node" if whole else f"{pool.searched:,} of {counted(total, 'node')}"
+        pool.method = f"scan of {extent}"
+    return candidates
+
+
+async def _verify(
+    db: Database, order: LookupOrder, candidates: dict[SearchTerms, _Candidates]
+) -> dict[SearchTerms, SearchResult]:
+    """Keep the candidates that hold whole words of the terms."""
+    seekers: dict[str, list[SearchTerms]] = {}
+    for search, pool in candidates.items():
+        for node in pool.nodes:
+            seekers.setdefault(node, []).append(search)
+    hits: dict[SearchTerms, list[Hit]] = {search: [] for search in candidates}
+    nodes = list(seekers)
+    for first in range(0, len(nodes), TEXTS):
+        for row in await read_placed_nodes(db, order, nodes[first : first + TEXTS]):
+            placed = place_node(row)
+            page = make_page(placed)
+            for search in seekers[row["element_id"]]:
+                if page.counts(search):
+                    hits[search].append(make_hit(placed))
+    return {
+        search: SearchResult(
+            searched=pool.searched,
+            method=pool.method + (f", the first {CANDIDATES} candidates" if pool.full else ""),
+            hits=_in_order(order, hits[search]),
+            complete=not pool.full,
+            texts=order.count_texts(pool.searched),
+        )
+        for search, pool in candidates.items()
+    }
+
+
+def _in_order(order: LookupOrder, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Return each hit once, by partition in search order, then by rank."""
+    place = {partition.id: place for place, partition in enumerate(order.sequence)}
+    return tuple(sorted(set(hits), key=lambda hit: (place[hit.partition], hit.rank)))
+
+
+async def read_placed_nodes(db: Database, order: LookupOrder, nodes: list[str]) -> list[Row]:
+    """Return nodes with their places in the generation; those without one are left out."""
+    return await db.read(
+        queries.get("search/read_placed_nodes"),
+        generation=order.generation,
+        nodes=nodes,
+        text=order.mapping.text_properties,
+        facts=order.mapping.facts,
+        title=order.mapping.title_properties,
+        key=order.mapping.key_properties,
+    )
+
+
+def _scan_row(place: int, search: SearchTerms, closely: bool) -> Row:
+    """Return the parameters of the scan.
+
+    A text without any of the ``probes`` cannot match.
+    """
+    terms = search.usable
+    return {
+        "place": place,
+        "terms": [list(map(stored_part, filters(term))) for term in terms],
+        "needed": search.needed,
+        "probes": [stored_part(probe(term)) for term in terms[: len(terms) - search.needed + 1]],
+        "patterns": [pattern(term) for term in terms] if closely else [],
+        "strict": search.needed if closely else 0,
+    }
+
+
+def _portions(partitions: Sequence[Partition]) -> list[list[Partition]]:
+    portions: list[list[Partition]] = []
+    nodes = tokens = 0
+    for partition in partitions:
+        nodes, tokens = nodes + partition.size, tokens + partition.tokens
+        if not portions or nodes > PORTION_NODES or tokens > PORTION_TOKENS:
+            portions.append([])
+            nodes, tokens = partition.size, partition.tokens
+        portions[-1].append(partition)
+    return portions

@@ -1,0 +1,87 @@
+"""What tokens and codes prove of a prompt."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgs_neo4j.llm.calls.proofs import Proofs, Receipts, Verdict
+from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.text.token_floor import TextSize, measure
+
+TEXT = "clay and slip met the kiln at dawn "
+SERVED = ModelContext(8_000, "server")
+CUT = ModelContext(8_000, "cut", prompt=4_000)
+
+
+def size_of(tokens: int) -> TextSize:
+    """A text that has about so many tokens at 1.5 times its floor."""
+    return measure(TEXT * int(tokens / 1.5 / measure(TEXT * 100).floor * 100))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "counted", "receipts", "context", "verdict"),
+    [
+        (4_000, 4_000, "none", None, "unproven"),
+        (3_000, 3_000, "none", SERVED, "read"),
+        (9_000, 4_000, "none", SERVED, "cut"),  # fewer than the floor
+        # Without codes, a count near that of a context may be that of a cut.
+        (8_100, 8_000, "none", SERVED, "cut"),
+        (7_800, 7_800, "none", SERVED, "cut"),
+        (4_100, 4_100, "none", SERVED, "cut"),
+        (4_100, 4_000, "none", CUT, "cut"),
+        (8_100, 8_000, "none", CUT, "cut"),
+        # No server cuts to half of what it has left of another prompt.
+        (2_000, 2_000, "none", CUT, "read"),
+        (4_100, 4_100, "all", SERVED, "read"),
+        (4_100, 4_100, "some", SERVED, "cut"),
+    ],
+)
+def test_a_count_is_compared_with_the_text_and_the_context(
+    tokens: int, counted: int, receipts: Receipts, context: ModelContext | None, verdict: Verdict
+) -> None:
+    assert Proofs().judge("m", size_of(tokens), counted, receipts, context) == verdict
+
+
+@pytest.mark.parametrize(
+    ("tokens", "counted", "verdict"),
+    [
+        (4_000, 4_000, "read"),  # half of the context, and as many as such a text has
+        (8_400, 4_000, "cut"),
+        (8_100, 8_000, "cut"),
+    ],
+)
+def test_a_usual_count_is_not_that_of_a_prompt_cut_to_half(
+    tokens: int, counted: int, verdict: Verdict
+) -> None:
+    proofs = Proofs()
+    proofs.learn("m", size_of(2_000), 2_000)
+    assert proofs.judge("m", size_of(tokens), counted, "none", SERVED) == verdict
+
+
+def test_shorter_prompts_show_what_a_server_has_cut_from_all_others() -> None:
+    proofs = Proofs()
+    for tokens in (5_000, 5_100, 4_900):
+        assert not proofs.belies("m", size_of(tokens), 4_400)  # nothing to compare it with yet
+        proofs.learn("m", size_of(tokens), 4_400)
+    for tokens in (1_000, 2_000):
+        proofs.learn("m", size_of(tokens), tokens)
+    assert all(proofs.belies("m", size_of(tokens), 4_400) for tokens in (5_000, 5_100, 4_900))
+    assert not proofs.belies("m", size_of(4_400), 4_400)
+
+
+def test_more_tokens_than_a_context_holds_were_counted_before_the_prompt_was_cut() -> None:
+    proofs = Proofs()
+    assert proofs.judge("m", size_of(9_000), 9_000, "all", SERVED) == "read"  # it holds more
+    assert proofs.judge("m", size_of(9_000), 9_000, "unasked", SERVED) == "unproven"
+    assert proofs.judge("m", size_of(9_000), 9_000, "some", SERVED) == "cut"
+    assert not proofs.is_count("m", 3_000)  # from now on, codes alone count
+    assert proofs.judge("m", size_of(3_000), 3_000, "unasked", SERVED) == "unproven"
+
+
+def test_what_seemed_whole_teaches_nothing_once_its_server_has_cut() -> None:
+    proofs, short = Proofs(), size_of(4_000)
+    proofs.learn("m", size_of(5_000), 4_000)  # a fifth was missing, which nothing could show
+    assert not proofs.belies("m", short, 3_300)
+    proofs.distrust("m")
+    proofs.learn("m", size_of(2_000), 2_000)
+    assert proofs.belies("m", short, 3_300)
