@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pgs_neo4j.database.lease import LeaseHolder
+    from pgs_neo4j.database.search_indexes import SearchIndex
     from pgs_neo4j.documents.brain import read_brain
     from pgs_neo4j.documents.graph_file import GraphFile
     from pgs_neo4j.documents.load import LoadResult
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from pgs_neo4j.pgs.runs.replies import StoredReply
     from pgs_neo4j.pgs.runs.runs import StoredRun
     from pgs_neo4j.pgs.runs.session import SessionInfo
-    from pgs_neo4j.search.indexes.search_index import SearchIndex
 
 __all__ = [
     "DEMO_GRAPH",
@@ -133,7 +133,7 @@ _HOMES = {
     "RunInfo": "pgs.runs.listing",
     "StoredReply": "pgs.runs.replies",
     "SearchAnswer": "pgs.answering.layered",
-    "SearchIndex": "search.indexes.search_index",
+    "SearchIndex": "database.search_indexes",
     "SessionInfo": "pgs.runs.session",
     "StoredGraph": "engine.catalog",
     "StoredNames": "engine.catalog",

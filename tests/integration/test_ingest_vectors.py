@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import list_search_indexes
 from pgs_neo4j.documents.embed import waiting
 from pgs_neo4j.documents.embed.texts import entity_text
 from pgs_neo4j.engine import PGS
@@ -18,7 +19,6 @@ from pgs_neo4j.errors import ConfigError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
 from pgs_neo4j.model import Prompt, SearchMode
 from pgs_neo4j.model.documents import DocumentSource
-from pgs_neo4j.search.indexes.search_index import list_search_indexes
 from tests.conftest import Endpoint
 from tests.database import SEARCHED
 from tests.documents import stored_graph

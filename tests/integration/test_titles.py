@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex, list_search_indexes
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex, list_search_indexes
 from pgs_neo4j.search.paths.titles import covering_title_indexes, find_by_title
 from tests.database import alter, fetch
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from pgs_neo4j.database.search_indexes import list_search_indexes
 from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.search.indexes.search_index import list_search_indexes
 from pgs_neo4j.search.indexes.wanted import want_vectors
 from pgs_neo4j.search.nodes import read_nodes
 from pgs_neo4j.search.paths.vector import find_by_vector

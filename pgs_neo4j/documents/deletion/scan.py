@@ -10,8 +10,8 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.search_indexes import list_search_indexes
 from pgs_neo4j.events import OnEvent, Progressed, ignore
-from pgs_neo4j.search.indexes.search_index import list_search_indexes
 from pgs_neo4j.text.traces import SHORTEST, Traces
 from pgs_neo4j.text.words import stems
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex, list_search_indexes
 from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.catalog import ENTITIES, StoredGraph
 from pgs_neo4j.engine.doctor.check import Check
@@ -16,7 +17,6 @@ from pgs_neo4j.engine.survey.wording import quote_name
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, most_tokens, repartition_command
-from pgs_neo4j.search.indexes.search_index import SearchIndex, list_search_indexes
 from pgs_neo4j.search.paths.indexes import covering_indexes
 from pgs_neo4j.search.paths.members import is_quick
 from pgs_neo4j.text.shown import counted, percent

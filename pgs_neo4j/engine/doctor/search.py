@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.doctor.check import Check
 from pgs_neo4j.engine.survey.wording import quote_name
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.indexes import covering_text_indexes
 
 MOST_LISTED = 8

@@ -9,6 +9,7 @@ from math import isfinite
 from time import perf_counter
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.errors import (
     BudgetError,
     ConfigError,
@@ -29,7 +30,6 @@ from pgs_neo4j.model import (
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.pgs.answering.modes import MODES
 from pgs_neo4j.pgs.answering.view import SearchTrace, SearchView, first
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.name_words import NAMES
 from pgs_neo4j.search.named_nodes import ONLY_NAMES
 from pgs_neo4j.search.nodes import read_nodes

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit, GraphMapping, PathReport
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.analogies import find_analogies
 from pgs_neo4j.search.paths.facts import find_facts, find_facts_by_vector
 from pgs_neo4j.search.paths.findings import find_findings

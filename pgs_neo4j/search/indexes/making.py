@@ -10,10 +10,10 @@ from time import monotonic
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.quoted_names import fill_names
+from pgs_neo4j.database.search_indexes import SearchIndex, list_search_indexes
 from pgs_neo4j.database.tasks import poll_pauses
 from pgs_neo4j.errors import QueryError, UsageError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex, list_search_indexes
 from pgs_neo4j.search.indexes.wanted import (
     IndexStanding,
     WantedIndex,

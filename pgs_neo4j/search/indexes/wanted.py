@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from pgs_neo4j.errors import MappingError
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import (
+from pgs_neo4j.database.search_indexes import (
     FACT_PREFIX,
     TEXT_PREFIX,
     VECTOR_PREFIX,
@@ -17,6 +15,8 @@ from pgs_neo4j.search.indexes.search_index import (
     IndexKind,
     SearchIndex,
 )
+from pgs_neo4j.errors import MappingError
+from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.add_command import EXTEND
 from pgs_neo4j.text.shown import one_line
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.graph.scores.fusion import scale
 from pgs_neo4j.graph.scores.triplets import (
     NEUTRAL,
@@ -22,7 +23,6 @@ from pgs_neo4j.graph.scores.triplets import (
     score_triplet,
 )
 from pgs_neo4j.model import FoundFact, GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.hits import Hits
 from pgs_neo4j.text.node_text import stated_text
 from pgs_neo4j.text.shown import one_line

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from time import monotonic
 
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex, list_search_indexes
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex, list_search_indexes
 
 FRESH_S = 30.0
 """Seconds for which a list is used. A search reports an index that was dropped in this time."""

@@ -8,9 +8,9 @@ from itertools import islice
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.evidence import list_words
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.name_words import NAMES
 from pgs_neo4j.search.named_nodes import find_named_nodes
 from pgs_neo4j.search.paths.hits import Hits

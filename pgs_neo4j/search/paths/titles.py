@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.hits import Hits
 from pgs_neo4j.search.paths.indexes import covering_text_indexes
 from pgs_neo4j.search.paths.text import scores_of

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.hits import Hits
 from pgs_neo4j.search.paths.indexes import covering_vector_indexes
 from pgs_neo4j.search.paths.text import scores_of

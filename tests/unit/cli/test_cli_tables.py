@@ -12,11 +12,11 @@ from rich.cells import cell_len
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.pages import survey_page, tables
 from pgs_neo4j.cli.pages.tables import column_widths, wrap_cell
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.survey import propose
 from pgs_neo4j.model import Coverage, GraphMapping, Partition, Route, Routing
 from pgs_neo4j.pgs.runs.session import SessionInfo
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from tests.fakes.commands import on_one_line
 from tests.thorough import tries
 from tests.unit.engine.survey.samples import label, link, of, text, vector

@@ -158,7 +158,7 @@ async def test_an_index_that_is_disturbed_lets_no_scan_begin_again() -> None:
         "similarity": None, "analyzer": "english",
     }  # fmt: skip
     answers: dict[str, list[Any]] = {
-        "search/read_search_indexes": [[index]],
+        "database/read_search_indexes": [[index]],
         "documents/deletion/find_phrases": [refusal()],
     }
     driver = NamedDriver([], answers=answers)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.doctor.search import check_search
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 
 WORDS = GraphMapping(labels=("Paper", "Author"), text=("abstract",), title="name")
 VECTORS = replace(WORDS, embedding="v")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.indexes import making
 from pgs_neo4j.search.indexes.making import make_indexes
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.indexes.wanted import compare, want_facts, want_text, want_vectors
 
 GRAPH = GraphMapping(labels=("A", "B"), text=("x", "y"), title="x", embedding="v")

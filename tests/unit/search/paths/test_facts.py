@@ -9,8 +9,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import FoundFact, GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.facts import ENTRIES, WIDTH, find_facts, find_facts_by_vector
 from pgs_neo4j.search.paths.hits import Hits
 from tests.fakes.database import FakeDatabase

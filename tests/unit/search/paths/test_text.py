@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.search_index import SearchIndex
 from pgs_neo4j.search.paths.indexes import covering_text_indexes, covering_vector_indexes
 from pgs_neo4j.search.paths.text import MOST_WORDS, searched_words
 from tests.thorough import tries

@@ -74,7 +74,7 @@ class SearchIndex:
 
 async def list_search_indexes(db: Database) -> list[SearchIndex]:
     """Return all full-text and vector indexes, by kind and label."""
-    rows = await db.read(queries.get("search/read_search_indexes"))
+    rows = await db.read(queries.get("database/read_search_indexes"))
     return [
         SearchIndex(
             **row
