@@ -8,6 +8,7 @@ from typing import Literal
 
 from pgs_neo4j.model.crosscheck import Crosscheck
 from pgs_neo4j.model.found import SearchMode
+from pgs_neo4j.model.notebook import render
 from pgs_neo4j.model.report import (
     Citation,
     DoubtedSentence,
@@ -56,9 +57,7 @@ class Routing:
 
     def _repr_html_(self) -> str:
         """Return the choice as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook.tables import routing_cell
-
-        return routing_cell(self)
+        return render(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +91,7 @@ class Coverage:
 
     def _repr_html_(self) -> str:
         """Return the coverage as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook.tables import coverage_cell
-
-        return coverage_cell(self)
+        return render(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +195,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the answer as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook.answer import to_notebook
-
-        return to_notebook(self)
+        return render(self)
 
     @property
     def partial(self) -> bool:

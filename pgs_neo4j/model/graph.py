@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pgs_neo4j.model.notebook import render
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -359,9 +361,7 @@ class Generation:
 
     def _repr_html_(self) -> str:
         """Return the figures as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook.tables import generation_cell
-
-        return generation_cell(self)
+        return render(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.model.answer import Mode, Routing
 from pgs_neo4j.model.found import SearchMode
+from pgs_neo4j.model.notebook import render
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,9 +177,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook.tables import plan_cell
-
-        return plan_cell(self)
+        return render(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +209,4 @@ class SearchPlan:
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML fragment for notebooks."""
-        from pgs_neo4j.export.notebook.tables import search_plan_cell
-
-        return search_plan_cell(self)
+        return render(self)
