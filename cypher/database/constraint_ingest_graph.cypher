@@ -1,7 +1,4 @@
 // One process at a time writes the documents of a graph.
-// params:
-// returns:
 // mode: schema
-// language: 5, 25
 CREATE CONSTRAINT pgs_ingest_graph IF NOT EXISTS
 FOR (n:PgsIngest) REQUIRE n.graph IS UNIQUE

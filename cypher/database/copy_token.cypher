@@ -1,9 +1,7 @@
 // Give those who count their commits apart the token that all others have. It is read behind their
 // lock, so that of two deletions at a time the later one decides.
-// params:
 // returns: token: str?
 // mode: write
-// language: 5, 25
 MERGE (g:PgsMeta {id: 'graph'})
 SET g.checked_at = true REMOVE g.checked_at
 WITH g

@@ -4,7 +4,6 @@
 // params: counter: str
 // returns: token: str?
 // mode: write
-// language: 5, 25
 MATCH (p:PgsMeta {id: 'pgs'})
 MERGE (m:PgsMeta {id: $counter})
 ON CREATE SET m.token = p.token

@@ -1,9 +1,7 @@
 // Count the change of the schema that this package committed just before, as one of its transactions.
 // No transaction can both change a schema and write data.
-// params:
 // returns: commits: int
 // mode: write
-// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 SET m.commits = coalesce(m.commits, 0) + 1
 RETURN m.commits AS commits

@@ -1,9 +1,7 @@
 // Create all names that the package stores. A new name costs a transaction of its own, which is
 // not counted as one of the package.
 // params: labels: list[str], types: list[str], properties: list[str]
-// returns:
 // mode: write
-// language: 5, 25
 CALL () {
   UNWIND $labels AS name CALL db.createLabel(name)
 }

@@ -4,7 +4,6 @@
 // params: silent_s: number, most: int
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 MATCH (d:PgsDeletion) WHERE d.ended_at IS NOT NULL
 WITH collect(d) AS ended WHERE ended <> []
 CALL () {

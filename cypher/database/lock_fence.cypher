@@ -1,8 +1,6 @@
 // Lock the token of the last deletion or purge until this transaction ends, and return it.
-// params:
 // returns: token: str?
 // mode: write
-// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 SET m.checked_at = true REMOVE m.checked_at
 WITH m

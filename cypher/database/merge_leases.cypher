@@ -7,7 +7,6 @@
 // params: graph: str, holder: str, seconds: number, longest: number
 // returns: taken: bool, holder: str, fence: int, acquired_at: str, expires_at: str, abandoned: int
 // mode: write
-// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})
 MERGE (l:PgsLease {name: $graph})
 SET l.asked_at = datetime.realtime('Z')

@@ -1,8 +1,6 @@
 // Record the version of the schema. What was written before a purge knows another token.
 // params: version: int
-// returns:
 // mode: write
-// language: 5, 25
 MERGE (m:PgsMeta {id: 'pgs'})
 ON CREATE SET m.token = randomUUID()
 SET m.schema_version = $version

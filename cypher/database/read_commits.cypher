@@ -1,8 +1,6 @@
 // Number of the package's transactions since the schema was created. No row if there is no schema.
-// params:
 // returns: commits: int
 // mode: read
-// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 OPTIONAL MATCH (g:PgsMeta {id: 'graph'})
 RETURN coalesce(m.commits, 0) + coalesce(g.commits, 0) AS commits

@@ -1,6 +1,5 @@
 // Version and edition of the server, and the versions of Cypher it speaks: empty before 2025.06,
 // where Cypher 5 is the only one.
-// params:
 // returns: version: str, edition: str, languages: list[str]
 // mode: read
 // language: any

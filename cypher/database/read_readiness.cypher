@@ -1,8 +1,6 @@
 // Versions of Neo4j and GDS, and the number of nodes, once the server is ready.
-// params:
 // returns: neo4j: str, gds: str, nodes: int
 // mode: read
-// language: 5, 25
 CALL dbms.components() YIELD name, versions
 WITH name, versions
 WHERE name = 'Neo4j Kernel'

@@ -1,9 +1,7 @@
 // Full-text and vector indexes on nodes and relationships, also those of others.
-// params:
 // returns: name: str, kind: str, entity: str, labels: list[str], properties: list[str],
 //   dimensions: int?, similarity: str?, analyzer: str?, state: str, population: float?, failure: str?
 // mode: read
-// language: 5, 25
 SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties, state, populationPercent,
      options, failureMessage
 WHERE type IN ['FULLTEXT', 'VECTOR']

@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: holder: str
 // mode: read
-// language: 5, 25
 MATCH (l:PgsLease {name: $graph})
 WHERE l.holder IS NOT NULL
 RETURN l.holder AS holder

@@ -3,7 +3,6 @@
 // params: graph: str
 // returns: holder: str, fence: int, acquired_at: str, expires_at: str, abandoned: int
 // mode: write
-// language: 5, 25
 MATCH (l:PgsLease {name: $graph})
 SET l.asked_at = datetime.realtime('Z')
 WITH l, l.holder AS holder, l.fence AS fence, toString(l.acquired_at) AS acquired_at,

@@ -3,7 +3,6 @@
 // params: token: str, deletions: list[str]
 // returns: former: str
 // mode: write
-// language: 5, 25
 MATCH (m:PgsMeta {id: 'pgs'})
 SET m.checked_at = true REMOVE m.checked_at
 WITH m

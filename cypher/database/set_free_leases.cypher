@@ -2,7 +2,6 @@
 // params: graph: str, holder: str
 // returns: fence: int
 // mode: write
-// language: 5, 25
 MATCH (l:PgsLease {name: $graph})
 SET l.asked_at = datetime.realtime('Z')
 WITH l WHERE l.holder = $holder

@@ -1,8 +1,6 @@
 // Let what is kept name more of the documents that it is of.
 // params: graph: str, rows: list[dict]
-// returns:
 // mode: write
-// language: 5, 25
 // plan: once
 UNWIND $rows AS row
 MATCH (x:PgsExtraction {uid: $graph + '/' + row.key})

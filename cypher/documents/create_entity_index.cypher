@@ -1,7 +1,4 @@
 // Entities are found by their normalized name. It belongs to the ingested graph, so purge keeps it.
-// params:
-// returns:
 // mode: schema
-// language: 5, 25
 CREATE INDEX ingested_entity_key IF NOT EXISTS
 FOR (e:`__Entity__`) ON (e.graph, e.key)

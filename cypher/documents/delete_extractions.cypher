@@ -2,7 +2,6 @@
 // params: graph: str, keys: list[str]
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 // plan: once
 UNWIND $keys AS key
 MATCH (x:PgsExtraction {uid: $graph + '/' + key})

@@ -16,7 +16,6 @@
 //   describer: str?, vector: str, moved: list[dict], last: bool, type_labels: list[str]
 // returns: held: bool
 // mode: data
-// language: 5, 25
 // plan: once
 MATCH (w:PgsIngest {graph: $graph})
 FOREACH (_ IN CASE WHEN $last THEN [1] ELSE [] END | SET w.moved_at = datetime())

@@ -2,7 +2,6 @@
 // params: graph: str, documents: list[str]
 // returns: id: str
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND range(0, size($documents) - 1) AS place
 MATCH (:LoadedNode {graph: $graph, id: $documents[place]})-[:PART_OF]->(c:Chunk)

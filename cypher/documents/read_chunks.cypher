@@ -3,7 +3,6 @@
 // returns: document: str, id: str, extraction_key: str, extraction: str,
 //   unpruned: str, sure: bool
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $documents AS document
 MATCH (:LoadedNode {graph: $graph, id: document})-[:PART_OF]->(c:Chunk)

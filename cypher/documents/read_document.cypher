@@ -2,7 +2,6 @@
 // params: graph: str, id: str
 // returns: document: dict, chunks: list[dict], entities: int
 // mode: read
-// language: 5, 25
 MATCH (d:LoadedNode {graph: $graph, id: $id})
 WHERE d:Document
 RETURN d {.source, .loader, .media_type, ingested_at: toString(d.ingested_at)} AS document,

@@ -4,7 +4,6 @@
 //   label: str, schema: str, told: list[str], source: str, roots: list[str], unread: list[str]?,
 //   chunks_unproven: int?
 // mode: read
-// language: 5, 25
 MATCH (d:LoadedNode:Document {graph: $graph})
 RETURN d.id AS id, d.hash AS hash, d.rules AS rules, d.signature AS signature, d.chunks AS chunks,
        d.name AS name, d.size AS size, d.label AS label, d.schema AS schema,

@@ -2,7 +2,6 @@
 // params: graph: str, keys: list[str]
 // returns: key: str, data: str
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $keys AS key
 MATCH (x:PgsExtraction {uid: $graph + '/' + key})

@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: loaded: bool, documents: bool
 // mode: read
-// language: 5, 25
 RETURN EXISTS {
          MATCH (n:LoadedNode {graph: $graph})
          WHERE NOT n:Document AND NOT n:Chunk AND NOT n:`__Entity__` AND NOT n:`__Ruling__`

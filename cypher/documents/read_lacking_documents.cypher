@@ -2,7 +2,6 @@
 // params: graph: str, rows: list[dict]
 // returns: key: str
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $rows AS row
 MATCH (x:PgsExtraction {uid: $graph + '/' + row.key})

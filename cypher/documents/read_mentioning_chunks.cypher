@@ -3,7 +3,6 @@
 // params: graph: str, rows: list[dict], after: str, limit: int
 // returns: id: str, extraction: str, sure: bool
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $rows AS row
 MATCH (e:LoadedNode {graph: $graph, id: row.entity})-[m:MENTIONED_IN {type: row.type}]->(c:Chunk)

@@ -3,7 +3,6 @@
 // params: graph: str, entities: list[str], gone: list[str], most: int
 // returns: entity_key: str, entity_type: str, names: list[dict], fragments: list[dict]
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $entities AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})

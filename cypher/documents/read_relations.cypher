@@ -4,7 +4,6 @@
 // returns: place: int, fact: str, fact_weight: float, keywords: list[str], weight: float,
 //   mentions: int, chunks: list[str]
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $rows AS row
 MATCH (s:LoadedNode {graph: $graph, id: row.source})

@@ -2,7 +2,6 @@
 // params: graph: str, prefix: str
 // returns: key: str
 // mode: read
-// language: 5, 25
 MATCH (x:PgsExtraction)
 WHERE x.uid STARTS WITH $graph + '/' + $prefix
 RETURN x.key AS key

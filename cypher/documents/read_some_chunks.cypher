@@ -3,7 +3,6 @@
 // returns: document: str, id: str, extraction_key: str, extraction: str,
 //   unpruned: str, sure: bool
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $ids AS id
 MATCH (d:Document)-[:PART_OF]->(c:LoadedNode:Chunk {graph: $graph, id: id})

@@ -3,7 +3,6 @@
 // params: graph: str
 // returns: used: list[str], mappings: list[str]
 // mode: read
-// language: 5, 25
 OPTIONAL MATCH (w:PgsIngest {graph: $graph})
 WITH w.type_labels AS kept
 CALL (kept) {

@@ -3,7 +3,6 @@
 // params: graph: str, most: int
 // returns: total: int, documents: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (d:LoadedNode {graph: $graph, partly_read: true})
 WITH d ORDER BY d.id
 WITH collect(d {.id, .name, .unread}) AS documents

@@ -3,7 +3,6 @@
 // params: graph: str, holder: str, rows: list[dict]
 // returns: held: bool
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()

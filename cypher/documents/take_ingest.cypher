@@ -2,7 +2,6 @@
 // params: graph: str, holder: str, former: str, seconds: float
 // returns: taken: bool, holder: str, expires_at: str
 // mode: write
-// language: 5, 25
 MERGE (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w, w.holder IS NULL OR w.holder IN [$holder, $former] OR w.expires_at <= datetime() AS free

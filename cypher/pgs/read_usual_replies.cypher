@@ -2,7 +2,6 @@
 // params: model: str
 // returns: output_tokens: float
 // mode: read
-// language: 5, 25
 MATCH (r:PgsReply)
 WHERE r.model = $model AND r.output_tokens > 0 AND r.error IS NULL
 WITH avg(r.output_tokens) AS output_tokens

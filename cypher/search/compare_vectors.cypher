@@ -3,7 +3,6 @@
 // params: vector: list[float], embedding: str, labels: list[str], k: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

@@ -2,7 +2,6 @@
 // params: nodes: list[str], mention_types: list[str], chunk_labels: list[str]
 // returns: ids: list[str], counts: list[int]
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS element_id
 MATCH (n) WHERE elementId(n) = element_id
 WITH element_id, COUNT {

@@ -2,7 +2,6 @@
 // params: segments: list[str]
 // returns: in_use: int
 // mode: read
-// language: 5, 25
 UNWIND $segments AS id
 MATCH (s:PgsSegment {id: id})
 WHERE (s)<-[:PGS_INDEXED_IN]-()

@@ -1,8 +1,6 @@
 // Create a vector index on the relationships of a type. Only names may stand for type and property.
 // It does nothing if the name or the schema is taken, so it is looked up afterwards.
 // params: name: str, options: dict
-// returns:
 // mode: schema
-// language: 5, 25
 CREATE VECTOR INDEX $name IF NOT EXISTS
 FOR ()-[r:`{type}`]-() ON (r.`{property}`) OPTIONS $options

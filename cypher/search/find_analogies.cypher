@@ -4,7 +4,6 @@
 //   list[dict], k: int
 // returns: made: bool, analogies: list[dict]
 // mode: read
-// language: 5, 25
 OPTIONAL MATCH (a:PgsAnalogies {graph: $graph})
 CALL (a) {
   UNWIND range(0, size($entries) - 1) AS i

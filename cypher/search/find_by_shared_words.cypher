@@ -8,7 +8,6 @@
 //   list[list[str]], facts: list[dict]
 // returns: element_id: str, found: list[int], size: int
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

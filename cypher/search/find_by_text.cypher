@@ -3,7 +3,6 @@
 // params: indexes: list[str], words: str, labels: list[str], candidates: int, k: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
-// language: 5, 25
 UNWIND $indexes AS index
 CALL db.index.fulltext.queryNodes(index, $words, {limit: $candidates}) YIELD node, score
 WITH node, max(score) AS score

@@ -4,7 +4,6 @@
 // params: keywords: list[str], title: list[dict], labels: list[str], exact: int, part: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

@@ -5,7 +5,6 @@
 //   labels: list[str], exact: int, part: int, candidates: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
-// language: 5, 25
 UNWIND range(0, size($keywords) - 1) AS i
 UNWIND $indexes AS index
 CALL db.index.fulltext.queryNodes(index, $phrases[i], {limit: $candidates}) YIELD node

@@ -4,7 +4,6 @@
 //   candidates: int, k: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
-// language: 5, 25
 UNWIND $indexes AS index
 CALL db.index.vector.queryNodes(index, $candidates, $vector) YIELD node
 WITH DISTINCT node

@@ -8,7 +8,6 @@
 //   fact_text: str, fact_embedding: str, k: int
 // returns: facts: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
 WITH n, n[$embedding] AS own

@@ -6,7 +6,6 @@
 //   str, fact_text: str, candidates: int, k: int
 // returns: facts: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND $indexes AS index
 CALL db.index.vector.queryRelationships(index, $candidates, $vector) YIELD relationship AS r
 WITH DISTINCT r, startNode(r) AS n, endNode(r) AS m

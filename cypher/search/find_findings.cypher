@@ -4,7 +4,6 @@
 // params: graph: str, prefix: str, words: list[str], least: int, k: int
 // returns: id: str, text: str, run: str, partition: int, count: int
 // mode: read
-// language: 5, 25
 MATCH (s:PgsSession {graph: $graph})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       <-[:PGS_FROM]-(f:PgsFinding)
 WHERE s.id STARTS WITH $prefix AND size(coalesce(f.doubts, [])) = 0 AND coalesce(f.misquoted, 0) = 0

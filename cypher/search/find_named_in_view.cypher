@@ -3,7 +3,6 @@
 // params: view: list[str], labels: list[str], types: list[str], most: int
 // returns: names: list[str], count: int, nodes: list[str]
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $view AS view WHERE size(view) > 0
   MATCH (n:$any(view)) RETURN n

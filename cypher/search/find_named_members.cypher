@@ -3,7 +3,6 @@
 // params: partitions: list[str], labels: list[str], types: list[str], most: int
 // returns: partition: int, names: list[str], count: int, ranks: list[int]
 // mode: read
-// language: 5, 25
 UNWIND $partitions AS uid
 MATCH (p:PgsPartition {uid: uid})<-[m:PGS_IN]-(n)
 WITH p.id AS partition, m.rank AS rank, [label IN labels(n) WHERE label IN $labels] +

@@ -3,7 +3,6 @@
 // params: partitions: list[str], labels: list[str], types: list[str], most: int
 // returns: element_id: str
 // mode: read
-// language: 5, 25
 UNWIND $partitions AS uid
 MATCH (:PgsPartition {uid: uid})<-[:PGS_IN]-(n)
 WHERE any(label IN labels(n) WHERE label IN $labels)

@@ -7,7 +7,6 @@
 //   weight: str, k: int
 // returns: ids: list[str], scores: list[float]
 // mode: read
-// language: 5, 25
 UNWIND range(0, size($sources) - 1) AS i
 MATCH (n) WHERE elementId(n) = $sources[i]
 MATCH (n)-[r]-(m)

@@ -5,7 +5,6 @@
 //   chunk_labels: list[str], embedding: str, vector: list[float], near_each: int, far_each: int
 // returns: passages: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND range(0, size($nodes) - 1) AS i
 MATCH (n) WHERE elementId(n) = $nodes[i]
 CALL (n, i) {

@@ -7,7 +7,6 @@
 //   list[dict], embedding: str, vector: list[float], k: int
 // returns: far: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND range(0, size($entries) - 1) AS i
 MATCH (n) WHERE elementId(n) = $entries[i]
 MATCH (n)-[r]-(h)

@@ -3,7 +3,6 @@
 // params: partitions: list[str], embedding: str, vector: list[float], k: int
 // returns: partition: int, rank: int, score: float
 // mode: read
-// language: 5, 25
 UNWIND $partitions AS uid
 MATCH (p:PgsPartition {uid: uid})<-[m:PGS_IN]-(n)
 WITH p, m, n[$embedding] AS own

@@ -4,7 +4,6 @@
 //   vector: list[float], k: int
 // returns: partition: int, rank: int, score: float
 // mode: read
-// language: 5, 25
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 MATCH (node)-[m:PGS_IN]->(p:PgsPartition) WHERE p.uid IN $partitions
 WITH p.id AS partition, m.rank AS rank,

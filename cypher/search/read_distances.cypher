@@ -4,7 +4,6 @@
 // params: centers: list[str], nodes: list[str], types: list[str], labels: list[str]
 // returns: ids: list[str], hops: list[int]
 // mode: read
-// language: 5, 25
 UNWIND $centers AS wanted
 MATCH (c) WHERE elementId(c) = wanted
 UNWIND $nodes AS element_id

@@ -4,7 +4,6 @@
 //   most: int
 // returns: document: str, texts: list[str]
 // mode: read
-// language: 5, 25
 MATCH (d)
 WHERE elementId(d) IN $ids
 CALL (d) {

@@ -2,7 +2,6 @@
 // params: ids: list[str]
 // returns: document: str, title: str
 // mode: read
-// language: 5, 25
 MATCH (d)
 WHERE elementId(d) IN $ids
 WITH elementId(d) AS document, coalesce(toStringOrNull(d.title), toStringOrNull(d.name)) AS title

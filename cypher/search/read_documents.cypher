@@ -3,7 +3,6 @@
 // params: places: list[dict], labels: list[str], types: list[str]
 // returns: partition: int, rank: int, document: str
 // mode: read
-// language: 5, 25
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks AND any(label IN labels(n) WHERE label IN $labels)

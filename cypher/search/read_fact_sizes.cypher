@@ -2,7 +2,6 @@
 // params: types: list[str], embedding: str
 // returns: type: str, dimensions: int, relationships: int
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $types AS types WHERE size(types) > 0
   MATCH ()-[r:$any(types)]->() RETURN r

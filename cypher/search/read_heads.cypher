@@ -3,7 +3,6 @@
 // params: nodes: list[str], text: list[dict], title: list[dict], most: int
 // returns: element_id: str, text: list[any?], title: any?, cut: bool
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
 WITH n, [own IN $text WHERE own.label IN labels(n) + '' | n[own.property]] AS texts

@@ -5,7 +5,6 @@
 //   mentions: list[str], most: int
 // returns: partition: int, rank: int, document: str, home: int, passages: int
 // mode: read
-// language: 5, 25
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks AND none(label IN labels(n) WHERE label IN $labels)

@@ -1,8 +1,6 @@
 // The labels and relationship types that the database knows, apart from those of this package.
-// params:
 // returns: labels: list[str], types: list[str]
 // mode: read
-// language: 5, 25
 CALL () { CALL db.labels() YIELD label WHERE NOT label STARTS WITH 'Pgs' RETURN collect(label) AS labels }
 CALL () {
   CALL db.relationshipTypes() YIELD relationshipType WHERE NOT relationshipType STARTS WITH 'PGS_'

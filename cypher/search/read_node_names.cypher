@@ -3,7 +3,6 @@
 // params: nodes: list[str], types: list[str]
 // returns: element_id: str, names: list[str]
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
 RETURN elementId(n) AS element_id,

@@ -5,7 +5,6 @@
 //   list[dict]
 // returns: nodes: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {

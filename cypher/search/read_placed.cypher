@@ -7,7 +7,6 @@
 //   facts: list[dict]
 // returns: members: list[list[any?]]
 // mode: read
-// language: 5, 25
 UNWIND $places AS place
 MATCH (p:PgsPartition {uid: place.partition})<-[m:PGS_IN]-(n)
 WHERE m.rank IN place.ranks

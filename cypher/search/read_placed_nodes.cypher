@@ -7,7 +7,6 @@
 // returns: partition: int, rank: int, element_id: str, labels: list[str], text: list[any?],
 //   title: any?, key: any?
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
 MATCH (n)-[m:PGS_IN]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})

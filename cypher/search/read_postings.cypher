@@ -2,7 +2,6 @@
 // params: uids: list[str]
 // returns: uid: str, data: bytes
 // mode: read
-// language: 5, 25
 UNWIND $uids AS uid
 MATCH (k:PgsPostings {uid: uid})
 RETURN uid, k.data AS data

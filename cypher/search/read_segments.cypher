@@ -3,7 +3,6 @@
 // params: generation: str
 // returns: id: str, size: int, bits: int, partitions: list[list[int]]
 // mode: read
-// language: 5, 25
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
 MATCH (p)-[i:PGS_INDEXED_IN]->(s:PgsSegment)

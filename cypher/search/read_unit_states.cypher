@@ -3,7 +3,6 @@
 // params: generation: str, prefix: str, partitions: list[int]
 // returns: id: int, domain_state: str, run: str, above: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND $partitions AS wanted
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {id: wanted, level: 0})
 OPTIONAL MATCH (p)<-[:PGS_READ]-(w:PgsSweep)<-[:PGS_SWEPT]-(r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)

@@ -2,7 +2,6 @@
 // params: embedding: str, labels: list[str]
 // returns: size: int
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

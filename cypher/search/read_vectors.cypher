@@ -2,7 +2,6 @@
 // params: nodes: list[str], embedding: str, dimensions: int
 // returns: element_id: str, vector: list[float]
 // mode: read
-// language: 5, 25
 UNWIND $nodes AS wanted
 MATCH (n) WHERE elementId(n) = wanted
 WITH n, n[$embedding] AS vector

@@ -11,7 +11,6 @@
 //   list[str], alike: list[list[str]], facts: list[dict]
 // returns: searched: int, found: list[dict]
 // mode: read
-// language: 5, 25
 CALL () {
   UNWIND $partitions AS uid
   MATCH (p:PgsPartition {uid: uid})

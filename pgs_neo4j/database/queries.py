@@ -6,15 +6,14 @@ A file begins with comment lines that state its purpose, parameters, and columns
     // params: partition: str, first: int, last: int
     // returns: rank: int, title: str?, text: list[str?]
     // mode: read
-    // language: 5, 25
 
-``params`` and ``returns`` may be empty; a long one continues in lines that are indented by three
-blanks. The types are those of Python: ``bool``, ``int``, ``float``, ``number`` (one of the two
-before), ``str``, ``bytes``, ``datetime``, ``dict``, ``list[...]``, and ``any`` for values of the
-user. A question mark says that the value may be null. Without one, a null also means that another
-transaction deleted something while the statement ran, which is then run again: so say ``any?`` and
-``list[any?]`` for properties that a node may lack. The test suite compares types with what it sends
-and receives. These are the modes.
+A statement without parameters or columns has no such line. A long line continues in lines that are
+indented by three blanks. The types are those of Python: ``bool``, ``int``, ``float``, ``number``
+(one of the two before), ``str``, ``bytes``, ``datetime``, ``dict``, ``list[...]``, and ``any`` for
+values of the user. A question mark says that the value may be null. Without one, a null also means
+that another transaction deleted something while the statement ran, which is then run again: so say
+``any?`` and ``list[any?]`` for properties that a node may lack. The test suite compares types with
+what it sends and receives. These are the modes.
 
 - ``read``: reads only.
 - ``write``: writes data of the package.
@@ -22,21 +21,20 @@ and receives. These are the modes.
 - ``batch``: commits in batches, so it runs outside a managed transaction.
 - ``schema``: changes the schema.
 
-These are the languages. Whatever the default language of a database is, a statement runs in the
-one it was written for, because its prefix says so.
+A statement means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only language that
+all supported releases speak: Neo4j 5.26 does not know Cypher 25. A prefix says so, whatever the
+default language of a database is. A line ``language:`` says what is different.
 
-- ``5, 25``: means the same in Cypher 5 and Cypher 25. It is sent as Cypher 5, the only language
-  that all supported releases speak: Neo4j 5.26 does not know Cypher 25.
-- ``5``: needs something that Cypher 25 lacks.
-- ``any``: sent without a prefix, for servers that are too old to know one.
+- ``5``: the statement needs something that Cypher 25 lacks.
+- ``any``: it is sent without a prefix, for servers that are too old to know one.
 
-A line ``plan: once`` may follow. It is for a statement that finds everything by keys, so that its
-plan is as good in an empty database as in a full one. Else the server plans it again whenever the
-database has grown a lot, which takes longer than a large statement runs.
+A line ``plan: once`` is for a statement that finds everything by keys, so that its plan is as good
+in an empty database as in a full one. Else the server plans it again whenever the database has
+grown a lot, which takes longer than a large statement runs.
 
-A line ``locks: graph`` may follow as well. It is for a statement that locks nodes of the user, so
-it may wait for another program. Its commits have a count of their own: a transaction keeps the
-lock of its count while it waits, and leases and signs of life must not wait too.
+A line ``locks: graph`` is for a statement that locks nodes of the user, so it may wait for another
+program. Its commits have a count of their own: a transaction keeps the lock of its count while it
+waits, and leases and signs of life must not wait too.
 
 Loading a file fails if its header does not match the parameters of its statement.
 """
@@ -56,9 +54,9 @@ Language = Literal["5", "25"]
 Row = dict[str, Any]
 """A record of a result, by its columns."""
 
-LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType(
-    {"5, 25": ("5", "25"), "5": ("5",), "any": ()}
-)
+BOTH: tuple[Language, ...] = ("5", "25")
+LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType({"5": ("5",), "any": ()})
+"""Languages of the statements that do not mean the same in both, by what their header says."""
 # The language that is asked for where a statement has several.
 PREFERRED: Language = "5"
 ONCE = "once"
@@ -133,13 +131,11 @@ def get(name: str) -> Query:
 def parse(name: str, text: str) -> Query:
     """Read a statement and check its header; ValueError names the fault."""
     purpose, header = _read_header(name, text)
-    if missing := {"params", "returns", "mode", "language"} - header.keys():
-        listed = ", ".join(sorted(missing))
-        hint = "; most files need '// language: 5, 25'" if "language" in missing else ""
-        raise ValueError(f"{name}: the header lacks {listed}{hint}")
-    if header["mode"] not in get_args(QueryMode):
-        raise ValueError(f"{name}: mode is {header['mode']!r}, not one of {get_args(QueryMode)}")
-    if header["language"] not in LANGUAGES:
+    if header.get("mode") not in get_args(QueryMode):
+        told = f"mode is {header['mode']!r}" if "mode" in header else "the header has no mode"
+        raise ValueError(f"{name}: {told}; it is one of {get_args(QueryMode)}")
+    languages = LANGUAGES.get(header["language"]) if "language" in header else BOTH
+    if languages is None:
         listed = ", ".join(map(repr, LANGUAGES))
         raise ValueError(f"{name}: language is {header['language']!r}, not one of {listed}")
     if not purpose:
@@ -150,7 +146,6 @@ def parse(name: str, text: str) -> Query:
         raise ValueError(f"{name}: locks is {header['locks']!r}; it can only be {GRAPH!r}")
     if "locks" in header and header["mode"] != "write":
         raise ValueError(f"{name}: only a statement of mode write says that it locks the graph")
-    languages = LANGUAGES[header["language"]]
     if "plan" in header and not languages:
         raise ValueError(f"{name}: a statement without a prefix cannot be planned {ONCE}")
     query = Query(
@@ -159,8 +154,8 @@ def parse(name: str, text: str) -> Query:
         purpose=purpose,
         mode=cast("QueryMode", header["mode"]),
         languages=languages,
-        params=_read_types(name, header["params"]),
-        columns=_read_types(name, header["returns"]),
+        params=_read_types(name, header.get("params", "")),
+        columns=_read_types(name, header.get("returns", "")),
         counter=GRAPH if "locks" in header else COMMITS,
     )
     _check_statement(query, text)

@@ -22,7 +22,7 @@ from tests.papers import PAGES, ROOT, SCHEMA, UNTRIED, Block, blocks
 
 WAIT_S = 300.0
 QUESTION = "What do the papers say about sleep?"
-HEADER = "// As in the manual.\n// params:\n// returns:\n// mode: read\n// language: 5, 25\n"
+HEADER = "// As in the manual.\n// mode: read\n"
 WITH_CODE = [
     page
     for page in PAGES

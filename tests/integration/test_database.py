@@ -26,8 +26,7 @@ def query(text, mode="read", returns="value", params=""):
     typed = [", ".join(f"{n.strip()}: any" for n in ns.split(",") if n) for ns in (params, returns)]
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params: {typed[0]}\n// returns: {typed[1]}\n// mode: {mode}\n"
-        f"// language: 5, 25\n{text}\n",
+        f"// A test.\n// params: {typed[0]}\n// returns: {typed[1]}\n// mode: {mode}\n{text}\n",
     )
 
 

@@ -41,8 +41,7 @@ FORMS = {
 def query(kind: str, value: str) -> queries.Query:
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params:\n// returns: value: {kind}\n// mode: read\n"
-        f"// language: 5, 25\n{READ}{value} AS value\n",
+        f"// A test.\n// returns: value: {kind}\n// mode: read\n{READ}{value} AS value\n",
     )
 
 

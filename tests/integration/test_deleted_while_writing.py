@@ -38,8 +38,7 @@ OWN = "MATCH (n:Leaf {i: 1}) DETACH DELETE n RETURN labels(n) AS value"
 def query(text: str, mode: str) -> queries.Query:
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params:\n// returns: value: any\n// mode: {mode}\n"
-        f"// language: 5, 25\n{text}\n",
+        f"// A test.\n// returns: value: any\n// mode: {mode}\n{text}\n",
     )
 
 

@@ -2,7 +2,6 @@
 // params: names: list[str]
 // returns: dropped: list[str]
 // mode: read
-// language: 5, 25
 UNWIND $names AS name
 CALL gds.graph.drop(name, false) YIELD graphName
 RETURN collect(graphName) AS dropped

@@ -4,7 +4,6 @@
 //   concurrency: int
 // returns: graph: dict
 // mode: read
-// language: 5, 25
 CALL () {
   UNWIND $ids AS id
   RETURN id, null AS other, 1.0 AS weight

@@ -6,7 +6,6 @@
 //   weight: str, concurrency: int
 // returns: graph: dict
 // mode: read
-// language: 5, 25
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[:PGS_IN]-(n)
 WHERE size($partitions) = 0 OR p.id IN $partitions
 WITH p, n, n[$embedding] AS vector

@@ -7,7 +7,6 @@
 //   uniform: bool, concurrency: int
 // returns: graph: dict
 // mode: read
-// language: 5, 25
 CALL () {
   UNWIND $ids AS id
   MATCH (n) WHERE id(n) = id

@@ -2,6 +2,5 @@
 // params: name: str, property: str
 // returns: ids: list[int], communities: list[int]
 // mode: read
-// language: 5, 25
 CALL gds.graph.nodeProperty.stream($name, $property) YIELD nodeId, propertyValue
 RETURN collect(nodeId) AS ids, collect(propertyValue) AS communities

@@ -2,7 +2,6 @@
 // params: prefix: str, pattern: str, older_than_s: number
 // returns: names: list[str]
 // mode: read
-// language: 5, 25
 CALL gds.graph.list() YIELD graphName, creationTime
 WITH graphName, creationTime
 WHERE graphName STARTS WITH $prefix AND graphName =~ $pattern

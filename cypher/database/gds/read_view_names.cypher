@@ -1,9 +1,7 @@
 // Labels and relationship types in use that this package did not create, for a view without
 // any of its own.
-// params:
 // returns: labels: list[str], types: list[str]
 // mode: read
-// language: 5, 25
 CALL () {
   CALL db.labels() YIELD label
   WITH label WHERE NOT label STARTS WITH 'Pgs'

@@ -2,7 +2,6 @@
 // params: graph: str, fence: int
 // returns: ended: int
 // mode: read
-// language: 5, 25
 SHOW TRANSACTIONS YIELD transactionId AS id, metaData
 WHERE metaData.pgs_graph = $graph AND metaData.pgs_fence < $fence
 TERMINATE TRANSACTIONS id YIELD message

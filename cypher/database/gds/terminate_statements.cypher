@@ -2,7 +2,6 @@
 // params: tag: str
 // returns: running: int
 // mode: read
-// language: 5, 25
 SHOW TRANSACTIONS YIELD transactionId AS id, metaData
 WHERE metaData.pgs_call = $tag
 TERMINATE TRANSACTIONS id YIELD message

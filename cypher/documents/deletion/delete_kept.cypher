@@ -3,7 +3,6 @@
 // params: graph: str, documents: list[str]
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 MATCH (x:PgsExtraction)
 WHERE x.uid STARTS WITH $graph + '/' AND any(document IN x.documents WHERE document IN $documents)
 DELETE x

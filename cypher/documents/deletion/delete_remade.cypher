@@ -2,7 +2,6 @@
 // params: ids: list[str]
 // returns: replies: int, descriptions: int
 // mode: write
-// language: 5, 25
 UNWIND $ids AS id
 MATCH (n) WHERE elementId(n) = id AND n:PgsReply|PgsExtraction|PgsSkeleton
 WITH n, n:PgsSkeleton AS skeleton

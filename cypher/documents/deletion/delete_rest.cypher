@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 WITH NOT EXISTS { MATCH (:LoadedNode:Document {graph: $graph}) } AS empty
 MATCH (x:PgsExtraction)
 WHERE empty AND x.uid STARTS WITH $graph + '/'

@@ -2,7 +2,6 @@
 // params: index: str, phrases: list[str]
 // returns: phrase: str, element_id: str, id: str, texts: list[str]
 // mode: read
-// language: 5, 25
 UNWIND $phrases AS phrase
 CALL db.index.fulltext.queryNodes($index, phrase, {limit: 5}) YIELD node
 RETURN phrase, elementId(node) AS element_id,

@@ -2,7 +2,6 @@
 // params: graph: str, documents: list[str]
 // returns: document: str, text: str, extraction_key: str
 // mode: read
-// language: 5, 25
 UNWIND $documents AS document
 MATCH (:LoadedNode {graph: $graph, id: document})-[:PART_OF]->(c:Chunk)
 RETURN document, c.text AS text, c.extraction_key AS extraction_key

@@ -2,6 +2,5 @@
 // params: uid: str
 // returns: runs: bytes, sizes: list[int]
 // mode: read
-// language: 5, 25
 MATCH (d:PgsDeletion {uid: $uid})
 RETURN d.runs AS runs, d.sizes AS sizes

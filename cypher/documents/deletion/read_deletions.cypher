@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: uid: str, label: str, documents: list[str], sentences: int, short: int
 // mode: read
-// language: 5, 25
 MATCH (d:PgsDeletion {graph: $graph}) WHERE d.ended_at IS NULL
 RETURN d.uid AS uid, d.label AS label, d.documents AS documents, d.sentences AS sentences,
        d.short AS short

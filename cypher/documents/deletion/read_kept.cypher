@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: document: str
 // mode: read
-// language: 5, 25
 MATCH (x:PgsExtraction)
 WHERE x.uid STARTS WITH $graph + '/'
 WITH x.documents AS documents WHERE documents IS :: LIST<STRING NOT NULL> NOT NULL

@@ -2,7 +2,6 @@
 // params: graph: str, gone: list[str]
 // returns: text: str
 // mode: read
-// language: 5, 25
 MATCH (c:LoadedNode:Chunk {graph: $graph})
 WHERE NOT EXISTS { MATCH (d:LoadedNode)-[:PART_OF]->(c) WHERE d.id IN $gone }
 WITH c.text AS text WHERE text IS :: STRING NOT NULL

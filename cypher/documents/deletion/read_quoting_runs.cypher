@@ -2,7 +2,6 @@
 // params: ids: list[str]
 // returns: element_id: str, run: str, session: str, graph: str, question: str
 // mode: read
-// language: 5, 25
 UNWIND $ids AS id
 MATCH (n) WHERE elementId(n) = id
 MATCH (n)-[:PGS_FROM|PGS_SWEPT*0..2]-(r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)

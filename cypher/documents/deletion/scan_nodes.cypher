@@ -5,7 +5,6 @@
 // params: graph: str, least: int
 // returns: element_id: str, labels: list[str], id: str, values: list[list[any]]
 // mode: read
-// language: 5, 25
 MATCH (n)
 WHERE NOT n:PgsPostings AND NOT n:PgsSegment AND NOT n:PgsWeight
 WITH n, n:LoadedNode AND n:Chunk AND coalesce(n.graph = $graph, false) AS live

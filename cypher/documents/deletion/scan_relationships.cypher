@@ -4,7 +4,6 @@
 // params: least: int
 // returns: id: str, found: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (s)
 CALL (s) {
   MATCH (s)-[r]->(o)

@@ -4,7 +4,6 @@
 // params: least: int
 // returns: element_id: str, labels: list[str], id: str, values: list[list[any]]
 // mode: read
-// language: 5, 25
 MATCH (n:PgsReply|PgsExtraction|PgsSkeleton|PgsPartition)
 WITH n, [pair IN [key IN keys(n) | [key, n[key]]]
          WHERE pair[1] IS :: STRING NOT NULL AND size(pair[1]) >= $least

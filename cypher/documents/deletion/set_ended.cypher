@@ -3,7 +3,6 @@
 // params: graph: str, holder: str, uids: list[str]
 // returns: held: bool
 // mode: write
-// language: 5, 25
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

@@ -3,7 +3,6 @@
 // params: graph: str, keys: list[str]
 // returns: names: list[dict]
 // mode: read
-// language: 5, 25
 UNWIND $keys AS key
 MATCH (n:PgsName {graph: $graph, key: key})
 MATCH (e:LoadedNode {graph: $graph, id: 'entity:' + n.entity_type + ':' + n.entity_key})

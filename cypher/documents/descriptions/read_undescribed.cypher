@@ -3,7 +3,6 @@
 // params: graph: str, after: str, most: int, fragments: int
 // returns: id: str, name: str, type: str, fragments: list[str]
 // mode: read
-// language: 5, 25
 MATCH (e:`__Entity__` {graph: $graph})
 WHERE e.undescribed IS NOT NULL AND e.id > $after
 WITH e ORDER BY e.id LIMIT $most

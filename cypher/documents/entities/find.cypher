@@ -2,7 +2,6 @@
 // params: graph: str, keys: list[str]
 // returns: key: str, type: str, entity_key: str, entity_type: str
 // mode: read
-// language: 5, 25
 UNWIND $keys AS key
 CALL (key) {
   MATCH (n:PgsName {graph: $graph, key: key})

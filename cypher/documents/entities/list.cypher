@@ -2,7 +2,6 @@
 // params: graph: str, text: str, key: str, type: str, limit: int
 // returns: id: str, name: str, type: str, mentions: int, description: str
 // mode: read
-// language: 5, 25
 CALL () {
   MATCH (n:PgsName {graph: $graph})
   WHERE $key <> '' AND n.key CONTAINS $key

@@ -3,7 +3,6 @@
 // returns: id: str, name: str, type: str, mentions: int, description: str, chunks: int,
 //   relations: int
 // mode: read
-// language: 5, 25
 MATCH (e:LoadedNode {graph: $graph, id: $id})
 WHERE e:`__Entity__`
 RETURN e.id AS id, e.name AS name, e.type AS type, toInteger(e.weight) AS mentions,

@@ -2,7 +2,6 @@
 // params: graph: str, id: str, limit: int
 // returns: chunk: str, document: str, name: str, page: int?, path: list[str]
 // mode: read
-// language: 5, 25
 MATCH (e:LoadedNode {graph: $graph, id: $id})-[m:MENTIONED_IN]->(c:Chunk)
 WITH c, min(m.name) AS name
 MATCH (d:Document)-[:PART_OF]->(c)

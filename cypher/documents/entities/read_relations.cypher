@@ -2,7 +2,6 @@
 // params: graph: str, id: str, limit: int
 // returns: type: str, other: str, other_id: str, outgoing: bool, fact: str, mentions: int
 // mode: read
-// language: 5, 25
 MATCH (e:LoadedNode {graph: $graph, id: $id})-[r:RELATES]-(o:`__Entity__`)
 RETURN r.rel_type AS type, o.name AS other, o.id AS other_id, startNode(r) = e AS outgoing,
        coalesce(r.fact, '') AS fact, r.mentions AS mentions

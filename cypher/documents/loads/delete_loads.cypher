@@ -2,7 +2,6 @@
 // params: load: str
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 MATCH (l:PgsLoad {load: $load})
 WHERE l.finished_at IS NULL
 DELETE l

@@ -2,7 +2,6 @@
 // params: load: str, limit: int
 // returns: deleted: int
 // mode: data
-// language: 5, 25
 MATCH (s:PgsStaged {pgs_load: $load})
 WITH s LIMIT $limit
 DETACH DELETE s

@@ -2,7 +2,6 @@
 // params: graph: str, load: str, label: str
 // returns: load: str
 // mode: write
-// language: 5, 25
 MERGE (l:PgsLoad {graph: $graph})
 SET l = {graph: $graph, load: $load, label: $label, batches: 0,
          started_at: datetime(), moved_at: datetime()}

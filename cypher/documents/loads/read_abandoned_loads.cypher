@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: load: str
 // mode: read
-// language: 5, 25
 MATCH (l:PgsLoad)
 WHERE l.finished_at IS NULL
   AND (l.graph = $graph OR l.moved_at < datetime() - duration({hours: 1}))

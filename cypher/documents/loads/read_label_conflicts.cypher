@@ -2,7 +2,6 @@
 // params: graph: str, label: str
 // returns: conflict: bool
 // mode: read
-// language: 5, 25
 RETURN EXISTS {
   MATCH (n:$($label))
   WHERE NOT n:LoadedNode OR n.graph <> $graph

@@ -2,6 +2,5 @@
 // params: graph: str
 // returns: labels: list[str], properties: dict
 // mode: read
-// language: 5, 25
 MATCH (n:LoadedNode {graph: $graph})
 RETURN labels(n) AS labels, properties(n) AS properties

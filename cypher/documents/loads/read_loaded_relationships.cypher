@@ -2,6 +2,5 @@
 // params: graph: str
 // returns: source: any?, target: any?, type: str, properties: list[list[any]]
 // mode: read
-// language: 5, 25
 MATCH (a:LoadedNode {graph: $graph})-[r]->(b:LoadedNode {graph: $graph})
 RETURN a.id AS source, b.id AS target, type(r) AS type, [key IN keys(r) | [key, r[key]]] AS properties

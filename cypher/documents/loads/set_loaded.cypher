@@ -5,7 +5,6 @@
 // params: graph: str, load: str
 // returns: finished: bool, removed: int?, kept: int?, added: int?
 // mode: data
-// language: 5, 25
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load

@@ -2,7 +2,6 @@
 // params: graph: str, load: str, batch: int, rows: list[dict]
 // returns: batches: int
 // mode: data
-// language: 5, 25
 MATCH (l:PgsLoad {graph: $graph})
 SET l.moved_at = datetime()
 WITH l WHERE l.load = $load

@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: key: str, type: str, traits: str, short: str, entity_key: str, entity_type: str
 // mode: read
-// language: 5, 25
 MATCH (n:PgsName {graph: $graph})
 RETURN n.key AS key, n.type AS type, n.traits AS traits, coalesce(n.short, '') AS short,
        n.entity_key AS entity_key, n.entity_type AS entity_type

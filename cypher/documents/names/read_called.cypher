@@ -3,7 +3,6 @@
 // params: graph: str, entities: list[str]
 // returns: entities: list[dict]
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $entities AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})

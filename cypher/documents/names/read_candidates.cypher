@@ -3,7 +3,6 @@
 //   fifth: list[str]
 // returns: key: str, type: str, traits: str, short: str, entity_key: str, entity_type: str
 // mode: read
-// language: 5, 25
 // plan: once
 CALL () {
   UNWIND $first AS block MATCH (n:PgsName {graph: $graph, block_1: block}) RETURN n

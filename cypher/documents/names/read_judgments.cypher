@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: key: str, type: str, other_key: str, same: bool
 // mode: read
-// language: 5, 25
 MATCH (r:LoadedNode:`__Ruling__` {graph: $graph})
 WHERE r.other_key IS NOT NULL
 RETURN r.key AS key, r.type AS type, r.other_key AS other_key, r.same AS same

@@ -3,7 +3,6 @@
 // params: graph: str
 // returns: entity_key: str, entity_type: str, type: str, name: str, sure: bool, short: str, count: int
 // mode: read
-// language: 5, 25
 MATCH (e:`__Entity__` {graph: $graph})-[m:MENTIONED_IN]->(:Chunk)
 RETURN e.key AS entity_key, e.type AS entity_type, m.type AS type, m.name AS name, m.sure AS sure,
        coalesce(m.short, '') AS short, count(*) AS count

@@ -3,7 +3,6 @@
 // params: graph: str, keys: list[str]
 // returns: names: list[dict]
 // mode: read
-// language: 5, 25
 // plan: once
 UNWIND $keys AS key
 MATCH (n:PgsName {graph: $graph, key: key})

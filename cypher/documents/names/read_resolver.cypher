@@ -2,6 +2,5 @@
 // params: graph: str
 // returns: resolver: str, own: bool
 // mode: read
-// language: 5, 25
 MATCH (w:PgsIngest {graph: $graph})
 RETURN coalesce(w.resolver, '') AS resolver, coalesce(w.own_resolver, false) AS own

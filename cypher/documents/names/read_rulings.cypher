@@ -3,7 +3,6 @@
 // params: graph: str
 // returns: key: str, type: str, into_key: str?, into_type: str?, apart: bool
 // mode: read
-// language: 5, 25
 MATCH (r:LoadedNode:`__Ruling__` {graph: $graph})
 WHERE r.other_key IS NULL
 RETURN r.key AS key, r.type AS type, r.into_key AS into_key, r.into_type AS into_type,

@@ -2,7 +2,6 @@
 // params: graph: str, ids: list[str]
 // returns: id: str, name: str, said: list[str]
 // mode: read
-// language: 5, 25
 UNWIND $ids AS id
 MATCH (e:LoadedNode {graph: $graph, id: id})
 CALL (e) {

@@ -2,7 +2,6 @@
 // params: graph: str, model: str, after: str, limit: int
 // returns: id: str, key: str, type: str, vector: list[float]
 // mode: read
-// language: 5, 25
 MATCH (e:LoadedNode {graph: $graph})
 WHERE e:`__Entity__` AND e.embedded_by = $model AND e.id > $after
 RETURN e.id AS id, e.key AS key, e.type AS type, e.embedding AS vector

@@ -2,7 +2,6 @@
 // params: graph: str, holder: str, resolver: str, own: bool
 // returns: held: bool
 // mode: write
-// language: 5, 25
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

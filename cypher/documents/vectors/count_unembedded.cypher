@@ -3,7 +3,6 @@
 // params: graph: str, model: str, entities: str
 // returns: texts: int, characters: int
 // mode: read
-// language: 5, 25
 CALL () {
   MATCH (n:LoadedNode {graph: $graph})
   WHERE coalesce(n.embedded_by, '') <> $model AND (n:Chunk OR $entities IN labels(n))

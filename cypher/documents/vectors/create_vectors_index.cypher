@@ -1,8 +1,5 @@
 // Nodes that have vectors are found without a scan, by the model that made them. The index belongs to
 // the ingested graph, so purge keeps it.
-// params:
-// returns:
 // mode: schema
-// language: 5, 25
 CREATE INDEX ingested_embedded IF NOT EXISTS
 FOR (n:LoadedNode) ON (n.graph, n.embedded_by)

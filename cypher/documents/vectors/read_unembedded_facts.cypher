@@ -3,7 +3,6 @@
 // params: graph: str, model: str, source: str, type: str, target: str, most: int
 // returns: source: str, type: str, target: str, text: str
 // mode: read
-// language: 5, 25
 MATCH (s:LoadedNode {graph: $graph})
 WHERE s.id >= $source
 MATCH (s)-[r:RELATES]->(t:LoadedNode)

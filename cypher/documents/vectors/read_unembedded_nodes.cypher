@@ -2,7 +2,6 @@
 // params: graph: str, model: str, entities: str, after: str, most: int
 // returns: id: str, text: str?, name: str?, description: str?
 // mode: read
-// language: 5, 25
 MATCH (n:LoadedNode {graph: $graph})
 WHERE n.id > $after AND coalesce(n.embedded_by, '') <> $model
       AND (n:Chunk OR $entities IN labels(n))

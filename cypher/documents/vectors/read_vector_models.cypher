@@ -3,7 +3,6 @@
 // params: graph: str, other: str
 // returns: model: str, dimensions: int
 // mode: read
-// language: 5, 25
 CALL () {
   MATCH (n:LoadedNode {graph: $graph})
   WHERE n.embedded_by < $other AND n.embedding IS NOT NULL

@@ -3,7 +3,6 @@
 // params: graph: str, holder: str, model: str, rows: list[dict], blank: list[str]
 // returns: written: int
 // mode: data
-// language: 5, 25
 MATCH (w:PgsIngest {graph: $graph})
 SET w.moved_at = datetime()
 WITH w WHERE w.holder = $holder

@@ -4,7 +4,6 @@
 // params: node: str, labels: list[str], types: list[str], most: int
 // returns: complete: bool, counts: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')

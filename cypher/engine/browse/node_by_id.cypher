@@ -11,7 +11,6 @@
 // returns: element_id: str, labels: list[str], text: list[any?], title: any?, key: any?, weight: any?,
 //   property_count: int, properties: list[list[any]], place: dict?
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')

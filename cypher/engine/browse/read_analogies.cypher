@@ -7,7 +7,6 @@
 //   head: int, limit: int
 // returns: first: int, second: int, links: int, ends: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (a:PgsAnalogies {graph: $graph})
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {

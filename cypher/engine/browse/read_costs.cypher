@@ -6,7 +6,6 @@
 //   cached: int, input_tokens: int, output_tokens: int, cache_read_tokens: int,
 //   cache_write_tokens: int, cost: float, unpriced: int
 // mode: read
-// language: 5, 25
 MATCH (d:PgsSpending)
 WHERE d.day >= $since
 OPTIONAL MATCH (r:PgsRun {id: d.run})

@@ -5,7 +5,6 @@
 // params: graph: str, session: str, limit: int
 // returns: source: int, target: int, text: str, run: str, chased: bool
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
   MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})

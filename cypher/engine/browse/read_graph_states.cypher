@@ -5,7 +5,6 @@
 // returns: graph: str, age_s: float?, nodes: int?, partitions: int?, verified: str?, leased: bool,
 //   drift: float?
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGraph)
 CALL (g) {
   OPTIONAL MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})

@@ -6,7 +6,6 @@
 //   list[dict], title: list[dict], key: list[dict], weight: str, head: int
 // returns: size: int, members: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
   MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})

@@ -8,7 +8,6 @@
 //   fact: str, length: int, head: int
 // returns: complete: bool, tried: int, last: int?, neighbors: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE elementId(n) = $node
   AND CASE size($labels)
         WHEN 0 THEN none(label IN labels(n) WHERE label STARTS WITH 'Pgs')

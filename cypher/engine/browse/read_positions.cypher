@@ -2,6 +2,5 @@
 // params: generation: str
 // returns: positions: bytes?
 // mode: read
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 RETURN c.place AS positions

@@ -4,7 +4,6 @@
 // params: generation: str, positions: bytes
 // returns: generation: str
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation, status: 'complete'})
 SET c.place = $positions
 RETURN c.id AS generation

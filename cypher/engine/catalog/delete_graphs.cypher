@@ -2,7 +2,6 @@
 // params: name: str
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 OPTIONAL MATCH (o:PgsLease|PgsJob)
 WHERE (o:PgsLease AND o.name = $name) OR (o:PgsJob AND o.graph = $name)
 DETACH DELETE o

@@ -2,7 +2,6 @@
 // params: name: str, mapping: str, former: any?
 // returns: created: bool, stored: bool
 // mode: write
-// language: 5, 25
 MERGE (g:PgsGraph {name: $name})
 ON CREATE SET g.created_at = datetime()
 // Locked before its mapping is read.

@@ -1,11 +1,9 @@
 // All stored graphs by name, with figures of their current generation. `definition` is the mapping
 // that the generation was made for.
 // The current generation is found as in partitioning/read_current.
-// params:
 // returns: name: str, mapping: any?, generation: str?, node_count: int?, partition_count: int?,
 //   definition: str?
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGraph)
 CALL (g) {
   OPTIONAL MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})

@@ -2,7 +2,6 @@
 // params: limit: int
 // returns: graphs: list[str], sessions: list[str], runs: list[str]
 // mode: read
-// language: 5, 25
 RETURN
   COLLECT { MATCH (g:PgsGraph) RETURN g.name ORDER BY g.name LIMIT $limit } AS graphs,
   COLLECT {

@@ -1,8 +1,6 @@
 // Vector and full-text indexes by name.
-// params:
 // returns: name: str, type: str, labels: list[str], properties: list[str], state: str
 // mode: read
-// language: 5, 25
 SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state
 WHERE type IN ['VECTOR', 'FULLTEXT']
 RETURN name, type, labelsOrTypes AS labels, properties, state

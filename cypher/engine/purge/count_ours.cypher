@@ -2,7 +2,6 @@
 // params: labels: list[str], types: list[str]
 // returns: nodes: int, relationships: int
 // mode: read
-// language: 5, 25
 CALL () { MATCH (n:$any($labels)) RETURN count(n) AS nodes }
 CALL () { MATCH ()-[r:$any($types)]->() RETURN count(r) AS relationships }
 RETURN nodes, relationships

@@ -1,7 +1,5 @@
 // Delete every relationship of the package in batches.
 // params: types: list[str]
-// returns:
 // mode: batch
-// language: 5, 25
 MATCH ()-[r:$any($types)]->()
 CALL (r) { DELETE r } IN TRANSACTIONS OF 20000 ROWS

@@ -1,8 +1,6 @@
 // Names of the indexes of ingested and loaded nodes, with those of constraints.
-// params:
 // returns: name: str, constraint: bool
 // mode: read
-// language: 5, 25
 SHOW INDEXES YIELD name, owningConstraint
 WHERE name STARTS WITH 'ingested_' OR name = 'loaded_node_key'
 RETURN name, owningConstraint IS NOT NULL AS constraint

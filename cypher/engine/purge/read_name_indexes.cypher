@@ -1,8 +1,6 @@
 // Names of the package's indexes on its own labels, but for those of constraints.
-// params:
 // returns: name: str
 // mode: read
-// language: 5, 25
 SHOW RANGE INDEXES YIELD name, labelsOrTypes, owningConstraint
 WHERE name STARTS WITH 'pgs_' AND owningConstraint IS NULL
   AND all(label IN labelsOrTypes WHERE label STARTS WITH 'Pgs')

@@ -2,7 +2,6 @@
 // params: label: str, limit: int
 // returns: count: int
 // mode: read
-// language: 5, 25
 MATCH (n:$($label))
 WITH n LIMIT $limit
 RETURN count(n) AS count

@@ -2,7 +2,6 @@
 // params: labels: list[str], name: str
 // returns: count: int
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) WHERE n[$name] IS NOT NULL RETURN n LIMIT 1

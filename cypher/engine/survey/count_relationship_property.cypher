@@ -2,7 +2,6 @@
 // params: types: list[str], name: str
 // returns: count: int
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $types AS types WHERE size(types) > 0
   MATCH ()-[r:$any(types)]->() WHERE r[$name] IS NOT NULL RETURN r LIMIT 1

@@ -2,7 +2,6 @@
 // params: type: str, limit: int
 // returns: count: int
 // mode: read
-// language: 5, 25
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $limit
 RETURN count(r) AS count

@@ -2,7 +2,6 @@
 // params: type: str, scan: int
 // returns: source: list[str], target: list[str]
 // mode: read
-// language: 5, 25
 MATCH (a)-[r:$($type)]->(b)
 WITH a, b LIMIT $scan
 RETURN DISTINCT labels(a) AS source, labels(b) AS target

@@ -1,8 +1,6 @@
 // Labels and relationship types in use, and totals, for users without access to the count store.
-// params:
 // returns: nodes: int, relationships: int, labels: list[str], types: list[str]
 // mode: read
-// language: 5, 25
 CALL () { CALL db.labels() YIELD label RETURN collect(label) AS labels }
 CALL () { CALL db.relationshipTypes() YIELD relationshipType RETURN collect(relationshipType) AS types }
 CALL () { MATCH (n) RETURN count(n) AS nodes }

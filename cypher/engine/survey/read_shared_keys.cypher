@@ -3,7 +3,6 @@
 // params: labels: list[str], key: list[dict], scan: int
 // returns: keyed: int, shared: int, examples: list[any]
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels))

@@ -2,7 +2,6 @@
 // params: label: str, scan: int
 // returns: labels: list[str]
 // mode: read
-// language: 5, 25
 MATCH (n:$($label))
 WITH n LIMIT $scan
 RETURN DISTINCT labels(n) AS labels

@@ -1,8 +1,6 @@
 // Properties that a constraint makes unique among the nodes of a label.
-// params:
 // returns: label: str, property: str
 // mode: read
-// language: 5, 25
 SHOW CONSTRAINTS YIELD type, entityType, labelsOrTypes, properties
 WHERE entityType = 'NODE' AND size(properties) = 1
   AND (type ENDS WITH 'UNIQUENESS' OR type ENDS WITH 'KEY')

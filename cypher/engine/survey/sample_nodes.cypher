@@ -8,7 +8,6 @@
 //   mean_length: float?, longest: int?, prose: int, least: number?, greatest: number?,
 //   sizes: list[int], examples: list[str]
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $label AS label WHERE label <> ''
   MATCH (n:$(label)) RETURN n LIMIT $scan

@@ -5,7 +5,6 @@
 // returns: property: str?, relationships: int, types: list[str], distinct_values: int, texts: int,
 //   mean_length: float?, prose: int, least: number?, greatest: number?, examples: list[str]
 // mode: read
-// language: 5, 25
 MATCH ()-[r:$($type)]->()
 WITH r LIMIT $scan
 WHERE (id(r) % 1000003) * 48271 % 65537 < $threshold

@@ -4,7 +4,6 @@
 // params: id: str, account: dict, more: dict
 // returns: id: str
 // mode: write
-// language: 5, 25
 MERGE (d:PgsSpending {id: $id})
 ON CREATE SET d += $account, d.runs = 0
 SET d.checked_at = true REMOVE d.checked_at

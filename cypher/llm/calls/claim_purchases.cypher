@@ -6,7 +6,6 @@
 // params: keys: list[str], run: str, ended: list[str], silent_s: number
 // returns: key: str, state: str, buyer: str, holder: str
 // mode: write
-// language: 5, 25
 UNWIND $keys AS wanted
 MERGE (p:PgsPurchase {key: wanted})
 SET p.checked_at = true REMOVE p.checked_at

@@ -2,7 +2,6 @@
 // params: keys: list[str]
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 UNWIND $keys AS wanted
 MATCH (r:PgsReply {key: wanted})
 DELETE r

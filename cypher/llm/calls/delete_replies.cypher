@@ -1,9 +1,6 @@
 // Delete all replies except accepted ones of unfinished runs of the last day, which would have to be
 // paid again.
-// params:
-// returns:
 // mode: batch
-// language: 5, 25
 MATCH (r:PgsReply)
 WHERE r.error IS NOT NULL OR NOT EXISTS {
   MATCH (x:PgsRun {id: r.run})

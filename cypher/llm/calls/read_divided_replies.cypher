@@ -2,7 +2,6 @@
 // params: keys: list[str]
 // returns: key: str, text: str, model: str, counted: int?, proven: bool
 // mode: read
-// language: 5, 25
 UNWIND $keys AS whole
 MATCH (r:PgsReply)
 WHERE r.key STARTS WITH whole

@@ -2,7 +2,6 @@
 // params: keys: list[str]
 // returns: key: str, text: str, model: str, counted: int?, proven: bool
 // mode: read
-// language: 5, 25
 UNWIND $keys AS wanted
 MATCH (r:PgsReply {key: wanted})
 RETURN r.key AS key, r.text AS text, r.model AS model, r.counted AS counted,

@@ -2,7 +2,6 @@
 // params: keys: list[str], run: str
 // returns: freed: int
 // mode: write
-// language: 5, 25
 UNWIND $keys AS wanted
 MATCH (p:PgsPurchase {key: wanted})
 SET p.checked_at = true REMOVE p.checked_at

@@ -2,7 +2,6 @@
 // params: replies: list[dict]
 // returns: settled: int
 // mode: write
-// language: 5, 25
 UNWIND $replies AS row
 MATCH (r:PgsReply {key: row.key})
 SET r.proven = row.proven

@@ -3,7 +3,6 @@
 // params: keys: list[str], run: str
 // returns: used: int
 // mode: write
-// language: 5, 25
 CALL () {
   UNWIND $keys AS wanted
   MATCH (r:PgsReply {key: wanted})

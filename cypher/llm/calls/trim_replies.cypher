@@ -5,7 +5,6 @@
 // params: size: int
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 MATCH (r:PgsReply) WHERE NOT r.private
 WITH sum(r.size) AS total
 WHERE total > $size

@@ -2,7 +2,6 @@
 // params: replies: list[dict]
 // returns: kept: int
 // mode: write
-// language: 5, 25
 UNWIND $replies AS row
 MERGE (r:PgsReply {key: row.key})
 ON CREATE SET r.created_at = datetime()

@@ -1,8 +1,6 @@
 // Delete the record of a graph's analogies, and the skeletons that no other graph uses.
 // params: graph: str
-// returns:
 // mode: batch
-// language: 5, 25
 MATCH (s:PgsSkeleton|PgsAnalogies)
 WHERE s.graph = $graph OR $graph IN s.graphs
 CALL (s) {

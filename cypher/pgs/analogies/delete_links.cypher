@@ -1,8 +1,6 @@
 // Delete the analogies of a graph that are not of its current making; without a making, all.
 // params: graph: str
-// returns:
 // mode: batch
-// language: 5, 25
 OPTIONAL MATCH (a:PgsAnalogies {graph: $graph})
 WITH a.making AS current
 MATCH ()-[r:PGS_ISOMORPHIC]->()

@@ -2,7 +2,6 @@
 // params: graph: str, making: str, figures: dict
 // returns: making: str
 // mode: write
-// language: 5, 25
 MATCH (:PgsGraph {name: $graph})
 MERGE (a:PgsAnalogies {graph: $graph})
 SET a += $figures, a.making = $making, a.created_at = datetime()

@@ -3,7 +3,6 @@
 // params: keys: list[str], graph: str
 // returns: key: str, text: str, model: str, known: bool
 // mode: read
-// language: 5, 25
 UNWIND $keys AS wanted
 MATCH (s:PgsSkeleton {key: wanted})
 RETURN s.key AS key, s.text AS text, s.model AS model, $graph IN s.graphs AS known

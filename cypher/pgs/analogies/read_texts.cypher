@@ -5,7 +5,6 @@
 //   list[dict]
 // returns: element_id: str, text: list[any?], title: any?, key: any?
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

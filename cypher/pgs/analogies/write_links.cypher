@@ -3,7 +3,6 @@
 // params: graph: str, making: str, labels: list[str], rows: list[dict]
 // returns: written: int
 // mode: write
-// language: 5, 25
 // locks: graph
 UNWIND $rows AS row
 MATCH (a) WHERE elementId(a) = row.first

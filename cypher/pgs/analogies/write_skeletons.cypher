@@ -2,7 +2,6 @@
 // params: rows: list[dict], graph: str
 // returns: written: int
 // mode: write
-// language: 5, 25
 UNWIND $rows AS row
 MERGE (s:PgsSkeleton {key: row.key})
 ON CREATE SET s.text = row.text, s.model = row.model, s.graphs = [], s.created_at = datetime()

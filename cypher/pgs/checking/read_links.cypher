@@ -4,7 +4,6 @@
 // params: generation: str, cited: dict, types: list[str], degree: int, most: int
 // returns: partition: int, rank: int, other_partition: int, other_rank: int
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
 WITH g, p, $cited[toString(p.id)] AS ranks

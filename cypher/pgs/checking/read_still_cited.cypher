@@ -3,7 +3,6 @@
 // params: generation: str, cited: list[dict]
 // returns: element_ids: list[str]
 // mode: read
-// language: 5, 25
 UNWIND $cited AS row
 MATCH (n) WHERE elementId(n) = row.element_id
 MATCH (n)-[:PGS_IN {rank: row.rank}]->(p:PgsPartition {id: row.partition})-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})

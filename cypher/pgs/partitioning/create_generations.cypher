@@ -3,7 +3,6 @@
 // params: graph: str, fence: int, id: str, properties: dict
 // returns: id: str
 // mode: write
-// language: 5, 25
 MATCH (l:PgsLease {name: $graph})
 SET l.checked_at = datetime()
 WITH l WHERE l.fence = $fence

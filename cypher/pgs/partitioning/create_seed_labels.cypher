@@ -1,7 +1,5 @@
 // Create the label that marks seeds, before a change token is read: a new name costs a transaction
 // of its own.
 // params: label: str
-// returns:
 // mode: write
-// language: 5, 25
 CALL db.createLabel($label)

@@ -1,9 +1,7 @@
 // Delete generations with the links that they made between partitions that other generations
 // share. Partitions that no other generation shares are deleted and their members detached.
 // params: generations: list[str]
-// returns:
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (c:PgsGeneration) WHERE c.id IN $generations
 CALL (c) {

@@ -2,6 +2,5 @@
 // params: label: str
 // returns: removed: int
 // mode: write
-// language: 5, 25
 MATCH (p:$($label)) REMOVE p:$($label)
 RETURN count(*) AS removed

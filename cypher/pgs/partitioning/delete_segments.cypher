@@ -3,7 +3,6 @@
 // params: graph: str
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 MATCH (s:PgsSegment {graph: $graph})
 WHERE NOT (s)<-[:PGS_INDEXED_IN]-()
   AND NOT EXISTS { MATCH (c:PgsGeneration {id: s.generation}) WHERE c.status = 'building' }

@@ -2,7 +2,6 @@
 // params: generation: str
 // returns: graph: str, generation: dict
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGraph)<-[:PGS_OF]-(c:PgsGeneration {id: $generation, status: 'complete'})
 RETURN g.name AS graph,
        c {.*, created_at: toString(c.created_at), sketch: null, place: null} AS generation

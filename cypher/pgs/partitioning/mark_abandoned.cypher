@@ -3,7 +3,6 @@
 // params: generations: list[str]
 // returns: ids: list[str]
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration) WHERE c.id IN $generations
 SET c.checked_at = datetime()
 WITH c WHERE c.status IN ['building', 'abandoned']

@@ -7,7 +7,6 @@
 // params: graph: str, keep: int
 // returns: ids: list[str]
 // mode: write
-// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)
 SET c.checked_at = datetime()
 WITH g, c ORDER BY c.created_at DESC

@@ -2,7 +2,6 @@
 // params: uids: list[str]
 // returns: uid: str, centroid: list[float]?
 // mode: read
-// language: 5, 25
 UNWIND $uids AS uid
 MATCH (p:PgsPartition {uid: uid})
 RETURN uid, p.centroid AS centroid

@@ -3,7 +3,6 @@
 // params: graph: str
 // returns: generation: dict
 // mode: read
-// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})
 CALL (g) {
   MATCH (g)<-[:PGS_OF]-(c:PgsGeneration {status: 'complete'})

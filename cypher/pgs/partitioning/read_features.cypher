@@ -5,7 +5,6 @@
 // params: ids: list[int], text: list[dict], embedding: str, dimensions: int, facts: list[dict]
 // returns: ids: list[int], vectors: list[list[float]], texts: list[list[any?]]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE id(n) IN $ids
 WITH n,
      CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL

@@ -2,6 +2,5 @@
 // params: graph: str
 // returns: ids: list[str]
 // mode: read
-// language: 5, 25
 MATCH (:PgsGraph {name: $graph})<-[:PGS_OF]-(c:PgsGeneration)
 RETURN collect(c.id) AS ids

@@ -2,6 +2,5 @@
 // params: generation: str
 // returns: members: int
 // mode: read
-// language: 5, 25
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition) WHERE p.level = 0
 RETURN sum(COUNT { (p)<-[:PGS_IN]-() }) AS members

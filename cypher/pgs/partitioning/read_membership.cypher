@@ -3,7 +3,6 @@
 // params: generation: str, partitions: list[int]
 // returns: partition: int, ids: list[int], ranks: list[int], hashes: list[int], facts: list[int]
 // mode: read
-// language: 5, 25
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)<-[m:PGS_IN]-(n)
 WHERE p.id IN $partitions
 RETURN p.id AS partition, collect(id(n)) AS ids, collect(m.rank) AS ranks,

@@ -5,7 +5,6 @@
 // params: labels: list[str], text: list[dict], facts: list[dict]
 // returns: ids: list[int], sizes: list[int]
 // mode: read
-// language: 5, 25
 CALL () {
   WITH $labels AS labels WHERE size(labels) > 0
   MATCH (n:$any(labels)) RETURN n

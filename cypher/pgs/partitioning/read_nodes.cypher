@@ -6,7 +6,6 @@
 // returns: ids: list[int], texts: list[list[any?]], weights: list[float], dimensions: list[int],
 //   probes: list[list[float]]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE id(n) IN $ids
 WITH n, CASE WHEN n[$embedding] IS :: LIST<FLOAT NOT NULL> NOT NULL | LIST<INTEGER NOT NULL> NOT NULL
              THEN n[$embedding] ELSE [] END AS vector

@@ -4,7 +4,6 @@
 // params: generation: str, centroids: bool
 // returns: partitions: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0
 WITH p.id AS id,

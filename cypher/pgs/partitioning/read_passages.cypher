@@ -2,6 +2,5 @@
 // params: labels: list[str]
 // returns: ids: list[int]
 // mode: read
-// language: 5, 25
 MATCH (n:$any($labels))
 RETURN collect(id(n)) AS ids

@@ -3,7 +3,6 @@
 // params: ids: list[int], types: list[str], weight: str
 // returns: type: str, sources: list[int], targets: list[int], weights: list[float]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE id(n) IN $ids
 MATCH (n)-[r]->(m)
 WHERE CASE size($types)

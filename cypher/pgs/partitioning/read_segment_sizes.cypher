@@ -3,7 +3,6 @@
 // params: uids: list[str]
 // returns: id: str, bits: int, texts: int, uids: list[str]
 // mode: read
-// language: 5, 25
 UNWIND $uids AS uid
 MATCH (p:PgsPartition {uid: uid})-[:PGS_INDEXED_IN]->(s:PgsSegment)
 RETURN s.id AS id, s.bits AS bits, sum(p.size) AS texts, collect(uid) AS uids

@@ -2,6 +2,5 @@
 // params: generation: str
 // returns: sketch: list[int]
 // mode: read
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 RETURN c.sketch AS sketch

@@ -4,7 +4,6 @@
 // params: ids: list[int], text: list[dict], title: list[dict], facts: list[dict]
 // returns: ids: list[int], titles: list[list[any?]], texts: list[list[any?]]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE id(n) IN $ids
 WITH n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {
   UNWIND $facts AS view

@@ -4,7 +4,6 @@
 // returns: ids: list[int], titles: list[list[any?]], keys: list[list[any?]], texts: list[list[any?]],
 //   labels: list[str]
 // mode: read
-// language: 5, 25
 MATCH (n) WHERE id(n) IN $ids
 WITH n, head([own IN $title WHERE own.label IN labels(n) + '' AND n[own.property] <> ''
               | n[own.property]]) AS title,

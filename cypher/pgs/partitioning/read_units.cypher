@@ -2,7 +2,6 @@
 // params: generation: str
 // returns: unit: dict, parent: int?
 // mode: read
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level > 0
 RETURN p {.*} AS unit,

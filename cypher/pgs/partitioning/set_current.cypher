@@ -4,7 +4,6 @@
 // params: graph: str, generation: str, properties: dict
 // returns: generation: str
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})-[:PGS_OF]->(g:PgsGraph {name: $graph})
 SET c.checked_at = datetime()
 WITH c, g WHERE c.status IN ['building', 'complete']

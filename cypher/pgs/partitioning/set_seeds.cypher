@@ -3,7 +3,6 @@
 // params: generation: str, label: str
 // returns: marked: int
 // mode: write
-// language: 5, 25
 CALL () {
   MATCH (old:$($label)) REMOVE old:$($label)
   RETURN count(*) AS removed

@@ -2,7 +2,6 @@
 // params: generation: str, token: str?
 // returns: generation: str
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.token = $token
 RETURN c.id AS generation

@@ -3,7 +3,6 @@
 // params: generation: str, rows: list[dict]
 // returns: written: int
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status = 'building'

@@ -6,7 +6,6 @@
 // params: generation: str, rows: list[dict]
 // returns: generation: str, attached: int
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()

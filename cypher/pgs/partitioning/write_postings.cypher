@@ -3,7 +3,6 @@
 // params: generation: str, graph: str, segment: str, cells: list[dict]
 // returns: written: int
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status <> 'abandoned'

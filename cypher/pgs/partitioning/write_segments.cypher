@@ -6,7 +6,6 @@
 //   partitions: list[dict]
 // returns: indexed: int
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status <> 'abandoned'

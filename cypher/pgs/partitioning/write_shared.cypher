@@ -2,7 +2,6 @@
 // params: source: str, generation: str, partitions: list[int]
 // returns: shared: int
 // mode: write
-// language: 5, 25
 MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()
 WITH c WHERE c.status = 'building'

@@ -2,7 +2,6 @@
 // params: rows: list[dict]
 // returns: written: int
 // mode: write
-// language: 5, 25
 UNWIND $rows AS row
 MATCH (p:PgsPartition {uid: row.uid})
 SET p.words = row.words

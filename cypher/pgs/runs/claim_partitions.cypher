@@ -8,7 +8,6 @@
 //   ended: list[str], silent_s: number
 // returns: taken: list[int], updated_at: str
 // mode: write
-// language: 5, 25
 MATCH (s:PgsSession {uid: $session})
 SET s.checked_at = true REMOVE s.checked_at
 WITH s

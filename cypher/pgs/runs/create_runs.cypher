@@ -5,7 +5,6 @@
 //   days: list[dict]
 // returns: id: str
 // mode: write
-// language: 5, 25
 MATCH (s:PgsSession {uid: $session})
 OPTIONAL MATCH (c:PgsGeneration {id: $generation})
 SET c.checked_at = datetime()

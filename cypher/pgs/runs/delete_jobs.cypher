@@ -2,7 +2,6 @@
 // params: graph: str, keep: int
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 MATCH (j:PgsJob {graph: $graph})
 WITH j ORDER BY j.started_at DESC, j.id DESC
 SKIP $keep

@@ -3,7 +3,6 @@
 // params: uid: str
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (s:PgsSession {uid: $uid})
 CALL (s) {

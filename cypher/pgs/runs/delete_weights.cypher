@@ -4,7 +4,6 @@
 // params: graph: str
 // returns: deleted: int
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (turn:PgsMeta {id: 'feedback'})
 SET turn.checked_at = true REMOVE turn.checked_at

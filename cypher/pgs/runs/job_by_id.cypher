@@ -2,7 +2,6 @@
 // params: id: str, silent_s: number
 // returns: job: dict
 // mode: read
-// language: 5, 25
 MATCH (j:PgsJob {id: $id})
 RETURN j {
   .id, .graph, .kind, .outcome, .drift, .generation, .figures, .error, .holder, .options,

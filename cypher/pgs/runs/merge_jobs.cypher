@@ -2,7 +2,6 @@
 // params: id: str, graph: str, kind: str, holder: str, options: str
 // returns: started_at: str
 // mode: write
-// language: 5, 25
 MERGE (j:PgsJob {id: $id})
 ON CREATE SET j.graph = $graph, j.kind = $kind, j.holder = $holder, j.options = $options,
               j.outcome = 'running', j.started_at = datetime.realtime('Z')

@@ -2,7 +2,6 @@
 // params: uid: str, graph: str, id: str
 // returns: uid: str
 // mode: write
-// language: 5, 25
 MATCH (g:PgsGraph {name: $graph})
 MERGE (s:PgsSession {uid: $uid})
 ON CREATE SET s.id = $id, s.graph = $graph, s.created_at = datetime()

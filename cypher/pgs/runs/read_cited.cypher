@@ -2,7 +2,6 @@
 // params: run: str
 // returns: partition: int, alias: str, element_id: str
 // mode: read
-// language: 5, 25
 MATCH (:PgsThesis {id: $run + ':thesis'})-[c:PGS_CITES]->(n)
 RETURN c.partition AS partition, c.alias AS alias, elementId(n) AS element_id
 ORDER BY partition, alias

@@ -5,7 +5,6 @@
 // params: session: str, generation: str, before: str, empty: int
 // returns: partition: int, ranks: list[int], texts: list[int], unproven: list[int]
 // mode: read
-// language: 5, 25
 OPTIONAL MATCH (this:PgsRun {id: $before})
 WITH this.started_at AS began
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)-[:PGS_READ]->(p:PgsPartition)

@@ -2,7 +2,6 @@
 // params: graphs: list[str], silent_s: number, limit: int
 // returns: job: dict
 // mode: read
-// language: 5, 25
 MATCH (j:PgsJob)
 WHERE $graphs = [] OR j.graph IN $graphs
 WITH j ORDER BY j.started_at DESC, j.id DESC

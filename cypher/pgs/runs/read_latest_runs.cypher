@@ -4,7 +4,6 @@
 // params: graphs: list[str], session: str, sessions_of: str, answered: bool, modes: list[str], silent_s: number, limit: int
 // returns: id: str, run: dict
 // mode: read
-// language: 5, 25
 MATCH (r:PgsRun)-[:PGS_RAN_IN]->(s:PgsSession)
 WHERE ($graphs = [] OR s.graph IN $graphs)
   AND ($session = '' OR s.id = $session)

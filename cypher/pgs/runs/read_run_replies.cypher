@@ -3,7 +3,6 @@
 // params: run: str, most: int
 // returns: text: str, model: str, size: int, output_tokens: int, error: str?, partition: int?, number: int?, created_at: str
 // mode: read
-// language: 5, 25
 MATCH (y:PgsReply {run: $run})
 RETURN left(y.text, $most) AS text, y.model AS model, y.size AS size,
        y.output_tokens AS output_tokens, y.error AS error, y.partition AS partition,

@@ -5,7 +5,6 @@
 // returns: id: str, holder: str, silent: bool, generation: str?, claimed: list[int],
 //   updated_at: str
 // mode: read
-// language: 5, 25
 MATCH (s:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
 OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration)
 RETURN r.id AS id, r.holder AS holder,

@@ -3,7 +3,6 @@
 // params: uid: str
 // returns: run: dict, sweeps: list[dict], definition: str?
 // mode: read
-// language: 5, 25
 MATCH (:PgsSession {uid: $uid})<-[:PGS_RAN_IN]-(r:PgsRun)
 RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),
           updated_at: toString(r.updated_at), details: null, config: null, request: null,

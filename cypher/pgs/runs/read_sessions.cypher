@@ -2,7 +2,6 @@
 // params: graph: str
 // returns: id: str, graph: str, uid: str, created_at: str, updated_at: str, runs: int
 // mode: read
-// language: 5, 25
 MATCH (s:PgsSession)
 WHERE $graph = '' OR s.graph = $graph
 RETURN s.id AS id, s.graph AS graph, s.uid AS uid, toString(s.created_at) AS created_at,

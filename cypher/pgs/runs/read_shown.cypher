@@ -6,7 +6,6 @@
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
 //   key: any?, text: list[any?]
 // mode: read
-// language: 5, 25
 MATCH (:PgsRun {id: $run})-[w:PGS_SHOWED]->(n)
 WHERE NOT n:PgsTriplet
 RETURN 0 AS partition, w.place AS rank, w.hash AS hash, elementId(n) AS element_id,

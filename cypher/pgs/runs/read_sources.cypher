@@ -7,7 +7,6 @@
 // returns: partition: int, rank: int, hash: int, element_id: str, labels: list[str], title: any?,
 //   key: any?, text: list[any?]
 // mode: read
-// language: 5, 25
 UNWIND range(0, size($partitions) - 1) AS i
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition {id: $partitions[i]})
 WHERE p.level = 0

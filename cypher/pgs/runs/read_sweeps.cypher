@@ -3,7 +3,6 @@
 // returns: id: str, partition: int, sweep: dict, findings: list[dict], flags: list[dict],
 //   absences: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (:PgsRun {id: $run})-[:PGS_SWEPT]->(w:PgsSweep)
 WHERE $partition IS NULL OR w.partition = $partition
 RETURN w.id AS id, w.partition AS partition, w {.*} AS sweep,

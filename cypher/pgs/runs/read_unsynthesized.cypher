@@ -5,7 +5,6 @@
 // returns: id: str, run: str, partition: int, sweep: dict, current: bool, findings: list[dict],
 //   flags: list[dict], absences: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun)-[:PGS_SWEPT]->(w:PgsSweep)
       -[:PGS_READ]->(p:PgsPartition)-[:PGS_PART_OF]->(:PgsGeneration {id: $generation})
 WHERE r.id <> $run AND (NOT r.status IN ['running', 'complete'] OR r.id IN $given_up)

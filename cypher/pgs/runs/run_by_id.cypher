@@ -4,7 +4,6 @@
 // params: run: str, silent_s: number
 // returns: run: dict, session: str, graph: str, generation: str?, current: bool, silent: bool
 // mode: read
-// language: 5, 25
 MATCH (r:PgsRun {id: $run})-[:PGS_RAN_IN]->(s:PgsSession)
 OPTIONAL MATCH (r)-[:PGS_ON]->(c:PgsGeneration {status: 'complete'})
 RETURN r {.*, started_at: toString(r.started_at), finished_at: toString(r.finished_at),

@@ -2,6 +2,5 @@
 // params: idempotency: str
 // returns: id: str
 // mode: read
-// language: 5, 25
 MATCH (r:PgsRun {idempotency: $idempotency})
 RETURN r.id AS id

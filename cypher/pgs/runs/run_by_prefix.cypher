@@ -2,7 +2,6 @@
 // params: prefix: str, limit: int
 // returns: id: str
 // mode: read
-// language: 5, 25
 MATCH (r:PgsRun)-[:PGS_RAN_IN]->(:PgsSession)
 WHERE r.id STARTS WITH $prefix
 RETURN r.id AS id ORDER BY r.id = $prefix DESC, r.started_at DESC, r.id

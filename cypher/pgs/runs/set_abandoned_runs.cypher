@@ -3,7 +3,6 @@
 // params: session: str
 // returns: marked: int
 // mode: write
-// language: 5, 25
 MATCH (:PgsSession {uid: $session})<-[:PGS_RAN_IN]-(r:PgsRun {status: 'running'})
 WHERE r.updated_at < datetime() - duration('P1D')
 SET r.checked_at = true REMOVE r.checked_at

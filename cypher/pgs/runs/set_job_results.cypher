@@ -2,7 +2,6 @@
 // params: id: str, properties: dict, generation: str?
 // returns: finished_at: str
 // mode: write
-// language: 5, 25
 MATCH (j:PgsJob {id: $id})
 SET j += $properties, j.finished_at = coalesce(j.finished_at, datetime.realtime('Z')),
     j.generation = $generation, j.updated_at = datetime.realtime('Z')

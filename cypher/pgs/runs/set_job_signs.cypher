@@ -2,7 +2,6 @@
 // params: id: str
 // returns: id: str
 // mode: write
-// language: 5, 25
 MATCH (j:PgsJob {id: $id})
 SET j.updated_at = datetime.realtime('Z')
 RETURN j.id AS id

@@ -3,7 +3,6 @@
 // params: graph: str, silent_s: number
 // returns: ids: list[str]
 // mode: write
-// language: 5, 25
 MATCH (j:PgsJob {graph: $graph, outcome: 'running'})
 WHERE NOT datetime.realtime('Z') - duration({seconds: $silent_s}) <= j.updated_at
         <= datetime.realtime('Z') + duration({seconds: $silent_s})

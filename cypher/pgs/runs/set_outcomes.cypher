@@ -12,7 +12,6 @@
 //   start: float, types: list[str], thesis_names: list[str]
 // returns: state: str, former: str?, nodes: int, triplets: int, cited: int
 // mode: write
-// language: 5, 25
 // locks: graph
 MERGE (turn:PgsMeta {id: 'feedback'})
 SET turn.checked_at = true REMOVE turn.checked_at

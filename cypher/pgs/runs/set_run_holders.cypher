@@ -3,7 +3,6 @@
 // params: run: str, former: str, holder: str, today: str
 // returns: id: str, spent: dict, today: dict?
 // mode: write
-// language: 5, 25
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $former OR r.holder = $holder

@@ -4,7 +4,6 @@
 // params: run: str, holder: str, properties: dict, sweeps: list[str], days: list[dict]
 // returns: id: str
 // mode: write
-// language: 5, 25
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder

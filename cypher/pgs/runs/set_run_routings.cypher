@@ -3,7 +3,6 @@
 // params: run: str, holder: str, routing: str
 // returns: id: str
 // mode: write
-// language: 5, 25
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at
 WITH r WHERE r.holder = $holder

@@ -5,7 +5,6 @@
 //   sightings: list[dict]
 // returns: id: str
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at

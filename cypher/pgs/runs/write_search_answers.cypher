@@ -7,7 +7,6 @@
 //   nodes: list[dict], relationships: list[dict]
 // returns: id: str
 // mode: write
-// language: 5, 25
 // locks: graph
 MATCH (r:PgsRun {id: $run})
 SET r.checked_at = true REMOVE r.checked_at

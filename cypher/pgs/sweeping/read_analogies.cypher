@@ -5,7 +5,6 @@
 //   list[dict], title: list[dict], key: list[dict], most: int
 // returns: partition: int, analogies: list[dict]
 // mode: read
-// language: 5, 25
 MATCH (a:PgsAnalogies {graph: $graph})
 MATCH (g:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id IN $partitions

@@ -6,7 +6,6 @@
 //   list[dict], facts: list[dict]
 // returns: members: list[list[any?]]
 // mode: read
-// language: 5, 25
 MATCH (:PgsPartition {uid: $partition})<-[m:PGS_IN]-(n)
 WHERE $first <= m.rank < $last
 WITH m.rank AS rank, n, CASE size($facts) WHEN 0 THEN [] ELSE COLLECT {

@@ -3,7 +3,6 @@
 // params: partition: str, types: list[str], name: str, length: int
 // returns: sources: list[int], targets: list[int], types: list[str], names: list[str]
 // mode: read
-// language: 5, 25
 MATCH (p:PgsPartition {uid: $partition})<-[a:PGS_IN]-(n)-[r]->(m)-[b:PGS_IN]->(p)
 WHERE n <> m
   AND CASE size($types)

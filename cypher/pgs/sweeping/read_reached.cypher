@@ -2,7 +2,6 @@
 // params: generation: str, partitions: list[int]
 // returns: partition: int, neighbor: int, titles: list[str]
 // mode: read
-// language: 5, 25
 MATCH (:PgsGeneration {id: $generation})<-[:PGS_PART_OF]-(p:PgsPartition)
 WHERE p.level = 0 AND p.id IN $partitions
 MATCH (p)-[l:PGS_ADJACENT {generation: $generation}]->(q:PgsPartition)

@@ -116,7 +116,7 @@ def parse(mode: str, params: str = "") -> queries.Query:
     typed = ", ".join(f"{name}: any" for name in names)
     return queries.parse(
         "test/statement",
-        f"// A test.\n// params: {typed}\n// returns: n: int\n// mode: {mode}\n// language: 5, 25\n"
+        f"// A test.\n// params: {typed}\n// returns: n: int\n// mode: {mode}\n"
         f"RETURN 1 AS n{values}\n",
     )
 

@@ -29,8 +29,7 @@ ROWS = [{"n": 1}, {"n": 2}]
 def parse(mode: str, name: str = "test/statement", kind: str = "int") -> queries.Query:
     return queries.parse(
         name,
-        f"// A test.\n// params:\n// returns: n: {kind}\n// mode: {mode}\n// language: 5, 25\n"
-        "RETURN 1 AS n\n",
+        f"// A test.\n// returns: n: {kind}\n// mode: {mode}\nRETURN 1 AS n\n",
     )
 
 

@@ -93,7 +93,6 @@ def test_values_of_the_user_may_be_of_any_type() -> None:
 def test_nulls_are_found_where_a_header_allows_none(kind: str, value: object, lacks: bool) -> None:
     query = queries.parse(
         "test/statement",
-        f"// A test.\n// params:\n// returns: n: {kind}\n// mode: read\n// language: 5, 25\n"
-        "RETURN 1 AS n\n",
+        f"// A test.\n// returns: n: {kind}\n// mode: read\nRETURN 1 AS n\n",
     )
     assert lacks_values(query, {"n": value}) is lacks

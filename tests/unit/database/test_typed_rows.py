@@ -7,8 +7,7 @@ from tests.typed_rows import check, fits
 
 QUERY = queries.parse(
     "test/count",
-    "// Count.\n// params:\n// returns: count: int\n// mode: read\n// language: 5, 25\n"
-    "RETURN 1 AS count\n",
+    "// Count.\n// returns: count: int\n// mode: read\nRETURN 1 AS count\n",
 )
 
 
