@@ -16,18 +16,23 @@ from neo4j.time import DateTime
 from pgs_neo4j.database.queries import Query
 from pgs_neo4j.database.stored_data import unreadable
 
-OWN = (
-    *("pgs/runs/", "pgs/partitioning/", "engine/catalog/", "llm/calls/"),
-    *("database/read_commits", "database/read_fences", "database/read_version"),
-    # Without the text of a chunk, nothing can prove that it is gone.
-    "documents/deletion/read_deleted_texts",
-    *("engine/browse/read_costs", "engine/browse/read_flags", "engine/browse/read_graph_states"),
-    *("engine/browse/read_members", "engine/browse/read_positions"),
-    "pgs/checking/read_links",
-    *("search/count_segments", "search/find_findings", "search/nearest_members"),
-    *("search/read_placed_nodes", "search/read_segments", "search/read_unit_states"),
+OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("pgs/runs", "pgs/partitioning", "engine/catalog", "llm/calls"), ("",)),
+        "database": ("read_commits", "read_fences", "read_version"),
+        # Without the text of a chunk, nothing can prove that it is gone.
+        "documents/deletion": ("read_deleted_texts",),
+        "engine/browse": (
+            *("read_costs", "read_flags", "read_graph_states", "read_members", "read_positions"),
+        ),
+        "pgs/checking": ("read_links",),
+        "search": (
+            *("count_segments", "find_findings", "nearest_members", "read_placed_nodes"),
+            *("read_segments", "read_unit_states"),
+        ),
+    }
 )
-"""Beginnings of the names of statements that read nodes of this package."""
+"""Beginnings of the names of statements that read nodes of this package, by folder."""
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
 META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
 """For what belongs to no graph, and so is removed with none."""
@@ -52,14 +57,15 @@ Fits = Callable[[Any], bool]
 
 def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
     """Raise StoredDataError if a row of an own statement is not what its header says."""
-    if not query.name.startswith(OWN):
+    folder, _, file = query.name.rpartition("/")
+    if not file.startswith(OWN.get(folder, ())):
         return
     checks = [(name, fit) for name, kind in query.columns.items() if (fit := _fit(kind))]
     for row in rows:
         for name, fit in checks:
             if not fit(row[name]):
                 what = f"what pgs stored ({query.name})"
-                fix = META_FIX if query.name.startswith("database/") else FIX
+                fix = META_FIX if folder == "database" else FIX
                 raise unreadable(what, f"its {name} is malformed", fix)
 
 
