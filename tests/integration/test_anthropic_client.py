@@ -55,13 +55,13 @@ async def fake() -> AsyncIterator[FakeAnthropic]:
         yield server
 
 
-def client_at(fake: FakeAnthropic, timeout_s: float = 20.0, **options: float) -> AnthropicLLM:
+def client_at(fake: FakeAnthropic, timeout_s: float = 60.0, **options: float) -> AnthropicLLM:
     return AnthropicLLM("claude", Endpoint(fake.base_url, SecretStr(KEY), timeout_s), **options)
 
 
 @pytest.fixture
 async def llm(fake: FakeAnthropic) -> AsyncIterator[Asked]:
-    model = Asked(client_at(fake), 20.0)
+    model = Asked(client_at(fake), 60.0)
     yield model
     await model.close()
 
@@ -114,7 +114,7 @@ async def test_sends_the_key_both_texts_and_nothing_else(fake: FakeAnthropic, ll
 
 
 async def test_a_model_may_have_another_id_at_the_server(fake: FakeAnthropic) -> None:
-    endpoint = Endpoint(f"{fake.base_url}/v1", SecretStr(KEY), 20.0)
+    endpoint = Endpoint(f"{fake.base_url}/v1", SecretStr(KEY), 60.0)
     llm = AnthropicLLM("opus", endpoint, served_as="claude")
     assert (await llm.complete(replace(PROMPT, system=""), max_tokens=9)).text == "pong"
     [request] = fake.chats
@@ -318,7 +318,7 @@ async def test_a_prompt_that_is_too_long_says_its_length_and_the_limit(
 
 async def test_an_endpoint_that_is_not_there_is_unavailable_and_has_cost_nothing() -> None:
     async with FakeAnthropic() as gone:
-        llm = Asked(client_at(gone), 20.0)
+        llm = Asked(client_at(gone), 60.0)
     _, error = await failure(llm)
     assert isinstance(error, ModelUnavailableError)
     assert "could not be reached" in str(error)
@@ -464,7 +464,7 @@ async def test_a_stream_that_breaks_off_counts_its_prompt_alone(
 async def test_a_stream_that_fails_after_its_first_piece_is_not_tried_again(
     fake: FakeAnthropic, reply: Scripted, kind: type[ModelError], said: str
 ) -> None:
-    llm = Asked(client_at(fake, idle_timeout_s=1.5), 20.0)
+    llm = Asked(client_at(fake, idle_timeout_s=1.5), 60.0)
     fake.script(reply)
     pieces, error = await failure(llm, stream=True)
     assert (len(pieces), type(error)) == (2, kind)
@@ -567,7 +567,7 @@ async def test_nothing_of_the_anthropic_environment_reaches_the_endpoint(
     profile = tmp_path / "configs" / "default.json"
     profile.parent.mkdir()
     profile.write_text('{"base_url": "http://127.0.0.1:9/ambient", "workspace_id": "ambient"}')
-    unkeyed = AnthropicLLM("claude", Endpoint(fake.base_url, None, 20.0))
+    unkeyed = AnthropicLLM("claude", Endpoint(fake.base_url, None, 60.0))
     with pytest.raises(ModelAuthError):
         await unkeyed.complete(PROMPT, max_tokens=9)
     llm = client_at(fake)

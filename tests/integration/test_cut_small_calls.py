@@ -92,7 +92,7 @@ def serving(
 
     with FakeOpenAI() as fake:
         fake.refuse = Window(context, cut, repeats=repeats, count=count, reply=reply)
-        yield fake, OpenAILLM("reader", ModelEndpoint(fake.base_url, SecretStr("sk-no"), 20.0))
+        yield fake, OpenAILLM("reader", ModelEndpoint(fake.base_url, SecretStr("sk-no"), 60.0))
 
 
 @pytest.mark.parametrize("cut", CUTS)

@@ -31,7 +31,7 @@ SETTINGS = "sweep|synthesis|effort|max_pass_tokens"
 @pytest.fixture
 async def embedder(fake: FakeOpenAI) -> AsyncIterator[OpenAIEmbedder]:
     fake.default = Vectors()
-    made = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="m")
+    made = OpenAIEmbedder(Endpoint(fake.base_url, None, 60.0), model="m")
     yield made
     await made.close()
 

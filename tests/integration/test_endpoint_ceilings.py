@@ -36,7 +36,7 @@ PATIENCE_S = 60.0  # on a busy machine; what is bounded here would take longer w
 class Run:
     """The calls of one run on a fake endpoint, and the events they cause."""
 
-    def __init__(self, fake: FakeOpenAI, timeout_s: float = 20.0) -> None:
+    def __init__(self, fake: FakeOpenAI, timeout_s: float = 60.0) -> None:
         self.events: list[Event] = []
         self.llm = OpenAILLM("m", Endpoint(fake.base_url, SecretStr("k"), timeout_s))
         config = PGSConfig(model_timeout_s=timeout_s)
@@ -82,7 +82,7 @@ async def test_endless_errors_and_lists_and_vectors_are_cut(fake: FakeOpenAI) ->
     fake.refuse = lambda _: Endless(b'{"data":[', b'{"id":"m"},')
     with pytest.raises(ModelOutputError, match="sent more than 8,000,000 bytes"):
         await run.llm.probe()
-    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 20.0))
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 60.0))
     with pytest.raises(ModelOutputError, match="sent more than 128,000 bytes"):
         await embedder.embed(["one"])
     await embedder.close()
@@ -148,7 +148,7 @@ async def test_a_long_reset_after_a_good_reply_holds_nothing_up(fake: FakeOpenAI
 
 async def test_an_embedder_that_is_told_to_wait_long_says_until_when(fake: FakeOpenAI) -> None:
     fake.refuse = lambda _: Status(429, {"Retry-After": "99999"})
-    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 20.0))
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 60.0))
     with pytest.raises(ModelRateLimitError, match=r"27 h 46 min.*; ask again after that"):
         await embedder.embed(["one"])
     await embedder.close()

@@ -36,7 +36,7 @@ SSE = "text/event-stream"
 
 @pytest.fixture
 async def llm(fake: FakeOpenAI) -> AsyncIterator[Asked]:
-    model = Asked(OpenAILLM("m", Endpoint(fake.base_url, SecretStr("k"), 20.0)), 20.0)
+    model = Asked(OpenAILLM("m", Endpoint(fake.base_url, SecretStr("k"), 60.0)), 60.0)
     yield model
     await model.close()
 
@@ -105,7 +105,7 @@ async def test_an_error_with_status_200_means_what_its_code_says(fake, llm, wrap
 
 async def test_an_embedder_sees_an_error_with_status_200(fake):
     fake.default = in_body({"message": "No auth credentials found", "code": 401})
-    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 20.0))
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr("k"), 60.0))
     with pytest.raises(ModelAuthError):
         await embedder.embed(["one"])
     await embedder.close()
@@ -325,8 +325,8 @@ async def test_a_refused_parameter_costs_one_refusal(fake, vendor, status, refus
         return Status(status, message=words) if used.get(refused) else None
 
     fake.refuse = refuse
-    endpoint = Endpoint(fake.base_url, SecretStr("k"), 20.0)
-    llm = Asked(OpenAILLM("m", endpoint, temperature=0.2), 20.0)
+    endpoint = Endpoint(fake.base_url, SecretStr("k"), 60.0)
+    llm = Asked(OpenAILLM("m", endpoint, temperature=0.2), 60.0)
     for _ in range(2):
         assert (await ask(llm, stream=True)).text == TEXT
     await llm.close()

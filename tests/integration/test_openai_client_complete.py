@@ -45,7 +45,7 @@ SECRET = "sk-not-for-logs"
 PROMPT = Prompt(task="sweep", system="read", user="secretquestion", question="secretquestion")
 
 
-def model_at(fake: FakeOpenAI, *, timeout_s: float = 20.0, name: str = "fake-model") -> Asked:
+def model_at(fake: FakeOpenAI, *, timeout_s: float = 60.0, name: str = "fake-model") -> Asked:
     return Asked(OpenAILLM(name, Endpoint(fake.base_url, SecretStr(SECRET), timeout_s)), timeout_s)
 
 
@@ -380,7 +380,7 @@ async def test_a_parameter_that_is_refused_is_dropped_for_good(
         return Status(400, message=f"Unsupported parameter: '{parameter}'") if given else None
 
     fake.refuse = refuse
-    endpoint = Endpoint(fake.base_url, None, 20.0)
+    endpoint = Endpoint(fake.base_url, None, 60.0)
     llm = OpenAILLM("m", endpoint, temperature=0.0)
     for _ in range(2):
         await llm.complete(PROMPT, max_tokens=9, effort="low")
@@ -423,7 +423,7 @@ async def test_nothing_of_the_openai_environment_reaches_the_endpoint(
     }
     for name, value in ambient.items():
         monkeypatch.setenv(name, value)
-    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0)), 20.0)
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 60.0)), 60.0)
     await llm.complete(PROMPT, max_tokens=9)
     [request] = fake.chats
     assert request.headers["authorization"] == "Bearer no-key"
@@ -459,7 +459,7 @@ async def test_blocks_are_marked_where_a_router_caches_nothing_unasked(
     fake: FakeOpenAI, model: str, caches: PromptCache, marked: list[bool]
 ) -> None:
     endpoint = Endpoint(fake.base_url, SecretStr(SECRET), provider="openrouter")
-    router = Asked(OpenAILLM(model, endpoint, caches=caches), 20.0)
+    router = Asked(OpenAILLM(model, endpoint, caches=caches), 60.0)
     assert (await router.complete(LONG, max_tokens=9)).text == "pong"
     await router.close()
     [chat] = fake.chats
@@ -479,7 +479,7 @@ async def test_a_router_that_refuses_marks_is_asked_without(fake: FakeOpenAI) ->
         else None
     )
     endpoint = Endpoint(fake.base_url, SecretStr(SECRET), provider="openrouter")
-    router = Asked(OpenAILLM("anthropic/claude-x", endpoint), 20.0)
+    router = Asked(OpenAILLM("anthropic/claude-x", endpoint), 60.0)
     for _ in range(2):
         assert (await router.complete(LONG, max_tokens=9)).text == "pong"
     await router.close()

@@ -46,7 +46,7 @@ def fake(fake: FakeOpenAI) -> FakeOpenAI:
 
 @pytest.fixture
 async def embedder(fake: FakeOpenAI) -> AsyncIterator[OpenAIEmbedder]:
-    made = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="embed-m")
+    made = OpenAIEmbedder(Endpoint(fake.base_url, None, 60.0), model="embed-m")
     yield made
     await made.close()
 
@@ -87,7 +87,7 @@ async def test_many_texts_go_in_bounded_batches_and_come_back_in_order(
 
 
 async def test_dimensions_are_asked_for_and_checked(fake: FakeOpenAI) -> None:
-    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="m", dimensions=4)
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 60.0), model="m", dimensions=4)
     assert (await embedder.embed(["x"])).shape == (1, 4)
     assert embedder.name == "openai/m-4"
     assert fake.requests[0].body["dimensions"] == 4
@@ -239,7 +239,7 @@ async def test_a_limit_of_texts_that_is_known_is_kept_to(
 ) -> None:
     if context is None:
         fake.pages["/info"] = {"max_input_length": 512, "auto_truncate": False}
-    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 20.0), model="m", context=context)
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, None, 60.0), model="m", context=context)
     await embedder.embed(["kiln " * 1_000])
     await embedder.close()
     sent = [text for request in fake.requests for text in request.body["input"]]

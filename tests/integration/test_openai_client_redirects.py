@@ -27,7 +27,7 @@ def other() -> Iterator[FakeOpenAI]:
 
 @asynccontextmanager
 async def model_at(fake: FakeOpenAI) -> AsyncIterator[OpenAILLM]:
-    model = OpenAILLM("m", Endpoint(fake.base_url, SecretStr(SECRET), 20.0))
+    model = OpenAILLM("m", Endpoint(fake.base_url, SecretStr(SECRET), 60.0))
     try:
         yield model
     finally:
@@ -51,7 +51,7 @@ async def probe(fake: FakeOpenAI) -> None:
 
 
 async def embed(fake: FakeOpenAI) -> None:
-    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr(SECRET), 20.0), model="e")
+    embedder = OpenAIEmbedder(Endpoint(fake.base_url, SecretStr(SECRET), 60.0), model="e")
     try:
         await embedder.embed(["secretquestion"])
     finally:

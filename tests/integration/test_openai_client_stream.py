@@ -39,7 +39,7 @@ TEXT = "A thesis in a few words, ünd more."
 
 @pytest.fixture
 async def llm(fake: FakeOpenAI) -> AsyncIterator[Asked]:
-    model = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0)), 20.0)
+    model = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 60.0)), 60.0)
     yield model
     await model.close()
 
@@ -151,7 +151,7 @@ async def test_how_a_stream_ends_decides_truncation(
 
 
 async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
-    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=1.5), 20.0)
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 60.0), idle_timeout_s=1.5), 60.0)
     fake.script(Stall(pieces=2))
     pieces, error = await broken(llm)
     assert len(pieces) == 2
@@ -163,7 +163,7 @@ async def test_silence_between_pieces_is_bounded(fake: FakeOpenAI) -> None:
 async def test_silence_before_the_first_piece_is_bounded_by_the_deadline_alone(
     fake: FakeOpenAI,
 ) -> None:
-    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 0.4), idle_timeout_s=0.05), 20.0)
+    llm = Asked(OpenAILLM("m", Endpoint(fake.base_url, None, 0.4), idle_timeout_s=0.05), 60.0)
     fake.default = Hang()
     _, error = await broken(llm)
     assert isinstance(error, ModelTimeoutError)

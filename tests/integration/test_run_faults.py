@@ -103,7 +103,7 @@ async def test_a_stream_that_stalls_is_never_stored_as_whole(endpoint, db, fake)
         return Stall(10, f"## Thesis\n{ten}") if request.body.get("stream") else None
 
     fake.refuse = refuse
-    writer = OpenAILLM("writer", Endpoint(fake.base_url, None, 20.0), idle_timeout_s=1.5)
+    writer = OpenAILLM("writer", Endpoint(fake.base_url, None, 60.0), idle_timeout_s=1.5)
     async with model_on_papers(endpoint, db, fake) as engine:
         engine.synthesis_llm = writer
         with pytest.raises(ModelTimeoutError, match="stalled"):

@@ -44,7 +44,7 @@ class Place:
     count: Callable[[], int]
 
     def reader(self, name: str = "m", key: str = "", **options: Any) -> Reader:
-        return self.kind(name, Endpoint(self.url, SecretStr(key or self.key), 20.0), **options)
+        return self.kind(name, Endpoint(self.url, SecretStr(key or self.key), 60.0), **options)
 
 
 def refuse_effort(request: Recorded) -> Scripted | None:
@@ -136,7 +136,7 @@ async def test_a_lesson_that_has_become_wrong_is_learned_anew() -> None:
 
     with FakeOpenAI(default=Answer("A thesis.")) as fake:
         fake.refuse = refuse
-        reader = OpenAILLM("m", Endpoint(fake.base_url, SecretStr("k"), 20.0))
+        reader = OpenAILLM("m", Endpoint(fake.base_url, SecretStr("k"), 60.0))
         for limit in ("max_tokens", "max_completion_tokens", "max_tokens"):
             limits.append(limit)
             for _ in range(2):
