@@ -448,7 +448,7 @@ async def run_to_commit(
 ) -> Result:
     """Run a transaction until its commit is acknowledged: it must be harmless to repeat.
 
-    It is repeated a few times, moreover, where another transaction has disturbed it.
+    It is also repeated a few times if another transaction disturbs it.
     """
     while True:
         try:

@@ -1,4 +1,4 @@
-"""An index that searches can ask, made by this package or by others."""
+"""Lists all full-text and vector indexes of a database."""
 
 from __future__ import annotations
 
