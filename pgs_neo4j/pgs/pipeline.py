@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from pgs_neo4j.documents.unread import warn_of_unread
-from pgs_neo4j.errors import DatabaseError, StoppedError
+from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
 from pgs_neo4j.events import ReportsChecked
 from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.calls.replies import Replies
@@ -46,12 +46,17 @@ from pgs_neo4j.pgs.runs.details import result_properties
 from pgs_neo4j.pgs.runs.runs import StoredRun
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.runs.sweeps import Recovered, read_unsynthesized
-from pgs_neo4j.pgs.sweeping.order import without_centroid
+from pgs_neo4j.pgs.sweeping.order import SweepResult, without_centroid
 from pgs_neo4j.pgs.synthesis.order import SynthesisOrder, SynthesisTools
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.pgs.unmatched import check_matched
-from pgs_neo4j.pgs.waves import judge_sweeps, sweep_run
+from pgs_neo4j.pgs.waves import judge_sweeps, settle_sweeps, sweep_run
 from pgs_neo4j.text.shown import counted
+
+CUT_LATE = (
+    "the synthesis showed that the server had cut prompts of sweeps; what may be missing from them "
+    "does not count as read, and the next run of the session reads it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +108,19 @@ async def execute(
         last = UpcomingCall(tools.synthesis_llm, order.config.synthesis_effort, stream=True)
         tools.calls.upcoming = (last,)
         async with _lookups(order, tools, record, selection, routing) as lookups:
-            sweeps = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
+            results = await sweep(order, tools, record, lookups, routing, selection.read, earlier)
             tools.report_contexts()  # some are only known by now
             holds = await meet_deletions(tools.db, tools.log)
-            sweeps = tuple(forget_deleted(sweep, holds) for sweep in sweeps)
+            sweeps = tuple(forget_deleted(result.sweep, holds) for result in results)
             earlier = forget_recovered(earlier, holds)
             evidence = await check(order, tools, record, lookups, routing, sweeps, earlier)
-        synthesis, stopped = await synthesize(order, tools, record, evidence)
+        try:
+            synthesis, stopped = await synthesize(order, tools, record, evidence)
+        except ModelError:
+            await withdraw_cut(order, tools, record, evidence, results)
+            raise
         tools.report_contexts()
+        evidence = await withdraw_cut(order, tools, record, evidence, results)
         seconds = {**tools.log.seconds, "total": perf_counter() - began}
         answer = compose_answer(order, tools, record, evidence, synthesis, stopped, seconds)
         answer = await locate_answer(record.db, answer)
@@ -151,13 +161,13 @@ async def sweep(
     routing: Routing,
     read: Read,
     earlier: tuple[Recovered, ...],
-) -> tuple[Sweep, ...]:
-    """Phase 2: sweep routes, then flags, and judge the result."""
+) -> list[SweepResult]:
+    """Phase 2: sweep routes, then flags, and judge the results."""
     with_reports = [recovered.sweep for recovered in earlier]
     with tools.log.phase("sweep"):
         results = await sweep_run(order, tools, record, lookups, routing.routes, read, with_reports)
     judge_sweeps(tools.log, results)
-    return tuple(result.sweep for result in results)
+    return results
 
 
 async def check(
@@ -239,6 +249,31 @@ async def synthesize(
             return Synthesis(text="", complete=False), str(error)
     reasons = [stop.text] if stop else [error for sweep in unread for error in sweep.errors]
     return synthesis, reasons[0] if unread and reasons else ""
+
+
+async def withdraw_cut(
+    order: RunOrder,
+    tools: RunTools,
+    record: RunRecord,
+    evidence: CheckedReports,
+    results: Sequence[SweepResult],
+) -> CheckedReports:
+    """Return the reports with what the synthesis has shown of their prompts.
+
+    The longest prompt of a run may be the first to show what a server cuts. Nodes that were cut off
+    from a sweep count as read no longer, and the next run of the session reads them.
+    """
+    settled = [result.sweep for result in await settle_sweeps(results, again=False)]
+    if [one.read for one in settled] == [one.read for one in evidence.sweeps]:
+        return evidence
+    tools.log.warn(CUT_LATE)
+    sweeps = tuple(
+        replace(now, report=one.report, errors=one.errors)  # as deletions have left them
+        for one, now in zip(evidence.sweeps, settled, strict=True)
+    )
+    generation_id = record.partitioning.generation.id
+    read = await session.read_so_far(tools.db, order.graph, order.session, generation_id)
+    return replace(evidence, sweeps=sweeps, read=read)
 
 
 async def _cited_texts(

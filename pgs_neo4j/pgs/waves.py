@@ -130,15 +130,21 @@ async def sweep_run(
     return await settle_sweeps([*results, *await sweep_partitions(second, sweep_tools)])
 
 
-async def settle_sweeps(results: Sequence[SweepResult]) -> list[SweepResult]:
-    """Return results with all nodes that are proven read by the end. Raises DatabaseError.
+async def settle_sweeps(results: Sequence[SweepResult], *, again: bool = True) -> list[SweepResult]:
+    """Return results with all nodes that are proven read by now.
 
-    A model's context may be learned from its last call.
+    A model's context may be learned from the last call. What was cut is read ``again``, which may
+    show more of sweeps that were settled before, so all are settled until none changes. Otherwise
+    it counts as read no longer. Raises DatabaseError.
     """
-    return [
-        result if result.settle is None else replace(result, sweep=await result.settle())
-        for result in results
-    ]
+    settled, before = list(results), list[SweepResult]()
+    while settled != before:
+        before = settled
+        settled = [
+            one if one.settle is None else replace(one, sweep=await one.settle(again=again))
+            for one in before
+        ]
+    return settled
 
 
 async def order_sweeps(

@@ -15,7 +15,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.errors import PromptCutError
+from pgs_neo4j.errors import ModelError, PromptCutError
 from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.contexts import ASK_AGAIN_S
@@ -25,12 +25,21 @@ from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Answer, Prompt, Usage
+from pgs_neo4j.pgs.pipeline import CUT_LATE
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import KNOBS, model_on_papers
 from tests.fakes.anthropic_server import KEY, FakeAnthropic, Said, Served, as_chat, prompt_of
 from tests.fakes.openai_server import Answer as Reply
-from tests.fakes.openai_server import FakeOpenAI, Raw, Recorded, Scripted, contract_answer
+from tests.fakes.openai_server import (
+    FakeOpenAI,
+    Raw,
+    Recorded,
+    Scripted,
+    Status,
+    contract_answer,
+    settles,
+)
 from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.graphs import papers
@@ -281,6 +290,66 @@ async def test_a_gateway_behind_the_address_of_a_vendor_is_found_out(
     answer = await read_behind(endpoint, db, provider, window)
     assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
     assert window.cuts
+
+
+@pytest.mark.parametrize("words", [(27, 25), (28, 26), (24, 22)])
+@pytest.mark.parametrize("cut", ["head", "tail", "middle"])
+async def test_prompts_that_have_one_count_and_different_sizes_were_cut(
+    endpoint: Endpoint, db: Database, cut: Cut, words: tuple[int, int]
+) -> None:
+    """Each has more tokens than its text must have, and none is short enough to be whole."""
+    window = Window(4_096, cut, repeats=False)
+    answer = await read_behind(endpoint, db, "openai", window, words)
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
+    assert window.cuts > 1
+
+
+class LongReports(Window):
+    """A window whose model reports so much that the synthesis is the longest prompt of all."""
+
+    def report(self, seen: str) -> str:
+        cited = re.findall(r"^\[(n\d+)\]", seen, re.MULTILINE)[-1]
+        findings = "\n".join(f"- Case {i} met the kiln at dawn [{cited}]." for i in range(200))
+        return Window.report(self, seen).replace("- All has been read", f"{findings}\n- Read")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_the_synthesis_shows_to_be_cut_counts_as_read_no_longer(
+    endpoint: Endpoint, db: Database, fails: bool
+) -> None:
+    """All sweeps have the size of one, so nothing shows what they have lost until the end."""
+    window = LongReports(4_096, "head", repeats=False, reply=lambda seen: "It is so [P0:n1].")
+
+    def serve(request: Recorded) -> Scripted | None:
+        shown = window.cuts
+        reply = window(request)
+        synthesis = request.body.get("stream") and not settles(request.body)
+        return Status(400, message="no") if fails and synthesis and window.cuts == shown else reply
+
+    server: dict[str, Any] = {"neo4j_uri": endpoint.uri, "neo4j_user": endpoint.user}
+    knobs: dict[str, Any] = KNOBS | server | {"neo4j_password": endpoint.password}
+    with FakeOpenAI(default=Reply(contract_answer)) as fake:
+        fake.refuse = serve
+        at = ModelEndpoint(fake.base_url, SecretStr("k"), 60.0, provider="openai")
+        async with (
+            closing(VouchedOpenAI("reader", at)) as llm,
+            PGS.connect(sweep_llm=llm, synthesis_llm=llm, **knobs) as pgs,
+        ):
+            await pgs.add_graph("papers", await papers(db, 2, 40))
+            for topic in range(2):
+                await alter(db, LENGTHEN_ONE, topic=topic, words=27)
+            if fails:
+                with pytest.raises(ModelError):
+                    await pgs.execute("Why?", full_sweep=True)
+            else:
+                first = await pgs.execute("Why?", full_sweep=True)
+                assert await wrongly_read(db, window, first) == []
+                assert first.coverage.nodes_read < 80
+                assert CUT_LATE in first.warnings
+            fails = False
+            answer = await pgs.execute("Why?", mode="continue")
+            assert await wrongly_read(db, window, answer) == []
+    assert (answer.coverage.nodes_read, answer.coverage.nodes_unproven) == (80, 0)
 
 
 async def test_a_cut_that_the_kind_of_a_server_has_hidden_is_asked_again(

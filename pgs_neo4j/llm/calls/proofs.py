@@ -19,6 +19,7 @@ it counts no tokens. Too few tokens belie it: then something else answers under 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -57,21 +58,31 @@ SHRUNK = 0.7
 # Kinds of text, as shares of words, digits, marks, and letters without spaces, are alike up to this
 # sum of differences.
 ALIKE = 0.2
+# Prompts that were cut to one context all have its count, whatever their sizes. So the longest
+# prompts of a kind were cut if they have one count and the longest is larger than the shortest of
+# them by this factor. Two whole prompts can have one count if their texts differ a little in tokens
+# per byte; three hardly can, and then no longer one has another count.
+LEVEL_SPREADS = {2: 1.05, 3: 1.02}
+LEVEL_SLACK = 1  # tokens, since a tokenizer may join or divide a word at the cut
 SAMPLES = 40  # per model; the oldest go
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Tokens of a prompt that seems whole, also per byte and per run, and the kind of its text."""
+    """A prompt that seems whole: its size, and the tokens that were counted for it."""
 
-    shares: tuple[float, ...]
-    tokens: float
-    per_byte: float
-    per_run: float
+    size: TextSize
+    counted: int
+
+    @property
+    def tokens(self) -> float:
+        """Its tokens without those of a chat template."""
+        return max(self.size.floor, self.counted - FRAME_TOKENS)
 
     def usual(self, size: TextSize) -> float:
         """Return the least tokens that a text of this size and kind has by this sample."""
-        return min(self.per_byte * size.size_bytes, self.per_run * size.runs)
+        by_bytes = size.size_bytes / self.size.size_bytes
+        return self.tokens * min(by_bytes, size.runs / self.size.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +156,8 @@ class Proofs:
         """Take in the tokens of a prompt that was given as a whole."""
         if counted is None or counted < size.floor or not self.is_count(model, counted):
             return
-        tokens = max(size.floor, counted - FRAME_TOKENS)
         samples = self._samples.setdefault(model, [])
-        samples.append(_Sample(size.shares, tokens, tokens / size.size_bytes, tokens / size.runs))
+        samples.append(_Sample(size, counted))
         del samples[:-SAMPLES]
 
     def is_count(self, model: str, counted: int | None) -> bool:
@@ -179,7 +189,9 @@ class Proofs:
         shorter = [one.usual(size) for one in alike if one.tokens < SHORTER * counted]
         if len(shorter) >= FEWEST_SHORTER:
             usual = min(shorter)
-        return counted < max(size.floor, usual * (1 - SLACK))
+        if counted < max(size.floor, usual * (1 - SLACK)):
+            return True
+        return _is_level([*alike, _Sample(size, counted)], counted)
 
     def _shrinks(self, model: str, size: TextSize, counted: int) -> bool:
         """Return whether an earlier, longer prompt was short by the same share."""
@@ -198,7 +210,8 @@ class Proofs:
         return [
             sample
             for sample in self._samples.get(model, ())
-            if sum(abs(a - b) for a, b in zip(sample.shares, size.shares, strict=True)) <= ALIKE
+            if sum(abs(a - b) for a, b in zip(sample.size.shares, size.shares, strict=True))
+            <= ALIKE
         ]
 
 
@@ -221,6 +234,21 @@ def _is_beyond(counted: int, context: ModelContext | None) -> bool:
     if context is None or context.origin in ("cut", "refusal"):
         return False
     return counted > context.tokens * (1 + PLATEAU_SLACK)
+
+
+def _is_level(alike: Sequence[_Sample], counted: int) -> bool:
+    """Return whether the longest prompts of a kind all have about this count, whatever their size.
+
+    ``alike`` are the prompts of the kind, at least one with this count.
+    """
+    level = {one.size for one in alike if abs(one.counted - counted) <= LEVEL_SLACK}
+    shortest = min(level, key=lambda size: size.size_bytes)
+    longest = max(level, key=lambda size: size.size_bytes)
+    above = {one.size for one in alike if one.size.size_bytes > shortest.size_bytes}
+    if not above or above - level:
+        return False
+    spread = min(longest.size_bytes / shortest.size_bytes, longest.runs / shortest.runs)
+    return spread > LEVEL_SPREADS[min(len(level), 3)]
 
 
 def _is_plateau(counted: int, context: ModelContext | None, *, usual: bool) -> bool:

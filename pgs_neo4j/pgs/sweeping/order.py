@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
@@ -61,20 +61,29 @@ class SweepOrder:
         return self.partition.size - len(self.skip)
 
 
+class Settle(Protocol):
+    """Returns a sweep with what later calls have proven read, and records it.
+
+    What they have shown to be cut is read ``again``, or else counts as read no longer. Raises
+    DatabaseError.
+    """
+
+    async def __call__(self, *, again: bool = True) -> Sweep: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SweepResult:
     """The result of a sweep.
 
     ``stop`` is the reason for an unread one. ``refused`` says why replies were not accepted, also
-    where a limit kept others from being asked for. ``settle`` returns the sweep with what later
-    calls have proven read, and records it; None where nothing is unproven. ``cause`` is the first
-    failure of the model that was no matter of one reply.
+    where a limit kept others from being asked for. ``settle`` is None where later calls can change
+    nothing. ``cause`` is the first failure of the model that was no matter of one reply.
     """
 
     sweep: Sweep
     stop: Stop | None = None
     refused: tuple[str, ...] = ()
-    settle: Callable[[], Awaitable[Sweep]] | None = None
+    settle: Settle | None = None
     cause: ModelError | None = None
 
 

@@ -79,8 +79,9 @@ class _Outcome:
     """The accepted report of a pass, or the reason for its lack.
 
     ``stop``: the pass was not asked, since it could have crossed a limit of the run. ``proven``:
-    the model is known to have been given all of it. ``proof`` may still show that, or the reverse.
-    ``keys`` are those of its cached replies; the last is that of the report.
+    the model is known to have been given all of it. ``cut``: it is known not to, so the pass has to
+    be read again. ``proof`` may still show either. ``keys`` are those of its cached replies; the
+    last is that of the report.
     """
 
     item: Pass
@@ -88,6 +89,7 @@ class _Outcome:
     error: str = ""
     stop: Stop | None = None
     proven: bool = True
+    cut: bool = False
     proof: OpenProof | None = None
     keys: tuple[str, ...] = ()
 
@@ -226,24 +228,25 @@ class PassReader:
         settle = self._settle if undecided else None
         return SweepResult(result, None, refused, settle, self._cause)
 
-    async def _settle(self) -> Sweep:
-        """Return the sweep with what later calls have proven read; what was cut is read again.
+    async def _settle(self, *, again: bool = True) -> Sweep:
+        """Return the sweep with what later calls have proven read.
 
-        Raises DatabaseError.
+        What was cut is read ``again``, or else counts as read no longer. Raises DatabaseError.
         """
         room, llm = self._order.config.sweep_max_tokens, self._tools.llm
-        while cut := await self._settle_proofs():
+        while (cut := await self._settle_proofs(again=again)) and again:
             error = explain_late_cut(llm)
             await together(*(self._halve(item, room, REASKS, error) for item in cut))
         if self._recorded < self._changes:
             await self._record()
         return self._sweep()
 
-    async def _settle_proofs(self) -> list[Pass]:
+    async def _settle_proofs(self, *, again: bool) -> list[Pass]:
         """Judge again what later replies may have decided.
 
         Returns the passes that were cut after all. Their replies are no longer cached, so that a
-        later run asks again as well. Raises DatabaseError.
+        later run asks again as well. Those that are not read ``again`` keep their reports. Raises
+        DatabaseError.
         """
         calls, llm, replies = self._tools.calls, self._tools.llm, self._tools.replies
         kept: list[_Outcome] = []
@@ -256,6 +259,8 @@ class PassReader:
             verdict = calls.settle_proof(llm, outcome.proof)
             if verdict == "cut":
                 cut.append(outcome)
+                if not again:
+                    kept.append(replace(outcome, proven=False, cut=True, proof=None))
                 continue
             read = verdict == "read"
             if read != outcome.proven:
@@ -484,19 +489,20 @@ class PassReader:
         accepted = [outcome for outcome in outcomes if outcome.report is not None]
         reports = {o.item.label: o.report for o in accepted if o.report is not None}
         passes = len(outcomes) + len(self._out)
-        read = read_ranges(outcome.item for outcome in accepted if outcome.proven)
-        proven = all(outcome.proven for outcome in accepted)
-        shown = read if proven else read_ranges(outcome.item for outcome in accepted)
+        given = [outcome for outcome in accepted if not outcome.cut]
+        read = read_ranges(outcome.item for outcome in given if outcome.proven)
+        proven = all(outcome.proven for outcome in given)
+        shown = read if proven else read_ranges(outcome.item for outcome in given)
         partition_id = self._order.partition.id
         return Sweep(
             partition=partition_id,
-            status=_status(outcomes, len(accepted), passes),
+            status=_status(outcomes, given, passes),
             nodes=len(self._packed.nodes),
             read=read,
             unproven=without_ranges(shown, read),
-            without_text=ranks_without_text((outcome.item for outcome in accepted), read),
+            without_text=ranks_without_text((outcome.item for outcome in given), read),
             passes=passes,
-            passes_accepted=len(accepted),
+            passes_accepted=len(given),
             report=merge_reports(partition_id, reports, passes) if reports else None,
             errors=tuple(outcome.error for outcome in outcomes if outcome.error),
             usage=self._usage,
@@ -552,10 +558,10 @@ def order_passes(passes: Sequence[Pass], matches: Sequence[int]) -> list[Pass]:
     )
 
 
-def _status(outcomes: Sequence[_Outcome], accepted: int, passes: int) -> SweepStatus:
-    if accepted == passes:
+def _status(outcomes: Sequence[_Outcome], given: Sequence[_Outcome], passes: int) -> SweepStatus:
+    if len(given) == passes:
         return SweepStatus.ACCEPTED
-    if accepted:
+    if any(outcome.report is not None for outcome in outcomes):
         return SweepStatus.PARTIAL
     stopped = bool(outcomes) and all(outcome.stop for outcome in outcomes)
     return SweepStatus.UNREAD if stopped else SweepStatus.FAILED

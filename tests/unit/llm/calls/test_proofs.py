@@ -60,13 +60,39 @@ def test_a_usual_count_is_not_that_of_a_prompt_cut_to_half(
 
 def test_shorter_prompts_show_what_a_server_has_cut_from_all_others() -> None:
     proofs = Proofs()
-    for tokens in (5_000, 5_100, 4_900):
+    for tokens in (5_000, 5_040, 4_980):
         assert not proofs.belies("m", size_of(tokens), 4_400)  # nothing to compare it with yet
         proofs.learn("m", size_of(tokens), 4_400)
     for tokens in (1_000, 2_000):
         proofs.learn("m", size_of(tokens), tokens)
-    assert all(proofs.belies("m", size_of(tokens), 4_400) for tokens in (5_000, 5_100, 4_900))
-    assert not proofs.belies("m", size_of(4_400), 4_400)
+    assert all(proofs.belies("m", size_of(tokens), 4_400) for tokens in (5_000, 5_040, 4_980))
+    assert not proofs.belies("m", size_of(4_300), 4_300)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "counts", "belied"),
+    [
+        ((5_000, 5_300), (4_400, 4_400), True),
+        ((5_000, 5_200), (4_400, 4_400), False),  # two texts may differ so much
+        ((5_000, 5_060, 5_150), (4_400, 4_399, 4_400), True),
+        ((5_000, 5_060, 5_150), (4_400, 4_403, 4_400), False),
+        ((5_000, 5_150, 5_150), (4_400, 4_400, 4_400), False),  # one of them was asked twice
+        # A longer prompt with another count shows that the count was no limit.
+        ((5_000, 5_060, 5_150, 5_200), (4_400, 4_400, 4_400, 4_560), False),
+        ((5_000, 5_100, 5_200), (5_000, 5_100, 5_200), False),
+    ],
+)
+def test_the_longest_prompts_of_a_kind_were_cut_if_they_have_one_count(
+    sizes: tuple[int, ...], counts: tuple[int, ...], belied: bool
+) -> None:
+    """Whatever came first: the last of them is judged by all others."""
+    for last in range(len(sizes)):
+        proofs = Proofs()
+        for at, (tokens, counted) in enumerate(zip(sizes, counts, strict=True)):
+            if at != last:
+                proofs.learn("m", size_of(tokens), counted)
+        if belied or counts[last] == 4_400:
+            assert proofs.belies("m", size_of(sizes[last]), counts[last]) is belied
 
 
 def test_more_tokens_than_a_context_holds_were_counted_before_the_prompt_was_cut() -> None:
