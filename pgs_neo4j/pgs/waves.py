@@ -13,7 +13,7 @@ from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError, TextDeletedError
 from pgs_neo4j.events import Event, SweepFinished
 from pgs_neo4j.llm.calls.stop import Stop
-from pgs_neo4j.model import Partition, Route, Sweep, SweepStatus
+from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.pgs.checking.lookups import Lookups
 from pgs_neo4j.pgs.claiming import claim_flagged
@@ -21,7 +21,7 @@ from pgs_neo4j.pgs.forgetting import forget_deleted, forget_replies, meet_deleti
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
-from pgs_neo4j.pgs.record import RunRecord
+from pgs_neo4j.pgs.run import Run
 from pgs_neo4j.pgs.runs import session
 from pgs_neo4j.pgs.runs.runs import Handle
 from pgs_neo4j.pgs.runs.session import Read
@@ -93,21 +93,12 @@ class SweepRecorder:
             calls.budget.ending = cost + cost if self.order.config.strict else cost
 
 
-async def sweep_run(
-    order: RunOrder,
-    tools: RunTools,
-    record: RunRecord,
-    lookups: Lookups,
-    routes: Sequence[Route],
-    read: Read,
-    earlier: Sequence[Sweep],
-) -> list[SweepResult]:
-    """Sweep the routed partitions, then those that their flags name.
-
-    ``earlier`` are sweeps of earlier runs that the synthesis will also be shown.
-    """
+async def sweep_run(run: Run, lookups: Lookups) -> list[SweepResult]:
+    """Sweep the routed partitions, then those that their flags name."""
+    order, tools, record, read = run.order, run.tools, run.record, run.read
     shown = estimate(order.question) + estimate(order.search_answer or "")
-    recorder = SweepRecorder(order, tools, lookups, shown + sum(map(_report_tokens, earlier)))
+    shown += sum(_report_tokens(recovered.sweep) for recovered in run.earlier)
+    recorder = SweepRecorder(order, tools, lookups, shown)
     recorder.hold_back()
     sweep_tools = SweepTools(
         db=tools.db,
@@ -118,10 +109,10 @@ async def sweep_run(
         record=recorder.record,
         gate=new_gate(in_order=tools.calls.bounded),
     )
-    by_id = {part.id: part for part in record.partitioning.partitions}
-    routed = [by_id[route.partition] for route in routes]
-    matches = {route.partition: route.matches for route in routes}
     partitioning, handle = record.partitioning, record.handle
+    by_id = {part.id: part for part in partitioning.partitions}
+    routed = [by_id[route.partition] for route in run.routing.routes]
+    matches = {route.partition: route.matches for route in run.routing.routes}
     first = await order_sweeps(tools.db, order, partitioning, routed, read, handle, matches=matches)
     results = await sweep_partitions(first, sweep_tools)
     flagged = find_flagged(order, by_id, [result.sweep for result in results], read)
