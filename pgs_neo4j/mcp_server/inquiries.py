@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.errors import BusyError, PGSError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.mcp_server.progress import Advance
-from pgs_neo4j.mcp_server.visitors import Visitor
 from pgs_neo4j.model import Answer
 from pgs_neo4j.text.shown import counted
+
+if TYPE_CHECKING:
+    from pgs_neo4j.mcp_server.visitors import Visitor
 
 MOST_ENDED = 100  # inquiries remembered after their end; their runs are in the database
 TICK_S = 0.2  # between two looks at the progress
@@ -78,7 +81,7 @@ async def launch_here(inquiry: Inquiry, visitor: Visitor, work: Work) -> asyncio
     return asyncio.ensure_future(work(inquiry.advance.hear, inquiry.max_cost))
 
 
-Launch = Callable[[Inquiry, Visitor, Work], Awaitable[asyncio.Task[Answer]]]
+Launch = Callable[[Inquiry, "Visitor", Work], Awaitable[asyncio.Task[Answer]]]
 """Begins a question of a caller. Raises an error of this package if it may not begin."""
 
 
