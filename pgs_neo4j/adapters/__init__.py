@@ -13,8 +13,7 @@ from pgs_neo4j.errors import ConfigError
 if TYPE_CHECKING:
     from pgs_neo4j.adapters.findings import FindingQuery
     from pgs_neo4j.adapters.gliner import GlinerExtractor
-    from pgs_neo4j.adapters.graphrag import PGSRetriever
-    from pgs_neo4j.adapters.graphrag_findings import PGSFindingsRetriever
+    from pgs_neo4j.adapters.graphrag import PGSFindingsRetriever, PGSRetriever
     from pgs_neo4j.adapters.graphrag_models import GraphRAGEmbedder, GraphRAGModel
     from pgs_neo4j.adapters.langchain import PGSDocuments
     from pgs_neo4j.adapters.notebook import MapWidget, map_widget

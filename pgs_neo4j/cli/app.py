@@ -187,17 +187,17 @@ class LazyGroup(TyperGroup):
         """
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        from pgs_neo4j.cli import json_logs, output
+        from pgs_neo4j.cli import logs, output
 
         words = list(sys.argv[1:] if args is None else args)
         as_json = "--json" in words[: words.index("--") if "--" in words else None]
         output.write_errors_as_json(as_json)
-        json_logs.stop()
+        logs.stop()
         try:
             code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
         except ClickError as error:
             error.message = explain_choice(error.message)
-            if as_json or json_logs.is_on():
+            if as_json or logs.is_on():
                 output.report_error(error.format_message(), "UsageError", error.exit_code)
             else:
                 error.show()
@@ -209,7 +209,7 @@ class LazyGroup(TyperGroup):
             code = _report_full_disk(error)
         finally:
             output.write_errors_as_json(False)
-        json_logs.stop()  # a fault is reported later, in the same form
+        logs.stop()  # a fault is reported later, in the same form
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -290,9 +290,9 @@ def pgs(
     Start with 'pgs demo', or point PGS_NEO4J_URI at your own Neo4j and run 'pgs inspect'.
     """
     del version
-    from pgs_neo4j.cli import json_logs
+    from pgs_neo4j.cli import logs
 
-    json_logs.choose(log_format)
+    logs.choose(log_format)
 
 
 def main() -> None:

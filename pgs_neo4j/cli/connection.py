@@ -14,7 +14,7 @@ from contextlib import (
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from pgs_neo4j.cli import json_logs, output
+from pgs_neo4j.cli import logs, output
 from pgs_neo4j.cli.completion import refresh
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import Event, OnEvent, Warned, ignore
@@ -35,7 +35,7 @@ async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterato
     """Open the engine as configured; ``settings`` other than None take precedence."""
     from pgs_neo4j.engine import PGS
 
-    json_logs.apply_settings(settings)
+    logs.apply_settings(settings)
     aloud = _Aloud(on_event)
     connecting = PGS.connect(on_event=aloud, **cast("SettingsOverrides", settings))
     async with _opened(connecting, aloud, local="neo4j_uri" in settings) as pgs:
@@ -47,7 +47,7 @@ async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncItera
     """Open the engine without models; no model key is required."""
     from pgs_neo4j.engine import PGS
 
-    json_logs.apply_settings(settings)
+    logs.apply_settings(settings)
     aloud = _Aloud(on_event)
     connecting = PGS.connect_without_models(on_event=aloud, **cast("SettingsOverrides", settings))
     async with _opened(connecting, aloud, local="neo4j_uri" in settings) as pgs:

@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from pgs_neo4j.cli import json_logs, output
-from pgs_neo4j.cli.library_logs import catch_library_logs
+from pgs_neo4j.cli import logs, output
+from pgs_neo4j.cli.logs import catch_library_logs
 from pgs_neo4j.errors import (
     BusyError,
     DatabaseError,
@@ -59,8 +59,8 @@ def run(work: Coroutine[object, object, int | None], *, grace_s: float = GRACE_S
     ``grace_s``.
     """
     stop = _Stop(grace_s)
-    if json_logs.is_on():
-        json_logs.apply_settings()
+    if logs.is_on():
+        logs.apply_settings()
     catch_library_logs(write=debugging())
     gc.set_threshold(*COLLECTED_AFTER)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
@@ -125,8 +125,8 @@ def report_fault(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     """Report an unexpected error in one line, and its traceback on request."""
-    if json_logs.is_on():
-        json_logs.log_fault(error, trace)
+    if logs.is_on():
+        logs.log_fault(error, trace)
     elif debugging():
         output.say(plain("".join(traceback.format_exception(kind, error, trace))).rstrip())
     output.report_error(

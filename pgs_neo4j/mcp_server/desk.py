@@ -2,14 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from mcp.server.mcpserver import Context
 
-from pgs_neo4j.engine import PGS, StoredGraph
+from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
+from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
 from pgs_neo4j.mcp_server.inquiries import Inquiries
-from pgs_neo4j.mcp_server.visitors import Visitor, VisitorOf, choose_graph, everyone
+
+
+class Visitor(Protocol):
+    """What a caller may see. Names of sessions are its own; stored ones are everybody's."""
+
+    def sees(self, graph: str) -> bool:
+        """Return whether the caller may see a graph."""
+
+    def stored_session(self, name: str) -> str:
+        """Return the name under which a session of the caller is stored."""
+
+    def own_session(self, stored: str) -> str | None:
+        """Return the caller's name of a stored session; None if it is another's."""
+
+    def require(self, role: Literal["asker"]) -> None:
+        """Raise an error of this package unless the caller may ask."""
+
+
+VisitorOf = Callable[[object], Visitor]
+"""Returns the caller behind an HTTP request of the transport, which is None over stdio."""
+
+
+@dataclass(frozen=True, slots=True)
+class EveryVisitor:
+    """The owner of the process, who sees everything."""
+
+    def sees(self, graph: str) -> bool:
+        """Return True."""
+        return bool(graph)
+
+    def stored_session(self, name: str) -> str:
+        """Return the name itself."""
+        return name
+
+    def own_session(self, stored: str) -> str:
+        """Return the name itself."""
+        return stored
+
+    def require(self, role: Literal["asker"]) -> None:
+        """Allow everything."""
+
+
+def everyone(request: object) -> Visitor:
+    """Return the owner, whatever the request."""
+    del request
+    return EveryVisitor()
+
+
+async def visible_graphs(pgs: PGS, visitor: Visitor) -> list[StoredGraph]:
+    """Return the graphs that a caller may see."""
+    return [graph for graph in await pgs.graphs() if visitor.sees(graph.name)]
+
+
+async def choose_graph(pgs: PGS, visitor: Visitor, name: str | None) -> StoredGraph:
+    """Return the named graph, else the configured or only one that the caller may see.
+
+    Raises UnknownGraphError, which names no other graphs than those.
+    """
+    graphs = {graph.name: graph for graph in await visible_graphs(pgs, visitor)}
+    wanted = name or pgs.settings.graph or find_only_graph([*graphs])
+    if wanted in graphs:
+        return graphs[wanted]
+    listed = f"there are {', '.join(graphs)}" if graphs else "you may see no graph"
+    if name is None:
+        way = "; name one in the argument 'graph'" if graphs else ""
+        raise UnknownGraphError(f"{listed}{way}")
+    raise UnknownGraphError(f"there is no graph {name[:64]}; {listed}")
+
+
+def unknown_run(run: str) -> UnknownRunError:
+    """Return the error for a run that is not there, or that is another's."""
+    return UnknownRunError(
+        f"there is no run {run[:80]}; the resource pgs://graphs/GRAPH/runs lists runs"
+    )
+
 
 Call = Context[Any]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgs_neo4j.errors import UnknownPartitionError
-from pgs_neo4j.mcp_server.capping import cut_text
 from pgs_neo4j.mcp_server.desk import Call, Desk
-from pgs_neo4j.mcp_server.failures import resource_errors
 from pgs_neo4j.mcp_server.looking import partition_text
 from pgs_neo4j.mcp_server.results import read_result
+from pgs_neo4j.mcp_server.tool_rules import cut_text, resource_errors
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.prose.headings import lower_headings
 from pgs_neo4j.text.shown import counted, one_line, plain

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from pgs_neo4j.engine import StoredRun
 from pgs_neo4j.errors import UnknownRunError
-from pgs_neo4j.mcp_server.capping import cut_text, fit_items
-from pgs_neo4j.mcp_server.desk import Desk
+from pgs_neo4j.mcp_server.desk import Desk, Visitor, unknown_run
 from pgs_neo4j.mcp_server.inquiries import Inquiry
 from pgs_neo4j.mcp_server.replies import (
     AnswerText,
@@ -19,7 +18,7 @@ from pgs_neo4j.mcp_server.replies import (
     RunCoverage,
     RunReply,
 )
-from pgs_neo4j.mcp_server.visitors import Visitor, unknown_run
+from pgs_neo4j.mcp_server.tool_rules import cut_text, fit_items
 from pgs_neo4j.model import Answer, Citation, Coverage, Plan, PlannedTotal
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.shown import counted, one_line, plain

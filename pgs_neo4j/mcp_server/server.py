@@ -19,13 +19,12 @@ from mcp.types import JSONRPCError, ToolAnnotations
 from pgs_neo4j import __version__
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.mcp_server.asking import AskingTools, ResultTool
-from pgs_neo4j.mcp_server.checked_tool import checked_tool
 from pgs_neo4j.mcp_server.desk import Desk, McpBounds
-from pgs_neo4j.mcp_server.frames import pass_requests
 from pgs_neo4j.mcp_server.inquiries import Inquiries
 from pgs_neo4j.mcp_server.looking import LookingTools
 from pgs_neo4j.mcp_server.resources import Resources
-from pgs_neo4j.mcp_server.standard_input import read_lines
+from pgs_neo4j.mcp_server.standard_input import pass_requests, read_lines
+from pgs_neo4j.mcp_server.tool_rules import checked_tool
 
 INSTRUCTIONS = " ".join(
     (

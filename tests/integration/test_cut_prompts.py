@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.cli.pages.documents.document_page import document_lines
-from pgs_neo4j.cli.pages.documents.ingested import as_json, lines, notes
+from pgs_neo4j.cli.commands.documents import document_lines
+from pgs_neo4j.cli.pages.ingested import as_json, lines, notes
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import PromptTooLongError

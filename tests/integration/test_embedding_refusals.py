@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgs_neo4j.cli.pages.documents.ingested import notes
+from pgs_neo4j.cli.pages.ingested import notes
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import EmbeddingError, ModelOutputError, PromptTooLongError
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder

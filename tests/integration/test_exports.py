@@ -11,7 +11,7 @@ from dataclasses import asdict
 import pytest
 from pyarrow import parquet
 
-from pgs_neo4j.cli.pages import answer_json
+from pgs_neo4j.cli.pages import as_json
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.export import answer_table, restore_text, runs_table, to_csv, to_parquet
@@ -53,8 +53,8 @@ async def test_every_kind_of_answer_is_as_the_schemas_say(pgs: PGS) -> None:
     for run in runs:
         document = await pgs.document(run)
         stored = await pgs.runs.get(run)
-        assert_valid("run", json.loads(json.dumps(answer_json.run(stored, document))))
-        assert_valid("asked", json.loads(json.dumps(answer_json.answer(document.answer))))
+        assert_valid("run", json.loads(json.dumps(as_json.run(stored, document))))
+        assert_valid("asked", json.loads(json.dumps(as_json.answer(document.answer))))
         for name in OF_ANSWERS:
             table = answer_table(document, name)
             for row in table.rows:

@@ -11,7 +11,7 @@ from itertools import permutations
 
 import pytest
 
-from pgs_neo4j.cli.pages import answer_json
+from pgs_neo4j.cli.pages import as_json
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.engine import PGS
@@ -163,7 +163,7 @@ async def test_what_is_cited_together_is_weighted_and_nothing_else_changes(
     (info,) = await pgs.runs("papers")
     assert info.outcome == "accepted"
     document = await pgs.document(answer.run)
-    stored_json = answer_json.run(await pgs.runs.get(answer.run), document)
+    stored_json = as_json.run(await pgs.runs.get(answer.run), document)
     assert json.loads(json.dumps(stored_json))["outcome"] == "accepted"
     # Neither the graph nor what is read of it has changed.
     assert await checksum(db) == before

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pgs_neo4j.cli import json_logs
+from pgs_neo4j.cli import logs
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.telemetry.log_ids import JOB, RUN
 from tests.conftest import Endpoint
@@ -18,9 +18,9 @@ from tests.serving import events, served
 
 @pytest.fixture
 def as_json() -> Iterator[None]:
-    json_logs.start()
+    logs.start()
     yield
-    json_logs.stop()
+    logs.stop()
 
 
 @pytest.mark.thorough

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.cli.commands.questions.request import Request
-from pgs_neo4j.cli.pages.page import ALL_READ, advice
+from pgs_neo4j.cli.commands.request import Request
+from pgs_neo4j.cli.pages.answer_page import ALL_READ, advice
 from pgs_neo4j.cli.run import NOTHING_LEFT, code_of
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS

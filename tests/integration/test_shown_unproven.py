@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from pgs_neo4j.cli.commands.questions.sessions import _describe, _lean
-from pgs_neo4j.cli.pages import as_json, page, plan_page
-from pgs_neo4j.cli.pages.documents import ingest_plan
-from pgs_neo4j.cli.pages.run_words import listed
+from pgs_neo4j.cli.commands.sessions import _describe, _lean
+from pgs_neo4j.cli.pages import answer_page, as_json, plan_page
+from pgs_neo4j.cli.pages.runs_page import listed
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import ContextsKnown, Event
@@ -74,7 +73,7 @@ async def test_what_was_shown_without_proof_is_neither_read_nor_unread_anywhere(
         assert LINE in text
         assert "0 of 20 nodes read, 20 shown, unproven" in text
         assert "30,000 tokens (from " in text
-    below = on_one_line("\n".join(page.below(answer, 200)))
+    below = on_one_line("\n".join(answer_page.below(answer, 200)))
     assert LINE in below
     assert f"Context reader: {CONTEXTS['reader']} / writer: {UNKNOWN}" in below
 
@@ -136,8 +135,8 @@ async def test_every_plan_says_what_its_models_can_take(pgs: PGS, tmp_path: Path
 
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
-    assert ingest_plan.as_json(ingest)["contexts"] == {"reader": CONTEXTS["reader"]}
-    lines = "\n".join(ingest_plan.lines(ingest, [], 200))
+    assert plan_page.as_json(ingest)["contexts"] == {"reader": CONTEXTS["reader"]}
+    lines = "\n".join(plan_page.lines(ingest, [], 200))
     assert f"Context reader: {CONTEXTS['reader']}" in on_one_line(lines)
 
 
@@ -178,4 +177,4 @@ async def test_small_contexts_come_with_what_to_do(pgs: PGS, tmp_path: Path) -> 
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
     assert ingest.context_advice == (advice,)
-    assert advice in on_one_line("\n".join(ingest_plan.lines(ingest, [], 80)))
+    assert advice in on_one_line("\n".join(plan_page.lines(ingest, [], 80)))

@@ -1,1 +1,3 @@
 """Text, tables, and JSON that commands print."""
+
+from __future__ import annotations

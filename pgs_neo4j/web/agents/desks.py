@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, cast
 
 from pgs_neo4j.events import Event, OnEvent
-from pgs_neo4j.mcp_server.desk import Desk
+from pgs_neo4j.mcp_server.desk import Desk, Visitor
 from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry, Work
 from pgs_neo4j.mcp_server.transport import HttpTransport
-from pgs_neo4j.mcp_server.visitors import Visitor
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.runs.awaited import AwaitedRun, RunCancelledError, start_awaited

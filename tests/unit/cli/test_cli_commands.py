@@ -22,10 +22,9 @@ from hypothesis import strategies as st
 
 from pgs_neo4j import config as settings
 from pgs_neo4j.cli.app import COMMANDS as COMMAND_TABLE
-from pgs_neo4j.cli.commands.graphs import graph as graphs
-from pgs_neo4j.cli.commands.operations import config, demo, doctor
-from pgs_neo4j.cli.commands.questions.knobs import QUESTION
-from pgs_neo4j.cli.knob_options import help_of
+from pgs_neo4j.cli.commands import config, demo, doctor
+from pgs_neo4j.cli.commands import graph as graphs
+from pgs_neo4j.cli.knob_options import QUESTION, help_of
 from pgs_neo4j.database import local
 from pgs_neo4j.database.local import lockfile
 from pgs_neo4j.database.local.options import paths_of

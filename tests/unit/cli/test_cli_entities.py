@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli.pages.documents.entity_page import WAYS, list_lines, page_lines
+from pgs_neo4j.cli.commands.entities import WAYS, list_lines, page_lines
 from pgs_neo4j.documents.fold.joining import APART, LEADS, MERGED, STRAY
 from pgs_neo4j.model.entities import (
     EntityChunk,

@@ -10,10 +10,9 @@ from typing import Any, get_args
 import pytest
 
 from pgs_neo4j.cli import connection, output
-from pgs_neo4j.cli.commands.operations import repartition
-from pgs_neo4j.cli.commands.operations.jobs import describe
+from pgs_neo4j.cli.commands import jobs
+from pgs_neo4j.cli.commands.jobs import WORDS, describe, line
 from pgs_neo4j.cli.pages import tables
-from pgs_neo4j.cli.pages.job_words import WORDS, line
 from pgs_neo4j.engine import EndedJob, FailedJob, GraphState, Job, JobOrder, LeaseHolder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
 from pgs_neo4j.pgs.runs.jobs import Outcome
@@ -127,7 +126,7 @@ def test_metrics_that_cannot_be_written_are_refused_before_the_job(
         ("pgs.prom", "pip install 'pgs-neo4j[serve]'"),
     ):
         if name == "pgs.prom":
-            monkeypatch.setattr(repartition, "find_spec", lambda name: None)
+            monkeypatch.setattr(jobs, "find_spec", lambda name: None)
         done = pgs("repartition", "--metrics-file", name)
         assert done.exit_code == 2
         (sentence,) = done.stderr.splitlines()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pgs_neo4j.cli.pages import answer_json, as_json
+from pgs_neo4j.cli.pages import as_json
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.export import to_json
 from pgs_neo4j.model import (
@@ -92,12 +92,12 @@ def test_a_run_has_the_same_keys_and_values_wherever_it_is_printed(hostile: str)
     """The tests of the export say more about the values."""
     document = located(make_document(hostile), "4:x:9")
     exported = json.loads(to_json(document))
-    text = json_text(answer_json.answer(document.answer, document.areas))
+    text = json_text(as_json.answer(document.answer, document.areas))
     assert "4:x" not in text
     assert "element" not in text
     asked = json.loads(text)
     run = stored(status="partial", started_at=document.asked_at)
-    shown = json.loads(json_text(answer_json.run(run, document)))
+    shown = json.loads(json_text(as_json.run(run, document)))
     assert {name: exported[name] for name in KEYS} == {name: asked[name] for name in KEYS}
     assert {name: exported[name] for name in KEYS} == {name: shown[name] for name in KEYS}
     assert set(exported) == KEYS | {"asked_at", "areas", "sources"}
@@ -129,7 +129,7 @@ def test_a_run_has_the_same_keys_and_values_wherever_it_is_printed(hostile: str)
 def test_an_answer_carries_the_search_before_it(answer_of: Make) -> None:
     node = Node(rank=0, element_id="e", key="k", title="t", text="")
     found = SearchAnswer("near", (node,), (Citation(alias="n1", partition=0),), "index", Usage())
-    document = answer_json.answer(answer_of(), (), found)
+    document = as_json.answer(answer_of(), (), found)
     assert document["search"]["nodes"] == [{"alias": "n1", "node": "k", "title": "t"}]
     assert document["search"]["method"] == "index"
 
@@ -140,6 +140,6 @@ def stored(**properties: Any) -> StoredRun:
 
 
 def test_a_run_without_an_answer_says_how_it_ended() -> None:
-    found = answer_json.run(stored(status="failed"), None)
+    found = as_json.run(stored(status="failed"), None)
     assert (found["status"], found["answer"], found["partial"]) == ("failed", None, True)
     assert (found["run"], found["graph"], found["error"]) == ("r1", "papers", "2 calls")

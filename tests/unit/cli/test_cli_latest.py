@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli.pages.run_words import listed
+from pgs_neo4j.cli.pages.runs_page import listed
 from pgs_neo4j.errors import UnknownRunError
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Outcome

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.cli.commands.questions.sessions import LEAN, _describe, _lean
-from pgs_neo4j.cli.pages import index_page
+from pgs_neo4j.cli.commands import index as index_page
+from pgs_neo4j.cli.commands.sessions import LEAN, _describe, _lean
 from pgs_neo4j.engine import CreatedIndexes, SearchIndex, StoredGraph
 from pgs_neo4j.model import GraphMapping
 from tests.fakes.commands import StandIn, pgs

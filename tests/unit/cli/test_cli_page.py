@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli.pages import checks_page, page
+from pgs_neo4j.cli.pages import answer_page
 from pgs_neo4j.cli.pages.text import columns
 from pgs_neo4j.export import wording
 from pgs_neo4j.model import (
@@ -37,16 +37,16 @@ Whole = tuple[Sweep, ...]
 def test_sources_name_each_node_once_and_flag_what_is_invalid(
     answer_of: Make, hostile: str
 ) -> None:
-    assert page.sources(answer_of().synthesis.citations, 80) == [
+    assert answer_page.sources(answer_of().synthesis.citations, 80) == [
         "Sources",
         "  P1:n2  Second (doi/2)",
         "  P1:n9  (invalid: no report cites this node)",
     ]
-    assert page.sources((), 80) == ["Sources", "  The answer cites no node."]
+    assert answer_page.sources((), 80) == ["Sources", "  The answer cites no node."]
     searched = [Citation(alias="n3", partition=0), Citation(alias="n3", partition=4)]
-    assert [line.split()[0] for line in page.sources(searched, 80)[1:]] == ["n3", "P4:n3"]
+    assert [line.split()[0] for line in answer_page.sources(searched, 80)[1:]] == ["n3", "P4:n3"]
     cited = Citation(alias="n1", partition=1, node="k", title=hostile + "\nP1:n2  forged " * 20)
-    _, line = page.sources([cited], 60)
+    _, line = answer_page.sources([cited], 60)
     assert "\x1b" not in line
     assert len(line) <= 60
     assert line.endswith("… (k)")
@@ -55,7 +55,7 @@ def test_sources_name_each_node_once_and_flag_what_is_invalid(
 def test_sources_keep_within_the_columns_of_wide_letters() -> None:
     wide = Citation(alias="節1", partition=1, node="x", title="東京都の図書館" * 10)
     narrow = Citation(alias="n2", partition=1, node="y", title="Owls")
-    _, first, second = page.sources([wide, narrow], 60)
+    _, first, second = answer_page.sources([wide, narrow], 60)
     assert 58 <= columns(first) <= 60
     assert first.endswith("… (x)")
     assert columns(first.partition("東")[0]) == second.index("Owls")
@@ -78,11 +78,11 @@ def test_sources_tell_nodes_of_one_title_apart_by_labels_and_key(
     labels: tuple[str, ...], key: str | None, room: int, shown: str
 ) -> None:
     cited = Citation(alias="n1", partition=2, node=key, title="Ada", labels=labels)
-    assert page.sources([cited], room) == ["Sources", f"  P2:n1  {shown}"]
+    assert answer_page.sources([cited], room) == ["Sources", f"  P2:n1  {shown}"]
 
 
 def summary(answer: Answer) -> str:
-    lines = page.summary(answer, 80)
+    lines = answer_page.summary(answer, 80)
     assert all(len(line) <= 80 for line in lines)
     return on_one_line(" ".join(lines))
 
@@ -146,7 +146,7 @@ def test_advice_is_a_command_that_continues(
     answer_of: Make, whole: Whole, read: int, advice: list[str]
 ) -> None:
     covered = Coverage(partitions_swept=3, partitions_total=4, nodes_read=read, nodes_total=160)
-    found = page.advice(
+    found = answer_page.advice(
         answer_of(session="my line", sweeps=whole, coverage=covered, own_coverage=covered)
     )
     assert found == ["", *advice]
@@ -158,15 +158,15 @@ def test_what_a_session_read_for_other_questions_is_not_read_for_this_one(
     session = Coverage(partitions_swept=4, partitions_total=4, nodes_read=160, nodes_total=160)
     own = Coverage(partitions_swept=1, partitions_total=4, nodes_read=36, nodes_total=160)
     answer = answer_of(question="who's there?", sweeps=whole, coverage=session, own_coverage=own)
-    told = page.advice(answer)
+    told = answer_page.advice(answer)
     assert "only 36 of 160 nodes for this answer" in told[1]
-    assert page.ALL_READ not in " ".join(told)
+    assert answer_page.ALL_READ not in " ".join(told)
     assert told[2].endswith("""--full-sweep --graph papers 'who'"'"'s there?'""")
 
 
 def test_advice_on_a_partial_or_stopped_answer_is_to_resume(answer_of: Make) -> None:
-    assert page.advice(answer_of()) == ["", "To complete this answer:", "  pgs resume r1"]
-    found = page.advice(answer_of(stopped="2 calls (max_calls)"))
+    assert answer_page.advice(answer_of()) == ["", "To complete this answer:", "  pgs resume r1"]
+    found = answer_page.advice(answer_of(stopped="2 calls (max_calls)"))
     assert found[1:3] == ["To continue this run:", "  pgs resume r1"]
     assert "limits start over" in found[3]
 
@@ -175,13 +175,13 @@ def test_below_and_above_an_answer_stand_its_sources_and_what_was_asked(
     answer_of: Make, hostile: str
 ) -> None:
     searched = [Citation(alias="n1", partition=0, node="k", title="Near")]
-    lines = page.below(answer_of(), 80, searched)
+    lines = answer_page.below(answer_of(), 80, searched)
     assert lines[:3] == ["", "Sources", "  n1     Near (k)"]
     assert lines.count("") == 2
-    lines = page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
+    lines = answer_page.below(answer_of(synthesis=Synthesis(text="", complete=False)), 80)
     assert lines[:2] == ["", wording.NO_SYNTHESIS]
     assert "Sources" not in lines
-    lines = page.above(answer_of(question=hostile), "2026-01-02T03:04:05.6Z", "partial", 80)
+    lines = answer_page.above(answer_of(question=hostile), "2026-01-02T03:04:05.6Z", "partial", 80)
     assert lines[1:] == [
         "Asked     2026-01-02 03:04 UTC, graph papers, mode full",
         "Status    partial",
@@ -199,7 +199,7 @@ def seen(partition: int, rank: int, *, read: bool) -> Sighting:
 
 
 def told(answer_of: Make, width: int = 80, **met: Any) -> list[list[str]]:
-    return checks_page.sections(answer_of(crosscheck=Crosscheck(**met)), width)
+    return answer_page.sections(answer_of(crosscheck=Crosscheck(**met)), width)
 
 
 def joined(section: list[str]) -> str:
@@ -265,7 +265,7 @@ def test_what_the_answer_states_is_not_told_again(answer_of: Make) -> None:
     synthesis = judged(parse_synthesis(text, {}), (gold, iron))
     assert "checked: confirmed" in synthesis.absences[0]
     checks = Crosscheck(absences=(gold, iron), convergences=met)
-    missing, meeting = checks_page.sections(answer_of(crosscheck=checks, synthesis=synthesis), 80)
+    missing, meeting = answer_page.sections(answer_of(crosscheck=checks, synthesis=synthesis), 80)
     assert missing[0] == "Checked absences: 2 confirmed; the answer tells 1 of them"
     assert "iron" in joined(missing)
     assert "gold" not in joined(missing)
@@ -273,8 +273,8 @@ def test_what_the_answer_states_is_not_told_again(answer_of: Make) -> None:
     assert "ammonia" not in joined(meeting)
     # An answer that says nothing of it leaves everything to the checks.
     silent = answer_of(crosscheck=checks, synthesis=judged(parse_synthesis("No.", {}), (gold,)))
-    assert "gold" in str(checks_page.sections(silent, 80))
-    assert "ammonia" in str(checks_page.sections(silent, 80))
+    assert "gold" in str(answer_page.sections(silent, 80))
+    assert "ammonia" in str(answer_page.sections(silent, 80))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli.commands.questions import ask
-from pgs_neo4j.cli.commands.questions import plan as plan_command
-from pgs_neo4j.cli.commands.questions.plan import unpriced
+from pgs_neo4j.cli.commands import ask
+from pgs_neo4j.cli.commands import ask as plan_command
+from pgs_neo4j.cli.commands.ask import unpriced
 from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.export.counts import EXTRACTIVE

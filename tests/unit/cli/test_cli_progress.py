@@ -11,11 +11,10 @@ import pytest
 from rich.console import Console
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.library_logs import catch_library_logs
-from pgs_neo4j.cli.progress import brief
+from pgs_neo4j.cli.logs import catch_library_logs
+from pgs_neo4j.cli.progress import lines as brief
 from pgs_neo4j.cli.progress.board import Board
-from pgs_neo4j.cli.progress.brief import Brief
-from pgs_neo4j.cli.progress.lines import Lines, line
+from pgs_neo4j.cli.progress.lines import Brief, Lines, line
 from pgs_neo4j.cli.progress.live import Display, render
 from pgs_neo4j.events import (
     CallRetried,

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli import output
+from pgs_neo4j.cli import output, progress
 from pgs_neo4j.cli.pages import text
 from pgs_neo4j.cli.pages.prose import BOLD, CITED, CODE, END, Prose
-from pgs_neo4j.cli.progress import listen
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.model import Citation
 from tests.thorough import tries
@@ -82,7 +81,7 @@ def test_a_stored_answer_and_the_page_below_it_are_drawn_for_a_terminal_alone(
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     monkeypatch.setenv("NO_COLOR", "1")
     cited = Citation(alias="n2", partition=1, node="k", title="Second")
-    listen.write_answer("## Thesis\nA [P1:n2].", [cited])
+    progress.write_answer("## Thesis\nA [P1:n2].", [cited])
     assert capsys.readouterr().out == "### Thesis\nA [Second].\n"
     monkeypatch.delenv("NO_COLOR")
     output.write_page(lines)
@@ -104,9 +103,9 @@ async def test_the_model_cannot_write_the_lines_below_its_answer(
     monkeypatch.setattr(output, "is_terminal", lambda stream: terminal)
     monkeypatch.setenv("NO_COLOR", "1")
     answer = f"It is so.\n\n{fake}\n  P9:n9  Fake\n\nAll was read."
-    listen.write_answer(answer)
+    progress.write_answer(answer)
     stored = capsys.readouterr().out
-    stream = listen.answer_stream(listen.Silent())
+    stream = progress.answer_stream(progress.Silent())
     for piece in answer:
         stream(TextStreamed(piece))
     stream.close()

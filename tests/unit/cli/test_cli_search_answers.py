@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli.pages import page, plan_page
+from pgs_neo4j.cli.pages import answer_page, plan_page
 from pgs_neo4j.export import figures
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.model import (
@@ -45,7 +45,7 @@ def searched(answer_of: Make) -> Make:
 
 
 def test_it_says_what_was_shown_and_that_nothing_counts_as_read(searched: Make) -> None:
-    text = on_one_line("\n".join(page.summary(searched(), 80)))
+    text = on_one_line("\n".join(answer_page.summary(searched(), 80)))
     assert "3 of 160 nodes and 1 relationship shown; none of them counts as read" in text
     assert "swept" not in text
     assert "Coverage" not in text
@@ -56,13 +56,13 @@ def test_it_says_what_was_shown_and_that_nothing_counts_as_read(searched: Make) 
 
 
 def test_the_next_step_names_the_partitions_to_read(searched: Make) -> None:
-    _, head, command = page.advice(searched())
+    _, head, command = answer_page.advice(searched())
     assert head.endswith("(P4, P5, P6, P7, P8, and 2 more):")
     assert command == """  pgs ask --graph papers 'Who'"'"'s there?'"""
     none = Routing(routes=(), considered=0)
-    assert "what matters for this question:" in page.advice(searched(routing=none))[1]
+    assert "what matters for this question:" in answer_page.advice(searched(routing=none))[1]
     unmatched = Routing(routes=ROUTES, considered=8, unmatched=True)
-    assert page.advice(searched(routing=unmatched)) == []
+    assert answer_page.advice(searched(routing=unmatched)) == []
 
 
 def make_plan(**changed: Any) -> SearchPlan:

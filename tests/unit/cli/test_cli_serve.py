@@ -11,7 +11,7 @@ from hashlib import sha256
 
 import pytest
 
-from pgs_neo4j.cli.commands.operations import serve as command
+from pgs_neo4j.cli.commands import serve as command
 from pgs_neo4j.config.token_table import entries
 from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.access.new_links import offer_links

@@ -10,11 +10,10 @@ from io import StringIO
 
 import pytest
 
-from pgs_neo4j.cli import output
+from pgs_neo4j.cli import output, progress
 from pgs_neo4j.cli.pages.text import Wrapper
-from pgs_neo4j.cli.progress import listen
+from pgs_neo4j.cli.progress import AnswerStream, Silent, answer_stream
 from pgs_neo4j.cli.progress.lines import Lines
-from pgs_neo4j.cli.progress.listen import AnswerStream, Silent, answer_stream
 from pgs_neo4j.errors import (
     BudgetError,
     BusyError,
@@ -142,10 +141,10 @@ async def test_a_stdout_that_takes_no_more_cancels_the_run(
 
     silenced: list[object] = []
     monkeypatch.setattr(output, "write", fail)
-    monkeypatch.setattr(listen.output, "silence", silenced.append)  # type: ignore[attr-defined]
+    monkeypatch.setattr(progress.output, "silence", silenced.append)  # type: ignore[attr-defined]
 
     async def work() -> None:
-        with listen.run_progress(quiet=True) as shown:
+        with progress.run_progress(quiet=True) as shown:
             stream = AnswerStream(shown, asyncio.current_task(), Wrapper(None))
             for event in (RunStarted("r1", resumed=False), TextStreamed("a"), TextStreamed("\n")):
                 stream(event)
@@ -165,7 +164,7 @@ async def test_a_stdout_that_takes_no_more_cancels_the_run(
 
 @pytest.mark.parametrize("quiet", [True, False])
 def test_progress_is_silent_when_quiet(quiet: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    with listen.progress(quiet=quiet) as shown:
+    with progress.progress(quiet=quiet) as shown:
         shown(PhaseStarted("sweep"))
         told: Callable[[Event], None] = shown
         told(TextStreamed("x"))
@@ -191,7 +190,7 @@ RESUME = "run r1 can be resumed: pgs resume r1"
 def test_a_run_that_ends_early_says_how_it_goes_on(
     kind: type[PGSError], said: list[str], quiet: bool
 ) -> None:
-    with pytest.raises(kind) as raised, listen.run_progress(quiet=quiet) as shown:
+    with pytest.raises(kind) as raised, progress.run_progress(quiet=quiet) as shown:
         shown(RunStarted("r1", resumed=False))
         raise kind("x")
     assert getattr(raised.value, "__notes__", []) == said
@@ -199,7 +198,7 @@ def test_a_run_that_ends_early_says_how_it_goes_on(
 
 @pytest.mark.parametrize("gone", [RunLostError("x"), TextDeletedError("x", purged=True)])
 def test_a_run_that_is_gone_is_not_offered_to_be_resumed(gone: PGSError) -> None:
-    with pytest.raises(type(gone)) as raised, listen.run_progress(quiet=True) as shown:
+    with pytest.raises(type(gone)) as raised, progress.run_progress(quiet=True) as shown:
         shown(RunStarted("r1", resumed=False))
         shown(ReplyRejected(1, 1, 1, "no report"))
         raise gone
@@ -210,12 +209,12 @@ def test_an_interrupted_run_says_how_it_goes_on_once_there_is_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for error in (ModelError("x"), asyncio.CancelledError()):
-        with pytest.raises(type(error)) as raised, listen.run_progress(quiet=True) as shown:
+        with pytest.raises(type(error)) as raised, progress.run_progress(quiet=True) as shown:
             shown(PhaseStarted("partition"))
             raise error
         assert not hasattr(raised.value, "__notes__")
     assert capsys.readouterr().err == ""
-    with pytest.raises(asyncio.CancelledError), listen.run_progress(quiet=True) as shown:
+    with pytest.raises(asyncio.CancelledError), progress.run_progress(quiet=True) as shown:
         shown.start()
         shown(RunStarted("r1", resumed=True))
         shown.stop()
@@ -226,13 +225,13 @@ def test_an_interrupted_run_says_how_it_goes_on_once_there_is_one(
 def test_a_whole_answer_is_written_as_a_stream_of_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hostile: str
 ) -> None:
-    listen.write_answer(f"one two {hostile}\n\n")
+    progress.write_answer(f"one two {hostile}\n\n")
     assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
-    listen.write_answer("")
+    progress.write_answer("")
     assert capsys.readouterr().out == ""
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     monkeypatch.setenv("COLUMNS", "40")
-    listen.write_answer("- " + "word " * 12)
+    progress.write_answer("- " + "word " * 12)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[1].startswith("  word")

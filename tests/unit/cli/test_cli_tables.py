@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.pages import survey_page, tables
+from pgs_neo4j.cli.commands import inspect
+from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.pages.tables import column_widths, wrap_cell
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.engine.catalog import StoredGraph
@@ -118,14 +119,14 @@ def test_inspect_ends_with_the_command(hostile: str, capsys: pytest.CaptureFixtu
     found = of(
         label(hostile, text("abstract"), vector("vec", (384, 10)), count=10), link("CITES", count=4)
     )
-    assert survey_page.heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
-    shown = on_one_line("".join(written(each, capsys) for each in survey_page.tables(found)))
+    assert inspect.heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
+    shown = on_one_line("".join(written(each, capsys) for each in inspect.tables(found)))
     assert "384 numbers" in shown
     assert "300 characters" in shown
     assert "owned" not in shown
-    lines = survey_page.proposed(propose(found), "pgs graph add x --text abstract", 80)
+    lines = inspect.proposed(propose(found), "pgs graph add x --text abstract", 80)
     assert lines[-1] == "pgs graph add x --text abstract"
-    empty = survey_page.proposed(propose(of()), None, 80)
+    empty = inspect.proposed(propose(of()), None, 80)
     assert "no nodes" in empty[-1]
 
 

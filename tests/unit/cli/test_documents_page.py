@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli.pages.documents import ingest_plan
-from pgs_neo4j.cli.pages.documents.ingested import (
+from pgs_neo4j.cli.pages import plan_page
+from pgs_neo4j.cli.pages.ingested import (
     FIXES,
     MOST_NAMED,
     STATES,
@@ -184,9 +184,9 @@ def test_a_plan_tells_the_calls_that_divide_and_whose_price_is_missing() -> None
     calls = PlannedCalls(calls=2, input_tokens=9_000)
     dividing = DivisionForecast(model="embedder-1", priced=False, calls=calls)
     plan = IngestPlan(graph="notes", label="Notes", model="m", outcomes=(), dividing=dividing)
-    text = on_one_line(" ".join(ingest_plan.lines(plan, [], 200)))
+    text = on_one_line(" ".join(plan_page.lines(plan, [], 200)))
     assert "Dividing 2 calls" in text
     assert "by embedder-1; chunks are an estimate" in text
     assert '[models."embedder-1"]' in text
     none = IngestPlan(graph="notes", label="Notes", model="m", outcomes=())
-    assert not any(line.startswith("Dividing") for line in ingest_plan.lines(none, [], 200))
+    assert not any(line.startswith("Dividing") for line in plan_page.lines(none, [], 200))

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.cli import json_logs, output
-from pgs_neo4j.cli.commands.operations import serve as command
-from pgs_neo4j.cli.library_logs import catch_library_logs
+from pgs_neo4j.cli import logs, output
+from pgs_neo4j.cli.commands import serve as command
+from pgs_neo4j.cli.logs import catch_library_logs
+from pgs_neo4j.cli.progress import progress
 from pgs_neo4j.cli.progress.lines import Lines
-from pgs_neo4j.cli.progress.listen import progress
 from pgs_neo4j.cli.run import report_fault
 from pgs_neo4j.config import load, secrets
 from pgs_neo4j.events import RunStarted, Warned
@@ -36,7 +36,7 @@ def text_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(redaction, "_hidden", set())
     monkeypatch.delenv("PGS_LOG_FORMAT", raising=False)
     yield
-    json_logs.stop()
+    logs.stop()
 
 
 def records(text: str) -> list[dict[str, Any]]:
@@ -46,8 +46,8 @@ def records(text: str) -> list[dict[str, Any]]:
 def test_lines_of_commands_are_records_and_there_is_no_live_display(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    json_logs.start()
-    json_logs.start()
+    logs.start()
+    logs.start()
     output.note("mind\nthis")
     output.complain("no")
     with log_ids(run="r1"):
@@ -60,17 +60,17 @@ def test_lines_of_commands_are_records_and_there_is_no_live_display(
         ("info", "run: r1 begins", "r1"),
         ("info", "slow", "r1"),
     ]
-    json_logs.stop()
+    logs.stop()
     output.note("mind")
     assert capsys.readouterr().err == "note: mind\n"
     monkeypatch.setattr(output, "is_terminal", lambda _: True)
-    json_logs.start()
+    logs.start()
     with progress(quiet=False) as listener:
         assert type(listener).__name__ == "Brief"
 
 
 def test_libraries_and_warnings_are_records(capsys: pytest.CaptureFixture[str]) -> None:
-    json_logs.start()
+    logs.start()
     catch_library_logs(write=True)
     logging.getLogger("neo4j.io").warning("defunct %s", "connection")
     logging.getLogger("neo4j.io").info("nothing")
@@ -85,7 +85,7 @@ def test_libraries_and_warnings_are_records(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_fault_is_a_record_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    json_logs.start()
+    logs.start()
     error = RuntimeError("bolt://ann:secret@host")
     report_fault(RuntimeError, error, None)
     fault, end = records(capsys.readouterr().err)
@@ -110,7 +110,7 @@ def test_the_error_of_a_command_is_a_record(
     last = records(done.stderr)[-1]
     assert done.exit_code == last["code"] != 0
     assert last["kind"].endswith("Error")
-    assert not json_logs.is_on()
+    assert not logs.is_on()
     assert "in-the-address" not in done.stderr
     assert "of-the-variable" not in done.stderr
     as_text = pgs("--log-format", "text", "graph", "list").stderr
@@ -139,8 +139,8 @@ def test_secrets_of_all_settings_are_masked(
     assert set(secrets(load(given).settings)) == names
     for name, value in given.items():
         monkeypatch.setenv(f"PGS_{name.upper()}", value)
-    json_logs.choose("json")
-    json_logs.apply_settings()
+    logs.choose("json")
+    logs.apply_settings()
     for name in names:
         logging.getLogger("neo4j").error("it was %r", name)
     assert {told["message"] for told in records(capsys.readouterr().err)} == {"it was '***'"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.cli.commands.graphs.purge import kept_lines
+from pgs_neo4j.cli.commands.purge import kept_lines
 from pgs_neo4j.engine.purge import KeptGraph, Purged
 
 

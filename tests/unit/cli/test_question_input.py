@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.cli.question_input import MOST_BYTES, question_of
+from pgs_neo4j.cli.commands.request import MOST_BYTES, question_of
 from pgs_neo4j.errors import QuestionError
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,7 +9,8 @@ import re
 import pytest
 from rich.console import Console
 
-from pgs_neo4j.cli.pages import page, tables
+from pgs_neo4j.cli.pages import answer_page as page
+from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.progress.board import Board
 from pgs_neo4j.cli.progress.lines import line
 from pgs_neo4j.events import StepStarted, Warned

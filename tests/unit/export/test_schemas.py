@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from jsonschema import ValidationError
 
-from pgs_neo4j.cli.pages import answer_json
+from pgs_neo4j.cli.pages import as_json
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.export import to_json
 from pgs_neo4j.export.json_shapes import SHAPES
@@ -30,8 +30,8 @@ def test_documents_are_as_their_schemas_say(hostile: str) -> None:
     document = make_document(hostile)
     assert_valid("document", json.loads(to_json(document)))
     stored = StoredRun("r1", "papers", "default", "g7", True, False, PROPERTIES)
-    assert_valid("run", json.loads(json.dumps(answer_json.run(stored, document))))
-    assert_valid("asked", json.loads(json.dumps(answer_json.answer(document.answer))))
+    assert_valid("run", json.loads(json.dumps(as_json.run(stored, document))))
+    assert_valid("asked", json.loads(json.dumps(as_json.answer(document.answer))))
 
 
 def test_an_answer_from_a_search_is_as_the_schemas_say() -> None:
@@ -55,8 +55,8 @@ def test_a_document_that_lacks_a_name_or_has_another_type_is_found(name: str) ->
     stored = StoredRun("r1", "papers", "default", "g7", True, False, PROPERTIES)
     whole = {
         "document": json.loads(to_json(make_document())),
-        "run": json.loads(json.dumps(answer_json.run(stored, make_document()))),
-        "asked": json.loads(json.dumps(answer_json.answer(make_answer()))),
+        "run": json.loads(json.dumps(as_json.run(stored, make_document()))),
+        "asked": json.loads(json.dumps(as_json.answer(make_answer()))),
     }[name]
     for key in whole:
         with pytest.raises(ValidationError, match=f"'{key}' is a required property"):

@@ -12,8 +12,7 @@ import pytest
 from pgs_neo4j.errors import BusyError, ModelError
 from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server import server
-from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry
-from pgs_neo4j.mcp_server.progress import Advance
+from pgs_neo4j.mcp_server.inquiries import Advance, Inquiries, Inquiry
 from tests.fakes.mcp_engine import FakeEngine, Tenant
 
 ANSWER: Any = "answer"

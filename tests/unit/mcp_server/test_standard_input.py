@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from mcp.types import INVALID_REQUEST, PARSE_ERROR
 
-from pgs_neo4j.mcp_server.standard_input import KEPT, MOST_LINE, SIZE, LongLine, read_lines
+from pgs_neo4j.mcp_server import server
+from pgs_neo4j.mcp_server.standard_input import (
+    KEPT,
+    MOST_LINE,
+    SIZE,
+    LongLine,
+    read_lines,
+    refusal_of,
+    refusal_of_long,
+)
+from tests.fakes.mcp_engine import FakeEngine
 
 
 async def test_lines_are_whole_however_they_arrive(tmp_path: Path) -> None:
@@ -80,3 +95,101 @@ async def test_a_descriptor_that_cannot_be_read_ends_at_once() -> None:
     os.close(reading)
     assert [line async for line in read_lines(reading)] == []
     os.close(writing)
+
+
+DIGITS = "9" * 5000
+
+
+def request(own: str, x: str = "1") -> str:
+    """A request with an id and a parameter, as they stand in its line."""
+    return f'{{"jsonrpc": "2.0", "id": {own}, "method": "ping", "params": {{"x": {x}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "code"),
+    [
+        (request("7", '"\\ud800"'), 7, PARSE_ERROR),
+        (request('"\\udfff"'), None, INVALID_REQUEST),
+        (request("7", DIGITS), 7, PARSE_ERROR),
+        (request(DIGITS), None, INVALID_REQUEST),
+        *((request(own), None, INVALID_REQUEST)
+          for own in ("NaN", "Infinity", "1.5", "1e400", "null", "true", "[1]", "{}")),
+        (request('"a"').replace("2.0", "1.0"), "a", INVALID_REQUEST),
+        ('{"id": 7, "method": "ping"}', 7, INVALID_REQUEST),
+        ('{"id": 7}', None, INVALID_REQUEST),
+        ("{", None, PARSE_ERROR), ("[" * 100_000, None, PARSE_ERROR), ("no", None, PARSE_ERROR),
+        ("[]", None, INVALID_REQUEST), ("7", None, INVALID_REQUEST),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_refused_with_its_id(
+    line: str, own: str | int | None, code: int
+) -> None:
+    error = refusal_of(line)
+    assert error is not None
+    assert (error.id, error.error.code) == (own, code)
+    assert "9999" not in error.error.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(request(own) for own in ("0", "-1", '"a"', '""', "9" * 30)),
+        request("1", "NaN"),
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        '{"jsonrpc": "2.0", "id": 1, "result": {}}',
+        '{"id": 1, "result": {}}',  # no request waits for an answer to an answer
+    ],
+)
+def test_requests_notifications_and_answers_pass(line: str) -> None:
+    assert refusal_of(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "own"),
+    [
+        ('{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "%s"}}', 7),
+        ('{"method":"ping","id":"a","params":{"id":8,"x":"%s"},"jsonrpc":"2.0"}', "a"),
+        ('{"method": "ping", "params": {"id": 8, "x": "%s"}, "jsonrpc": "2.0", "id": -7}', -7),
+        ('{"method": "ping", "params": {"x": "%s"}, "id": "a", "jsonrpc": "2.0"}\r', "a"),
+        ('{"params": {"x": "%s", "id": 8}, "method": "ping"}', None),
+        ('{"params": {"x": "%s", "id": 8}}', None),
+        ('{"params": {"id": 8, "x": "%s"}, "id": 7, "method": "ping"}', 7),
+        ('{"params": {"x": "%s, \\"id\\": 8"}, "method": "ping"}', None),
+        ('{"id": 1.5, "params": {"x": "%s"}}', None),
+        ('{"id": "a\tb", "params": {"x": "%s"}}', None),
+        (f'{{"id": {DIGITS}, "params": {{"x": "%s"}}}}', None),
+        ('{"id": "%s", "method": "ping"}', None),
+        ("%s", None),
+    ],
+)
+def test_a_long_line_is_refused_with_an_id_that_stands_first_or_last(
+    line: str, own: str | int | None
+) -> None:
+    whole = line.replace("%s", "x" * MOST_LINE)
+    error = refusal_of_long(LongLine(whole[:KEPT], whole[-KEPT:]))
+    assert (error.id, error.error.code) == (own, INVALID_REQUEST)
+    assert "longer than 1,000,000 bytes" in error.error.message
+
+
+async def test_a_server_answers_them_and_serves_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    (their_end, to_server), (answers, from_server) = os.pipe(), os.pipe()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: their_end))
+    with os.fdopen(from_server, "w") as written:
+        monkeypatch.setattr(sys, "stdout", written)
+        engine: Any = FakeEngine()
+        serving = asyncio.create_task(server.serve_stdio(engine, read_only=True))
+        lines = [request("1", '"\\ud800"'), request(DIGITS), request("NaN"), ""]
+        lines += [request("3", f'"{"x" * 3 * MOST_LINE}"'), request("2")]
+
+        def send() -> None:
+            with os.fdopen(to_server, "w", closefd=False) as sending:
+                sending.write("\n".join([*lines, ""]))
+
+        await asyncio.to_thread(send)
+        with os.fdopen(answers) as told:
+            heard = [json.loads(await asyncio.to_thread(told.readline)) for _ in range(5)]
+            os.close(to_server)
+            await serving
+    os.close(their_end)
+    assert [one["id"] for one in heard] == [1, None, None, 3, 2]
+    assert all("error" in one for one in heard[:4])

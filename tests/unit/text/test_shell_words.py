@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli.pages.mapping_words import next_question
+from pgs_neo4j.cli.commands.graph import next_question
 from pgs_neo4j.text.shell_words import command_line
 
 BASH = shutil.which("bash") or ""

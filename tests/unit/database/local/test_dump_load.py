@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from pgs_neo4j.cli.commands.operations.local import import_
+from pgs_neo4j.cli.commands.local import import_
 from pgs_neo4j.errors import InputFileError, UsageError
 
 module = import_module("pgs_neo4j.database.local.dump_load")

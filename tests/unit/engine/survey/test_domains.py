@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from pgs_neo4j.cli.pages.mapping_words import domain_commands
-from pgs_neo4j.cli.pages.survey_page import apart
+from pgs_neo4j.cli.commands.graph import domain_commands
+from pgs_neo4j.cli.commands.inspect import apart
 from pgs_neo4j.engine.survey import Domain, LabelSample, Proposal, Survey
 from pgs_neo4j.engine.survey.domains import group_labels
 from pgs_neo4j.model import GraphMapping

@@ -1,1 +1,0 @@
-"""Commands that define, fill, divide, and inspect graphs."""

@@ -1,0 +1,188 @@
+"""`pgs inspect`: the content of a database, and a suitable graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.graph import domain_commands
+from pgs_neo4j.cli.options import JsonOption
+from pgs_neo4j.cli.pages import tables as plain_tables
+from pgs_neo4j.cli.pages.text import filled
+from pgs_neo4j.cli.run import run
+from pgs_neo4j.text.add_command import add_command
+from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line, percent, plain
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import Domain, LabelSample, NodeProperty, Proposal, Survey
+
+
+MOST_LABELS = 15
+MOST_PROPERTIES = 8
+MOST_DOMAINS = 10
+
+
+def inspect(
+    name: Annotated[str, typer.Option("--name", help="Name for the proposed graph.")] = "mygraph",
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", help="Node label that the graph is to include; repeatable."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Inspect a database and propose a graph.
+
+    Reads counts and a sample only. The last line is a command ready to run. Graphs that
+    neo4j-graphrag, LightRAG, Graphiti, or the FalkorDB GraphRAG-SDK wrote are recognized. Where
+    several domains share a database that no relationship connects, each has a command of its own;
+    --label proposes a graph of chosen labels.
+
+    \b
+      pgs inspect
+      pgs inspect --name films --label Movie --label Person
+    """
+    run(_inspect(name, label or [], as_json=as_json))
+
+
+async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.engine import propose
+
+    async with database() as pgs:
+        await pgs.survey.check_labels(chosen)
+        survey = await pgs.survey(chosen)
+        proposal = propose(survey, chosen)
+        domains = [] if chosen else await pgs.survey.domains(survey)
+        labels = set(proposal.mapping.labels or (sample.label for sample in survey.labels))
+        stored = [
+            graph.name
+            for graph in await pgs.graphs()
+            if not graph.mapping.labels or labels <= set(graph.mapping.labels)
+        ]
+    command = add_command(name, proposal.mapping) if survey.nodes else None
+    apart = domain_commands(domains)
+    if as_json:
+        output.write_json(
+            {
+                **plain_data(survey),
+                "mapping": plain_data(proposal.mapping),
+                "notes": list(proposal.notes),
+                "recognized": proposal.recognized,
+                "command": command,
+                "domains": [
+                    {**plain_data(domain), "mapping": plain_data(own.mapping), "command": line}
+                    for (domain, own), line in zip(domains, apart, strict=True)
+                ],
+                "stored": stored,
+            }
+        )
+        return
+    from pgs_neo4j.cli.pages import survey_page
+
+    output.write_lines(survey_page.heading(survey))
+    for table in survey_page.tables(survey):
+        output.write_table(table)
+    if len(domains) > 1:
+        output.write_lines(survey_page.apart([domain for domain, _ in domains], survey, apart))
+    output.write_lines(survey_page.proposed(proposal, command, output.width(), stored))
+
+
+def survey_heading(survey: Survey) -> list[str]:
+    """Return the total counts of the database."""
+    floor = f" (counting stopped at {survey.floor:,})" if survey.floor else ""
+    lines = [
+        f"{counted(survey.nodes, 'node')}, {counted(survey.relationships, 'relationship')}{floor}, "
+        f"{counted(len(survey.labels), 'label')}, "
+        f"{counted(len(survey.relationship_types), 'relationship type')}"
+    ]
+    if survey.our_labels:
+        ours = sum(count for _, count in survey.our_labels)
+        lines.append(f"and {counted(ours, 'node')} of pgs itself, not counted")
+    return [*lines, ""]
+
+
+def survey_tables(survey: Survey) -> Iterator[Table]:
+    """Return a table of labels with properties, and one of relationship types."""
+    rows = [row for sample in survey.labels[:MOST_LABELS] for row in _rows(sample)]
+    hidden = len(survey.labels) - MOST_LABELS
+    if hidden > 0:
+        rows.append((f"and {hidden} more", "", "", "", "", ""))
+    columns = ("label", "nodes>", "property", "on>", "kind", "sample")
+    yield plain_tables.table(columns, rows)
+    if survey.relationship_types:
+        types = (
+            (sample.type, f"{sample.count:,}", ", ".join(p.name for p in sample.properties) or "-")
+            for sample in survey.relationship_types[: 2 * MOST_LABELS]
+        )
+        yield plain_tables.table(("",), [])
+        yield plain_tables.table(("relationship type", "count>", "properties"), types)
+
+
+def proposal_lines(
+    proposal: Proposal, command: str | None, width: int, stored: Sequence[str] = ()
+) -> list[str]:
+    """Return the proposal with its reasons, after the graphs that are ``stored`` for these nodes.
+
+    The last line is the ready-made command.
+    """
+    lines = [
+        line
+        for name in stored
+        for line in ("", f"Graph {name} already covers all of these nodes: pgs graph show {name}")
+    ]
+    lines += ["", "Proposed graph"]
+    for note in proposal.notes:
+        wrapped = filled(one_line(note), max(40, width - 4)) or [""]
+        lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
+    # Not wrapped: a command is copied as a whole.
+    return [*lines, "", plain(command)] if command else lines
+
+
+def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
+    """Return the domains of a database with the command for each; the proposal for all follows."""
+    counts = {sample.label: sample.count for sample in survey.labels}
+    lines = ["", f"{counted(len(domains), 'domain')} that no relationship connects"]
+    for domain, command in list(zip(domains, commands, strict=True))[:MOST_DOMAINS]:
+        nodes = counted(sum(counts[label] for label in domain.labels), "node")
+        named = ", ".join(one_line(label) for label in domain.labels[:MOST_LABELS])
+        more = len(domain.labels) - MOST_LABELS
+        named += f", and {more} more labels" if more > 0 else ""
+        lines += ["", f"  {named} ({nodes})", plain(command)]
+    if len(domains) > MOST_DOMAINS:
+        lines += ["", f"  and {len(domains) - MOST_DOMAINS} more; --json lists all"]
+    return [*lines, "", "All of them together:"]
+
+
+def _rows(sample: LabelSample) -> Iterator[tuple[str, ...]]:
+    label = sample.label or "(no label)"
+    count = f"{sample.count:,}"
+    for prop in sample.properties[:MOST_PROPERTIES]:
+        yield label, count, prop.name, percent(sample.share(prop)), _kind(prop), _content(prop)
+        label = count = ""
+    if not sample.properties:
+        yield label, count, "-", "", "" if sample.sampled else "not sampled", ""
+    hidden = len(sample.properties) - MOST_PROPERTIES
+    if hidden > 0:
+        yield "", "", f"and {hidden} more", "", "", ""
+
+
+def _kind(prop: NodeProperty) -> str:
+    if prop.sizes:
+        return "vector"
+    return ", ".join(prop.types).lower() + (" unique" if prop.unique else "")
+
+
+def _content(prop: NodeProperty) -> str:
+    if prop.sizes:
+        return ", ".join(f"{size} numbers" for size, _ in prop.sizes[:3])
+    if prop.texts:
+        prose = f", {percent(prop.prose / prop.texts)} prose" if prop.prose else ""
+        return f"{prop.mean_length or 0:.0f} characters on average{prose}"
+    if prop.least is not None and prop.greatest is not None:
+        return f"{prop.least:g} to {prop.greatest:g}"
+    return ""

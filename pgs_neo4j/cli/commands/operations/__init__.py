@@ -1,1 +1,0 @@
-"""Commands that operate pgs: jobs, settings, the local server, and the demo."""

@@ -1,1 +1,0 @@
-"""Commands that ask, and that show what was asked before."""

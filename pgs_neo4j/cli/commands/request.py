@@ -1,0 +1,160 @@
+"""What to ask, of which graph and session: from the command line or from the latest run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.run import fail
+from pgs_neo4j.errors import PGSError, QuestionError, UnknownRunError, UsageError
+from pgs_neo4j.model import Mode
+from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.shown import one_line
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import PGS, RunInfo
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import PGS, RunInfo
+
+
+DEFAULT_SESSION = "default"
+SHOWN_OF_LATEST = 100  # characters of a question in a note
+STDIN = "-"
+MOST_BYTES = 1_000_000  # of stdin; far more than the longest question
+WAIT_S = 2.0  # before saying that stdin is awaited
+SHOWN = 200  # characters of a question in a note
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a command was asked; the latest run or a default decides what is None."""
+
+    question: str | None
+    graph: str | None
+    mode: Mode | None
+    session: str | None
+    again: bool
+    quiet: bool
+
+    async def settle(self, pgs: PGS) -> tuple[str, Json]:
+        """Return the question, and where it goes.
+
+        Raises UnknownRunError when there is no run to continue after.
+        """
+        if not self.again:
+            session = self.session or DEFAULT_SESSION
+            target: Json = {"graph": self.graph, "mode": self.mode or "full", "session_id": session}
+            return self.question or "", target
+        latest = await self._find_latest(pgs)
+        if not self.quiet:
+            output.note(f"continuing after run {in_words(latest)}")
+        target = {"graph": latest.graph, "mode": self.mode or "continue"}
+        if latest.structure_only:
+            target["structure_only"] = True
+        return self.question or latest.question, {**target, "session_id": latest.session}
+
+    async def _find_latest(self, pgs: PGS) -> RunInfo:
+        """Return the latest run that read, whose question is repeated.
+
+        An answer from a search only says where another question goes, and only if nothing was read.
+        """
+        try:
+            return await pgs.runs.latest(self.graph, self.session, asked=True)
+        except UnknownRunError:
+            if self.question is None:
+                raise
+            return await pgs.runs.latest(self.graph, self.session)
+
+
+def request_of(
+    words: Sequence[str] | None,
+    graph: str | None,
+    mode: Mode | None,
+    session: str | None,
+    *,
+    again: bool,
+    quiet: bool,
+) -> Request:
+    """Return what a command was asked; ``again`` continues after the latest run.
+
+    Exits with an error if there is no question. This runs before the event loop does, so that
+    Ctrl-C ends the wait for stdin.
+    """
+    from pgs_neo4j.engine import check_question
+
+    question = None
+    try:
+        if words or not again:
+            question = question_of(words or (), quiet=quiet)
+            check_question(question)
+    except PGSError as error:
+        fail(error)
+    return Request(question, graph, mode, session, again, quiet)
+
+
+async def run_id(
+    pgs: PGS, run: str | None, graph: str | None, *, answered: bool = False, quiet: bool = False
+) -> str:
+    """Return the id of a named run, else that of the latest run, and say which it is.
+
+    A name may be the beginning of an id, if no other run's begins so.
+
+    ``answered`` passes over runs without an answer. Raises UnknownRunError and UsageError.
+    """
+    if run is not None:
+        if graph is not None:
+            raise UsageError("--graph chooses the latest run of a graph; leave out --graph or RUN")
+        return await pgs.runs.find(run)
+    latest = await pgs.runs.latest(graph, answered=answered)
+    if not quiet:
+        output.note(f"the latest run{' with an answer' if answered else ''}: {in_words(latest)}")
+    return latest.id
+
+
+def in_words(run: RunInfo) -> str:
+    """Return a run in one line: id, graph, session, and question."""
+    place = f"{run.id} of graph {run.graph}, session {run.session}"
+    return f"{one_line(place)}: {one_line(run.question, SHOWN_OF_LATEST)}"
+
+
+def question_of(words: Sequence[str], *, quiet: bool = False) -> str:
+    """Return the question that a command was given.
+
+    Several words are one question. ``-``, and no word at all where stdin is not a terminal, stand
+    for the text on stdin. Raises QuestionError.
+    """
+    if list(words) == [STDIN]:
+        return read_stdin()
+    if words:
+        if len(words) > 1 and not quiet:
+            output.note(f"the question: {one_line(' '.join(words), SHOWN)}")
+        return " ".join(words)
+    if sys.stdin is None or sys.stdin.isatty():
+        raise QuestionError(
+            'there is no question; write it in quotes after the command, as in pgs ask "What is '
+            'missing?", or write - and pipe it in'
+        )
+    return read_stdin()
+
+
+def read_stdin() -> str:
+    """Return the text on stdin, without the white space around it. Raises QuestionError."""
+    if sys.stdin is None:
+        raise QuestionError("stdin is closed; write the question after the command")
+    with output.patience("waiting for the question on stdin; end it with Ctrl-D", WAIT_S):
+        content = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise QuestionError(
+            f"the text on stdin is longer than {MOST_BYTES:,} bytes; pipe in the question alone"
+        )
+    try:
+        text = content.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise QuestionError("the text on stdin is not valid UTF-8; write it again") from None
+    if not text:
+        raise QuestionError("stdin holds no question; write it after the command, or pipe it in")
+    return text

@@ -1,0 +1,315 @@
+"""The lines below an answer: sources, coverage, cost, next command. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pgs_neo4j.cli.pages.runs_page import resume_command
+from pgs_neo4j.cli.pages.text import columns, fitted, item, labeled, moment
+from pgs_neo4j.export import counts, figures, wording
+from pgs_neo4j.export.judge import Judge
+from pgs_neo4j.model import (
+    AbsenceStatus,
+    Answer,
+    ChasedFlag,
+    CheckedAbsence,
+    Citation,
+    Convergence,
+    Stated,
+)
+from pgs_neo4j.text.claims.marking import unmark
+from pgs_neo4j.text.gist import SAME, Rarity, gist
+from pgs_neo4j.text.mentions import distinct, name_of
+from pgs_neo4j.text.node_text import is_handle
+from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.shown import counted, money, one_line, partition_names
+
+HOW_TO_GET_A_MODEL = (
+    "To use a model, set OPENAI_API_KEY. For any OpenAI-compatible server, set PGS_LLM_BASE_URL, "
+    "PGS_SWEEP_MODEL, and PGS_SYNTHESIS_MODEL. Then ask again."
+)
+TITLES = (
+    *("Question", "Asked", "Status", "Sources", "Coverage", "Session", "This run", "Checks"),
+    *("Model", "Context", "Cost", "Time", "Stopped", "Note"),
+    *(wording.ABSENCES, wording.OPPORTUNITIES, wording.CONVERGENCES, wording.IN_DOUBT),
+    wording.STRUCK,
+)
+"""What stands at the beginning of the lines around an answer."""
+LONGEST_KEY, LONGEST_LABELS = 40, 30  # characters beside the title of a source
+MAX_ABSENCES = 2  # of each status
+MAX_NODES = 2
+MAX_PARTITIONS = 4
+MAX_SIDE = 75  # characters of each of two connected findings
+MAX_ITEMS = 3  # opportunities, convergences
+MAX_DOUBTS = 12  # sentences in doubt
+_PARTITION = re.compile(r"(?<![^\W_])P(\d{1,9})(?![^\W_])")
+LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADICTED)
+
+
+def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
+    """Return the lines above a stored answer: its question, time, and status."""
+    rows = (
+        ("Question", one_line(answer.question)),
+        (
+            "Asked",
+            f"{one_line(moment(asked_at))} UTC, graph {one_line(answer.graph)}, mode {answer.mode}",
+        ),
+        ("Status", status),
+    )
+    return [line for label, text in rows for line in labeled(label, text, width)]
+
+
+SOME_PARTITIONS = 5
+"""Partitions that a next step names."""
+ALL_READ = "The whole graph has been read."
+ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
+READ_BEFORE = (
+    "Session {session} has read the whole graph, but only {read} for this answer. To read all of "
+    "it for this question:"
+)
+
+
+def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
+    """Return sources, checks, and figures, each part after an empty line.
+
+    ``searched`` are the citations of a preceding search, if there was one.
+    """
+    cited = (*searched, *answer.synthesis.citations)
+    listed = sources(cited, width) if answer.text or cited else [wording.NO_SYNTHESIS]
+    parts = (listed, *sections(answer, width), summary(answer, width))
+    return [line for part in parts if part for line in ("", *part)]
+
+
+def sources(citations: Sequence[Citation], width: int) -> list[str]:
+    """Return each cited node once, with its title; invalid citations are marked."""
+    cited = distinct(citations)
+    if not cited:
+        return ["Sources", f"  {wording.NO_CITATION}"]
+    names = [name_of(citation.partition, one_line(citation.alias, 30)) for citation in cited]
+    room = max(map(columns, names))
+    return [
+        "Sources",
+        *(
+            f"  {name}{' ' * (room - columns(name))}  {_title(citation, max(20, width - room - 4))}"
+            for name, citation in zip(names, cited, strict=True)
+        ),
+    ]
+
+
+def summary(answer: Answer, width: int) -> list[str]:
+    """Return coverage, checks, usage, cost, and time; problems come last."""
+    rows = [
+        *figures.coverage_rows(answer),
+        ("This run", f"{one_line(answer.run, 60)}: {figures.run_line(answer)}"),
+        ("Checks", figures.problems_line(answer)),
+        (
+            "Model",
+            f"{one_line(answer.model, 60)}: {figures.usage_line(answer.usage)}{_reduced(answer)}",
+        ),
+        ("Context", figures.context_line(answer.contexts)),
+        ("Cost", money(answer.cost) if answer.cost else ""),
+        ("Time", figures.timing_line(answer.seconds)),
+        ("Stopped", one_line(answer.stopped)),
+        *(("Note", text) for text in _notes(answer)),
+    ]
+    return [line for label, text in rows if text for line in labeled(label, text, width)]
+
+
+def advice(answer: Answer) -> list[str]:
+    """Return the next command to try, after an empty line."""
+    if answer.partial:
+        return _resuming(answer)
+    if answer.shown:
+        return _reading_on(answer)
+    graph, session = shell_word(answer.graph), shell_word(answer.session)
+    left = answer.coverage.nodes_total - answer.coverage.nodes_read - answer.coverage.nodes_unproven
+    own = answer.own_coverage
+    if left <= 0 and own.nodes_read + own.nodes_unproven < own.nodes_total:
+        return _reading_all(answer)
+    if left <= 0:
+        command = f"pgs sessions show {session} --graph {graph}"
+        whole = ALL_STRUCTURE if answer.coverage.texts_total == 0 else ALL_READ
+        return ["", f"{whole} To list the questions of this session:", f"  {command}"]
+    words = ["pgs", "ask", "--continue", "--graph", graph]
+    if answer.session != "default":
+        # Only this form accepts a name that begins with a dash.
+        words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
+    if answer.coverage.texts_total == 0:
+        words += ["--structure-only"]
+    are = "is" if left == 1 else "are"
+    return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
+
+
+def _reading_all(answer: Answer) -> list[str]:
+    """Return how to read the whole graph for a question whose session has read it for others."""
+    own, session = answer.own_coverage, shell_word(answer.session)
+    read = f"{own.nodes_read:,} of {counted(own.nodes_total, 'node')}"
+    words = ["pgs", "ask", "--full-sweep", "--graph", shell_word(answer.graph)]
+    if answer.session != "default":
+        words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
+    if answer.coverage.texts_total == 0:
+        words += ["--structure-only"]
+    words.append(shell_word(answer.question))
+    told = READ_BEFORE.format(session=one_line(answer.session, 60), read=read)
+    return ["", told, f"  {' '.join(words)}"]
+
+
+def _reading_on(answer: Answer) -> list[str]:
+    """Return how to read what a search only found: the partitions that matter, whole."""
+    if answer.routing.unmatched:
+        return []
+    routes = answer.routing.routes
+    command = f"pgs ask --graph {shell_word(answer.graph)} {shell_word(answer.question)}"
+    if not routes:
+        return ["", "To read in full what matters for this question:", f"  {command}"]
+    names = partition_names([route.partition for route in routes], SOME_PARTITIONS)
+    return ["", f"To read in full what matters for this question ({names}):", f"  {command}"]
+
+
+def _resuming(answer: Answer) -> list[str]:
+    command = f"  {resume_command(answer.run)}"
+    if not answer.stopped:
+        return ["", "To complete this answer:", command]
+    limits = "Its limits start over, and you can set new ones."
+    return ["", "To continue this run:", command, limits]
+
+
+def _reduced(answer: Answer) -> str:
+    reductions = answer.synthesis.reductions
+    return f"; {reductions} of the calls condensed reports" if reductions else ""
+
+
+def _notes(answer: Answer) -> list[str]:
+    notes = figures.warnings(answer)
+    if counts.used_extractive_reader(answer):
+        notes.append(f"{figures.NO_MODEL} {HOW_TO_GET_A_MODEL}")
+    if answer.coverage.texts_total == 0:
+        notes.append(figures.NO_TEXT)
+    return notes
+
+
+def _title(citation: Citation, room: int) -> str:
+    if not citation.valid:
+        return f"(invalid: {wording.invalid_words(citation.partition)})"
+    # An element id is no key of the graph, and cut to fit it would lead nowhere.
+    node = "" if is_handle(citation.node or "") else citation.node or ""
+    key = one_line(node, LONGEST_KEY)
+    title = one_line(citation.title or "") or key or "(untitled)"
+    label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
+    # The labels give way first: only the key leads to the node.
+    for about in (", ".join(filter(None, (label, other))), other, label):
+        if about and columns(about) <= room // 2:
+            return f"{fitted(title, room - columns(about) - 3)} ({about})"
+    return fitted(title, room)
+
+
+def sections(answer: Answer, width: int) -> list[list[str]]:
+    """Return what the checks found, without the sections that are empty."""
+    checks = answer.crosscheck
+    absences = _untold_absences(answer)
+    heading = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
+    if told := len(checks.absences) - len(absences):
+        heading += f"; the answer tells {told:,} of them"
+    opportunities, convergences = checks.opportunities, _untold_convergences(answer)
+    lists = (
+        (heading, _absences(absences), len(absences)),
+        (wording.OPPORTUNITIES, [*map(_opportunity, opportunities[:MAX_ITEMS])],
+         len(opportunities)),
+        (wording.CONVERGENCES, [*map(_convergence, convergences[:MAX_ITEMS])], len(convergences)),
+        (wording.IN_DOUBT, [*map(wording.doubt_line, answer.in_doubt[:MAX_DOUBTS])],
+         len(answer.in_doubt)),
+        (wording.STRUCK, [*map(wording.doubt_line, answer.struck[:MAX_DOUBTS])],
+         len(answer.struck)),
+    )  # fmt: skip
+    blocks = [
+        [heading, *(line for text in items for line in item(text, width))]
+        for heading, items, _ in lists
+        if items
+    ]
+    if blocks and any(len(items) < count for _, items, count in lists):
+        blocks[-1].append(
+            f"  To see all of them: pgs export {one_line(answer.run)} --to answer.html"
+        )
+    return blocks
+
+
+def _untold_absences(answer: Answer) -> list[CheckedAbsence]:
+    """Return the absences that no bullet of the answer gives with the result of its check."""
+    absences = answer.crosscheck.absences
+    if not answer.synthesis.judged:
+        return [*absences]
+    judge = Judge(absences)
+    verdicts = dict.fromkeys(f" ({wording.absence_verdict(one)})" for one in absences)
+    told = [
+        judge.find(bullet.removesuffix(verdict))
+        for bullet in answer.synthesis.absences
+        for verdict in verdicts
+        if bullet.endswith(verdict)
+    ]
+    return [one for one in absences if one not in told]
+
+
+def _untold_convergences(answer: Answer) -> list[Convergence]:
+    """Return the convergences of which the answer does not state a finding as one of several."""
+    met, bullets = answer.crosscheck.convergences, answer.synthesis.convergences
+    if not bullets:
+        return [*met]
+    said = [(gist(bullet), set(map(int, _PARTITION.findall(bullet)))) for bullet in bullets]
+    found = {one: [gist(stated.text) for stated in one.findings] for one in met}
+    rarity = Rarity.of(
+        [*(words for words, _ in said), *(g for some in found.values() for g in some)]
+    )
+    return [
+        one
+        for one in met
+        if not any(
+            len(partitions.intersection(one.partitions)) > 1
+            and any(rarity.near(words, other) >= SAME for other in found[one])
+            for words, partitions in said
+        )
+    ]
+
+
+def _absences(absences: Sequence[CheckedAbsence]) -> list[str]:
+    """Return the most reported absences of each status."""
+    return [
+        wording.absence_line(absence)
+        for status in LISTED
+        for absence in [one for one in absences if one.status is status][:MAX_ABSENCES]
+    ]
+
+
+def _opportunity(flag: ChasedFlag) -> str:
+    line = f"{wording.flag_course(flag)}: {wording.bullet_line(flag.text, flag.source)}"
+    return (
+        f"{line} ({wording.reported_missing(flag)}: {_bullet(flag.absent)})"
+        if flag.absent
+        else line
+    )
+
+
+def _convergence(convergence: Convergence) -> str:
+    """Return a convergence in one line.
+
+    One finding stands for those that say the same; connected ones are put side by side.
+    """
+    heading = wording.convergence_heading(convergence, MAX_PARTITIONS)
+    if convergence.kind == "words":
+        return f"{heading}: {_bullet(convergence.findings[0])}"
+    citations = convergence.citations
+    nodes = [*dict.fromkeys(name_of(c.partition, one_line(c.alias, 30)) for c in citations)]
+    names = f" ({', '.join(nodes[:MAX_NODES])})" if nodes else ""
+    sides = map(_side, convergence.findings[:2])
+    return f"{heading}{names}: {' / '.join(sides)}"
+
+
+def _side(stated: Stated) -> str:
+    """Return a connected finding, shortened; a mark of doubt stays."""
+    text = _bullet(stated)
+    short = one_line(unmark(text), MAX_SIDE)
+    return short if text == unmark(text) else f"{short} (in doubt)"
+
+
+def _bullet(stated: Stated) -> str:
+    return wording.bullet_line(stated.text, stated.partition)

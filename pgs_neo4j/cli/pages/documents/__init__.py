@@ -1,1 +1,0 @@
-"""What an ingestion did, as lines and as JSON."""

@@ -1,0 +1,152 @@
+"""The quality report of a generation, on one screen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.export.rows.generation import generation_rows
+from pgs_neo4j.model import Drift, Generation, Origin
+from pgs_neo4j.text.shell_words import shell_word
+from pgs_neo4j.text.shown import counted, one_line, percent
+
+COLUMN = 14  # columns of the labels on the left
+LONGEST_BAR = 40
+EIGHTHS = " ▏▎▍▌▋▊▉"
+STEPS = (1, 2, 5)  # of each decade, where bins begin
+DRIFT_COLUMN = 17  # columns of the labels on the left
+OUTLOOK: dict[Origin | None, str] = {
+    None: "these partitions are used as they are",
+    "refreshed": "the partitions stay; those affected get new descriptions",
+    "seeded": "new partitions grow from these",
+    "cold": "new partitions are made from scratch",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many partitions have ``first`` to ``last`` nodes, both included."""
+
+    first: int
+    last: int
+    partitions: int
+
+
+def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
+    """Count sizes in bins from 1, 2, 5, 10, 20, …, ascending."""
+    if not sizes:
+        return ()
+    edges = [step * 10**power for power in range(len(str(max(sizes))) + 1) for step in STEPS]
+    counts, _ = np.histogram(sizes, edges)
+    filled = np.flatnonzero(counts)
+    return tuple(
+        Bin(edges[at], edges[at + 1] - 1, int(counts[at]))
+        for at in range(int(filled[0]), int(filled[-1]) + 1)
+    )
+
+
+def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
+    """Return all figures, with sizes as bars of block characters or ``#``."""
+    lines = [
+        line
+        for label, text in generation_rows(generation)
+        for line in labeled(label, text, width, COLUMN)
+    ]
+    return [*lines, "", *bars(histogram(generation.sizes), width, blocks=blocks)]
+
+
+def can_show_blocks() -> bool:
+    """Whether stdout is a terminal that shows more than ASCII."""
+    return output.is_terminal(sys.stdout) and "utf" in (sys.stdout.encoding or "").lower()
+
+
+def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
+    """Return the bins as rows with bars.
+
+    A bin that is not empty gets a bar of at least one mark.
+    """
+    names = [f"{each.first:,} to {each.last:,}" for each in bins]
+    room = max(map(len, ("nodes", *names)))
+    longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
+    most = max((each.partitions for each in bins), default=0)
+    rows = [f"{'nodes':>{room}}  partitions"]
+    for name, each in zip(names, bins, strict=True):
+        drawn = bar(each.partitions / most, longest, blocks=blocks)
+        rows.append(f"{name:>{room}}  {each.partitions:>10,}  {drawn}".rstrip())
+    return rows
+
+
+def bar(share: float, longest: int, *, blocks: bool) -> str:
+    """Return a bar of ``share`` (0 to 1) of ``longest`` columns."""
+    if share <= 0:
+        return ""
+    if not blocks:
+        return "#" * max(round(share * longest), 1)
+    whole, part = divmod(max(round(share * longest * 8), 1), 8)
+    return ("█" * whole + EIGHTHS[part]).rstrip()
+
+
+def changes(moved: Drift) -> list[str]:
+    """Return what changed, each in a few words; empty when nothing did."""
+    about = counted(moved.relationships_changed, "relationship")
+    listed = (
+        (moved.settings_changed, "the settings or the mapping changed"),
+        (moved.nodes_added, f"{counted(moved.nodes_added, 'node')} added"),
+        (moved.nodes_removed, f"{counted(moved.nodes_removed, 'node')} removed"),
+        (moved.texts_changed, f"{counted(moved.texts_changed, 'text')} changed"),
+        (
+            moved.facts_changed,
+            f"{counted(moved.facts_changed, 'node')} with another weight or embedding",
+        ),
+        (moved.relationships_changed, f"about {about} changed"),
+    )
+    return [words for happened, words in listed if happened]
+
+
+def drifted(moved: Drift) -> str:
+    """Return the drift in one line: ``drift 3 %: 5 texts changed``."""
+    return f"drift {percent(moved.fraction)}: {', '.join(changes(moved)) or 'nothing changed'}"
+
+
+def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
+    """Return a drift check in lines; None: no generation exists yet.
+
+    ``outlook`` is how the next generation would be built, None if none is needed.
+    """
+    name = one_line(graph)
+    if moved is None:
+        return [
+            f"graph {name} is not partitioned yet, so there is nothing to compare it with; "
+            f"'pgs partition --graph {shell_word(name)}' makes the first partitions"
+        ]
+    rows = [("graph", name), ("committed since", _committed(moved))]
+    rows += _scanned(moved) if moved.committed else []
+    settings = "they or the mapping changed" if moved.settings_changed else "as they were"
+    rows.append(("settings", settings))
+    rows.append(("drift", percent(moved.fraction) if moved.changed else "none"))
+    rows.append(("next time", OUTLOOK[outlook]))
+    return [line for label, text in rows for line in labeled(label, text, width, DRIFT_COLUMN)]
+
+
+def _committed(moved: Drift) -> str:
+    if not moved.committed:
+        return "nothing by any other client, so the graph was not scanned"
+    return "something by another client, so the graph was scanned"
+
+
+def _scanned(moved: Drift) -> list[tuple[str, str]]:
+    relationships = f"{moved.relationships_changed:,} changed"
+    if moved.relationships_changed:
+        relationships = f"about {relationships}"
+    nodes = f"{moved.nodes_added:,} added, {moved.nodes_removed:,} removed"
+    return [
+        ("nodes", f"{nodes}, {moved.nodes:,} now"),
+        ("texts", f"{moved.texts_changed:,} changed"),
+        ("weights", f"{counted(moved.facts_changed, 'node')} with another weight or embedding"),
+        ("relationships", f"{relationships}, {moved.relationships:,} now"),
+    ]

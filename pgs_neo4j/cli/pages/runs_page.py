@@ -1,0 +1,111 @@
+"""Runs in words: their list, and how to resume one. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pgs_neo4j.cli.pages.text import fitted, moment, size, wrapped
+from pgs_neo4j.text.shown import counted, one_line, plain, unproven_note
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import RunInfo
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import StoredReply
+
+
+WHOLE = "complete"
+RUNNING = "running"
+NONE = (
+    "no reply is stored; those of a run that used no cache are deleted when it is complete, and "
+    "the extractive reader makes none"
+)
+
+
+def resume_command(run: str) -> str:
+    """Return the command that resumes a run."""
+    return f"pgs resume {shlex.quote(one_line(run))}"
+
+
+def next_step(run: str, status: str) -> list[str]:
+    """Return how to resume a run, as lines.
+
+    A complete run has none.
+    """
+    if status == WHOLE:
+        return []
+    if status == RUNNING:
+        return [
+            "",
+            "It is in progress. If its process was killed, resume it with:",
+            f"  {resume_command(run)}",
+        ]
+    return ["", "Resume it with:", f"  {resume_command(run)}"]
+
+
+def listed(infos: Sequence[RunInfo], width: int) -> list[str]:
+    """Return runs in two lines each: what became of it, and its question."""
+    return [line for info in infos for line in (_head(info), _question(info, width))]
+
+
+def _head(run: RunInfo) -> str:
+    status = "running (silent)" if run.silent else run.status
+    parts = [run.id, moment(run.started_at), status]
+    if run.nodes_shown is not None:
+        parts.append(f"{counted(run.nodes_shown, 'node')} shown")
+    elif run.nodes_read is not None:
+        unproven = unproven_note(run.nodes_unproven or 0)
+        parts.append(f"{counted(run.nodes_read, 'node')} read{unproven}")
+    if run.outcome is not None:
+        parts.append(run.outcome)
+    parts.append(f"graph {run.graph}, session {run.session}")
+    return "  ".join(map(one_line, parts))
+
+
+def _question(run: RunInfo, width: int) -> str:
+    return f"  {fitted(run.question, width - 2)}"
+
+
+def reply_lines(
+    shown: Sequence[tuple[int, StoredReply]], stored: Sequence[StoredReply], width: int
+) -> list[str]:
+    """Return replies with their numbers in two lines each: what became of it, and how it begins."""
+    if not stored:
+        return wrapped(NONE, width).splitlines()
+    head = [f"{count_replies(stored)}; 'pgs runs replies RUN NUMBER' prints one whole", ""]
+    return [*head, *(line for at, one in shown for line in _reply_row(at, one, width))]
+
+
+def whole_reply(number: int, reply: StoredReply) -> list[str]:
+    """Return a reply as it came, without what a terminal would obey."""
+    return [_reply_head(number, reply), "", *plain(reply.text).splitlines()]
+
+
+def count_replies(stored: Sequence[StoredReply]) -> str:
+    """Return how many replies are stored: ``3 replies, 2 of them rejected``."""
+    rejected = sum(reply.error is not None for reply in stored)
+    total = counted(len(stored), "reply", "replies")
+    return f"{total}, {rejected} of them rejected" if rejected else total
+
+
+def cached_note(cached: int) -> str:
+    """Return that so many replies are listed with other runs."""
+    came = f"{counted(cached, 'reply', 'replies')} came from the cache"
+    return f"{came}; each is listed with the run that paid for it"
+
+
+def _reply_row(number: int, reply: StoredReply, width: int) -> list[str]:
+    indent = " " * 5
+    begins = fitted(reply.text, max(20, width - len(indent))) or "(no text)"
+    head = wrapped(_reply_head(number, reply), width - len(indent)).splitlines()
+    return [head[0], *(f"{indent}{more}" for more in head[1:]), f"{indent}{begins}"]
+
+
+def _reply_head(number: int, reply: StoredReply) -> str:
+    where = f"P{reply.partition} pass {reply.number}" if reply.partition is not None else "answer"
+    amount = f"{counted(reply.output_tokens, 'token')}, {size(reply.size)}"
+    what = f"rejected: {one_line(reply.error)}" if reply.error is not None else "accepted"
+    when = moment(reply.created_at)
+    return f"{number:>3}  {where}, {when}, {one_line(reply.model, 60)}, {amount}: {what}"
