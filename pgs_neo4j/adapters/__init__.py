@@ -39,7 +39,7 @@ _HOMES = {
     "GraphRAGModel": "graphrag_models",
     "MapWidget": "notebook",
     "PGSDocuments": "langchain",
-    "PGSFindingsRetriever": "graphrag_findings",
+    "PGSFindingsRetriever": "graphrag",
     "PGSRetriever": "graphrag",
     "SpacyExtractor": "spacy",
     "map_widget": "notebook",

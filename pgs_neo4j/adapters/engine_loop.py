@@ -1,4 +1,8 @@
-"""An engine that callers reach from any thread, in the event loop in which it lives."""
+"""An engine that callers reach from any thread, in the event loop in which it lives.
+
+``OwnEngine`` opens an engine in an event loop with a thread of its own. ``GivenEngine`` uses an
+engine that the caller has opened.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 
-Value = TypeVar("T")
+T = TypeVar("T")
 CLOSED = "it is closed; create another one"
 FORKED = "it was opened in another process, and its thread stayed there; open one in this process"
 OWN_THREAD = (
@@ -23,105 +27,6 @@ OWN_THREAD = (
 )
 SERVE = "pgs-serve"
 """Name of the task that keeps the loop running."""
-
-
-class LoopThread:
-    """Runs coroutines for any thread until it is closed.
-
-    The thread does not keep the process alive.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._lock = Lock()
-        self._closed = False
-        self._process = os.getpid()
-        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        self._thread = Thread(target=asyncio.run, args=(_serve(started),), name=name, daemon=True)
-        self._thread.start()
-        self._loop, self._stop = started.result()
-
-    def run(self, work: Coroutine[Any, Any, Value]) -> Value:
-        """Return the result of a coroutine; an interrupt cancels it.
-
-        Raises UsageError if the loop is closed, or is closed before the result is there, in the
-        loop's own thread, which cannot wait for itself, and in a process forked from its own.
-        """
-        if current_thread() is self._thread:
-            work.close()
-            raise UsageError(OWN_THREAD)
-        future = self._start(work)
-        try:
-            return future.result()
-        except CancelledError as error:
-            raise UsageError(CLOSED) from error
-        finally:
-            future.cancel()  # does nothing once it is done
-
-    async def reach(self, work: Coroutine[Any, Any, Value]) -> Value:
-        """Return the result of a coroutine to another event loop; a cancellation cancels it.
-
-        Raises UsageError as ``run`` does.
-        """
-        future = self._start(work)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            if self._closed:
-                raise UsageError(CLOSED) from None
-            raise
-
-    def _start(self, work: Coroutine[Any, Any, Value]) -> Future[Value]:
-        """Let the loop run a coroutine. Raises UsageError where it does not run any more."""
-        if self._process != os.getpid():  # the lock may have been held by a thread that is gone
-            work.close()
-            raise UsageError(FORKED)
-        with self._lock:
-            if self._closed:
-                work.close()
-                raise UsageError(CLOSED)
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def close(self, leave: Callable[[], Awaitable[None]]) -> None:
-        """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat.
-
-        A forked process leaves the connection alone, which is that of its parent.
-        """
-        if self._process != os.getpid():
-            return
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-        future = asyncio.run_coroutine_threadsafe(_end(leave, self._stop), self._loop)
-        if current_thread() is not self._thread:  # garbage may be collected there
-            try:
-                future.result()
-            finally:
-                self._thread.join()
-
-
-async def _serve(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
-    stop = asyncio.Event()
-    current = asyncio.current_task()
-    assert current is not None
-    current.set_name(SERVE)
-    started.set_result((asyncio.get_running_loop(), stop))
-    await stop.wait()
-
-
-async def _end(leave: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
-    own = asyncio.current_task()
-    running = [task for task in asyncio.all_tasks() if task is not own and task.get_name() != SERVE]
-    for task in running:
-        task.cancel()
-    try:
-        await asyncio.gather(*running, return_exceptions=True)
-        await leave()
-    finally:
-        stop.set()
-
-
-T = TypeVar("T")
 
 
 class EngineAccess(Protocol):
@@ -206,3 +111,99 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+class LoopThread:
+    """Runs coroutines for any thread until it is closed.
+
+    The thread does not keep the process alive.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._lock = Lock()
+        self._closed = False
+        self._process = os.getpid()
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = Thread(target=asyncio.run, args=(_serve(started),), name=name, daemon=True)
+        self._thread.start()
+        self._loop, self._stop = started.result()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of a coroutine; an interrupt cancels it.
+
+        Raises UsageError if the loop is closed, or is closed before the result is there, in the
+        loop's own thread, which cannot wait for itself, and in a process forked from its own.
+        """
+        if current_thread() is self._thread:
+            work.close()
+            raise UsageError(OWN_THREAD)
+        future = self._start(work)
+        try:
+            return future.result()
+        except CancelledError as error:
+            raise UsageError(CLOSED) from error
+        finally:
+            future.cancel()  # does nothing once it is done
+
+    async def reach(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of a coroutine to another event loop; a cancellation cancels it.
+
+        Raises UsageError as ``run`` does.
+        """
+        future = self._start(work)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if self._closed:
+                raise UsageError(CLOSED) from None
+            raise
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Let the loop run a coroutine. Raises UsageError where it does not run any more."""
+        if self._process != os.getpid():  # the lock may have been held by a thread that is gone
+            work.close()
+            raise UsageError(FORKED)
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise UsageError(CLOSED)
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self, leave: Callable[[], Awaitable[None]]) -> None:
+        """Cancel what is running, await ``leave``, and end the thread. Harmless to repeat.
+
+        A forked process leaves the connection alone, which is that of its parent.
+        """
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        future = asyncio.run_coroutine_threadsafe(_end(leave, self._stop), self._loop)
+        if current_thread() is not self._thread:  # garbage may be collected there
+            try:
+                future.result()
+            finally:
+                self._thread.join()
+
+
+async def _serve(started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
+    stop = asyncio.Event()
+    current = asyncio.current_task()
+    assert current is not None
+    current.set_name(SERVE)
+    started.set_result((asyncio.get_running_loop(), stop))
+    await stop.wait()
+
+
+async def _end(leave: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+    own = asyncio.current_task()
+    running = [task for task in asyncio.all_tasks() if task is not own and task.get_name() != SERVE]
+    for task in running:
+        task.cancel()
+    try:
+        await asyncio.gather(*running, return_exceptions=True)
+        await leave()
+    finally:
+        stop.set()

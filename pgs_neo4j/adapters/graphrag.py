@@ -1,8 +1,12 @@
-"""A retriever for GraphRAG of neo4j-graphrag that searches as ``pgs.search`` does."""
+"""Retrievers for GraphRAG of neo4j-graphrag.
+
+``PGSRetriever`` searches as ``pgs.search`` does. ``PGSFindingsRetriever`` asks a question, and its
+items are the findings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Unpack
@@ -11,12 +15,12 @@ from neo4j_graphrag.retrievers.base import Retriever
 from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
 
 from pgs_neo4j.adapters.engine_loop import OwnEngine
-from pgs_neo4j.adapters.findings import FindingQuery, find_findings
+from pgs_neo4j.adapters.findings import FindingItem, FindingQuery, find_findings
 from pgs_neo4j.config import EmbedderName, Knobs, SettingsOverrides
 from pgs_neo4j.database.driver_values import create_record
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.protocol import LLM, Embedder
-from pgs_neo4j.model import Found, GraphMapping
+from pgs_neo4j.model import Found, FoundItem, GraphMapping
 
 
 class PGSRetriever(Retriever):  # type: ignore[misc]
@@ -55,10 +59,6 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
         UsageError, UnknownGraphError, and DatabaseError.
         """
         found = self._engine.run(self._search(query_text, mode, top_k))
-        records = [
-            create_record({"content": item.content, "metadata": item.metadata})
-            for item in found.items
-        ]
         metadata = {
             "mode": found.mode,
             "paths": [asdict(path) for path in found.paths],
@@ -66,7 +66,7 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
             "warnings": list(found.warnings),
             "changed": found.changed,
         }
-        return RawSearchResult(records=records, metadata=metadata)
+        return RawSearchResult(records=_records(found.items), metadata=metadata)
 
     def close(self) -> None:
         """Close the connection; searches that still run end with UsageError."""
@@ -85,11 +85,6 @@ class PGSRetriever(Retriever):  # type: ignore[misc]
 
     async def _search(self, question: str, mode: Any, top_k: int) -> Found:
         return await self._engine.pgs.search(question, graph=self._mapping, mode=mode, top_k=top_k)
-
-
-def format_record(record: Any) -> RetrieverResultItem:
-    """Return a record of a search as an item of neo4j-graphrag."""
-    return RetrieverResultItem(content=record["content"], metadata=record["metadata"])
 
 
 class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
@@ -142,11 +137,7 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
             run=run, mode=given, session=session, full_sweep=full_sweep, top_k=top_k, knobs=knobs
         )
         listed = self._engine.run(find_findings(self._engine.pgs, query_text, query))
-        records = [
-            create_record({"content": item.content, "metadata": item.metadata})
-            for item in listed.items
-        ]
-        return RawSearchResult(records=records, metadata=listed.metadata)
+        return RawSearchResult(records=_records(listed.items), metadata=listed.metadata)
 
     def close(self) -> None:
         """Close the connection; questions that still run end with UsageError."""
@@ -162,3 +153,12 @@ class PGSFindingsRetriever(Retriever):  # type: ignore[misc]
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _records(items: Sequence[FoundItem | FindingItem]) -> list[Any]:
+    return [create_record({"content": one.content, "metadata": one.metadata}) for one in items]
+
+
+def format_record(record: Any) -> RetrieverResultItem:
+    """Return a record of a search as an item of neo4j-graphrag."""
+    return RetrieverResultItem(content=record["content"], metadata=record["metadata"])

@@ -1,4 +1,4 @@
-"""Command line options made from the declarations of knobs."""
+"""Command line options made from the declarations of knobs, and the groups that commands offer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Writes everything for stderr as JSON log records: ``--log-format json``."""
+"""Log records on stderr: JSON records with ``--log-format json``, and the lines of libraries.
+
+JSON logs take everything that would be written to stderr as text. Without them, libraries write
+nothing, except their warnings where PGS_DEBUG is set.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,11 @@ from pgs_neo4j.cli import output
 from pgs_neo4j.text.shown import one_line
 
 TALKATIVE = ("pgs_neo4j", "uvicorn")
-"""Loggers of which also what is no warning is written."""
-_chosen: str | None = None  # by the option or the variable
-_handler: logging.Handler | None = None
+"""Loggers whose records of level INFO are written, besides warnings."""
 # What these report as warnings are retries, which events and typed errors report in words.
 LIBRARIES = ("graphdatascience", "httpcore2", "httpx2", "mcp", "neo4j", "openai", "stamina")
-
-
-class _Records(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record on one line of stderr; never raises."""
-        try:
-            output.write_record(self.format(record))
-        except Exception:  # noqa: BLE001 - logging must not end a run
-            self.handleError(record)
+_chosen: str | None = None  # by the option or the variable
+_handler: logging.Handler | None = None
 
 
 def choose(form: str | None) -> None:
@@ -99,6 +94,24 @@ def _log(level: int, message: str, fields: Mapping[str, object]) -> None:
     logging.getLogger("pgs_neo4j.cli").log(level, message, extra={"fields": dict(fields)})
 
 
+class _Records(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record on one line of stderr; never raises."""
+        try:
+            output.write_record(self.format(record))
+        except Exception:  # noqa: BLE001 - logging must not end a run
+            self.handleError(record)
+
+
+def catch_library_logs(*, write: bool) -> None:
+    """Give each library a handler, so that Python prints none of its lines itself."""
+    handler = _Lines(write=write)
+    for name in LIBRARIES:
+        logger = logging.getLogger(name)
+        logger.handlers = [other for other in logger.handlers if not isinstance(other, _Lines)]
+        logger.addHandler(handler)
+
+
 class _Lines(logging.Handler):
     """Writes records as lines on stderr, or nowhere."""
 
@@ -110,12 +123,3 @@ class _Lines(logging.Handler):
         """Write a record above the display; never raises."""
         if self._write and not is_on() and record.levelno >= logging.WARNING:
             output.say(f"{record.name}: {one_line(record.getMessage())}")
-
-
-def catch_library_logs(*, write: bool) -> None:
-    """Give each library a handler, so that Python prints none of its lines itself."""
-    handler = _Lines(write=write)
-    for name in LIBRARIES:
-        logger = logging.getLogger(name)
-        logger.handlers = [other for other in logger.handlers if not isinstance(other, _Lines)]
-        logger.addHandler(handler)

@@ -34,6 +34,15 @@ GraphOption = Annotated[
         autocompletion=complete_graphs,
     ),
 ]
+GraphName = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        "-g",
+        help="Name of the graph; optional if PGS_GRAPH names it.",
+        autocompletion=complete_graphs,
+    ),
+]
 LatestOfOption = Annotated[
     str | None,
     typer.Option(
@@ -50,6 +59,10 @@ VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Print every step as a line on stderr.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+ForgetOption = Annotated[
+    bool,
+    typer.Option("--forget", help="Also remove the text of answers that quote what is deleted."),
+]
 StructureOption = Annotated[
     bool,
     typer.Option("--structure-only", help="Ask a graph in which no node has text."),

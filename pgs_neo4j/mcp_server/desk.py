@@ -1,4 +1,8 @@
-"""What all tools share: the engine, the callers, the questions in progress, and the bounds."""
+"""What all tools share: the engine, its callers, the questions in progress, and the bounds.
+
+Over stdio there is one caller, who sees everything. A program that serves several callers gives
+each a ``Visitor``, which knows the graphs and the names of sessions of that caller.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,14 @@ from pgs_neo4j.engine import PGS, StoredGraph, find_only_graph
 from pgs_neo4j.errors import UnknownGraphError, UnknownRunError
 from pgs_neo4j.mcp_server.inquiries import Inquiries
 
+Call = Context[Any]
+
 
 class Visitor(Protocol):
-    """What a caller may see. Names of sessions are its own; stored ones are everybody's."""
+    """What a caller may see.
+
+    Each caller has its own names for sessions; the database has one name for each of them all.
+    """
 
     def sees(self, graph: str) -> bool:
         """Return whether the caller may see a graph."""
@@ -23,7 +32,7 @@ class Visitor(Protocol):
         """Return the name under which a session of the caller is stored."""
 
     def own_session(self, stored: str) -> str | None:
-        """Return the caller's name of a stored session; None if it is another's."""
+        """Return the caller's name of a stored session; None for a session of another caller."""
 
     def require(self, role: Literal["asker"]) -> None:
         """Raise an error of this package unless the caller may ask."""
@@ -59,37 +68,6 @@ def everyone(request: object) -> Visitor:
     return EveryVisitor()
 
 
-async def visible_graphs(pgs: PGS, visitor: Visitor) -> list[StoredGraph]:
-    """Return the graphs that a caller may see."""
-    return [graph for graph in await pgs.graphs() if visitor.sees(graph.name)]
-
-
-async def choose_graph(pgs: PGS, visitor: Visitor, name: str | None) -> StoredGraph:
-    """Return the named graph, else the configured or only one that the caller may see.
-
-    Raises UnknownGraphError, which names no other graphs than those.
-    """
-    graphs = {graph.name: graph for graph in await visible_graphs(pgs, visitor)}
-    wanted = name or pgs.settings.graph or find_only_graph([*graphs])
-    if wanted in graphs:
-        return graphs[wanted]
-    listed = f"there are {', '.join(graphs)}" if graphs else "you may see no graph"
-    if name is None:
-        way = "; name one in the argument 'graph'" if graphs else ""
-        raise UnknownGraphError(f"{listed}{way}")
-    raise UnknownGraphError(f"there is no graph {name[:64]}; {listed}")
-
-
-def unknown_run(run: str) -> UnknownRunError:
-    """Return the error for a run that is not there, or that is another's."""
-    return UnknownRunError(
-        f"there is no run {run[:80]}; the resource pgs://graphs/GRAPH/runs lists runs"
-    )
-
-
-Call = Context[Any]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpBounds:
     """How much an agent may take: seconds of one call, and tokens of one reply."""
@@ -100,7 +78,7 @@ class McpBounds:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """An engine and those who call; the maker of a desk closes its ``inquiries``."""
+    """An engine and its callers; the maker of a desk closes its ``inquiries``."""
 
     pgs: PGS
     inquiries: Inquiries = field(default_factory=Inquiries)
@@ -118,3 +96,31 @@ class Desk:
     def tokens(self, share: float) -> int:
         """Return a share of the tokens of a reply."""
         return int(self.bounds.reply_tokens * share)
+
+
+async def visible_graphs(pgs: PGS, visitor: Visitor) -> list[StoredGraph]:
+    """Return the graphs that a caller may see."""
+    return [graph for graph in await pgs.graphs() if visitor.sees(graph.name)]
+
+
+async def choose_graph(pgs: PGS, visitor: Visitor, name: str | None) -> StoredGraph:
+    """Return the named graph, else the configured or only one that the caller may see.
+
+    Raises UnknownGraphError, naming only graphs that the caller may see.
+    """
+    graphs = {graph.name: graph for graph in await visible_graphs(pgs, visitor)}
+    wanted = name or pgs.settings.graph or find_only_graph([*graphs])
+    if wanted in graphs:
+        return graphs[wanted]
+    listed = f"there are {', '.join(graphs)}" if graphs else "you may see no graph"
+    if name is None:
+        way = "; name one in the argument 'graph'" if graphs else ""
+        raise UnknownGraphError(f"{listed}{way}")
+    raise UnknownGraphError(f"there is no graph {name[:64]}; {listed}")
+
+
+def unknown_run(run: str) -> UnknownRunError:
+    """Return the error for a run that does not exist, or that belongs to another caller."""
+    return UnknownRunError(
+        f"there is no run {run[:80]}; the resource pgs://graphs/GRAPH/runs lists runs"
+    )

@@ -1,4 +1,7 @@
-"""The questions that agents asked of this process: in progress, and just ended."""
+"""The questions that agents asked of this process: their progress, their end, and who sees them.
+
+Each has one growing number and one line of progress, which clients show while they wait.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     from pgs_neo4j.mcp_server.desk import Visitor
 
 
+MOST_ENDED = 100  # inquiries remembered after their end; their runs are in the database
+TICK_S = 0.2  # between two looks at the progress
+STOP_S = 4.0
 PHASES = {
     "partition": "partitioning the graph",
     "route": "choosing the partitions to read",
@@ -42,8 +48,9 @@ PHASES = {
 class Advance:
     """The progress of one question; it takes the engine's events.
 
-    ``number`` counts what was heard. ``value`` grows with each of them, since clients require it,
-    and is below the count of partitions read plus one. ``total`` is None until it is known.
+    ``number`` counts the events that said something. ``value`` grows with each of them, since
+    clients require it, and stays below the count of partitions read plus one. ``total`` is None
+    until it is known.
     """
 
     run: str = ""
@@ -95,11 +102,8 @@ class Advance:
         self._minor += 1
 
 
-MOST_ENDED = 100  # inquiries remembered after their end; their runs are in the database
-TICK_S = 0.2  # between two looks at the progress
-STOP_S = 4.0
 Work = Callable[[OnEvent, float | None], Awaitable[Answer]]
-"""Answers a question; takes who hears its events, and the most that it may cost."""
+"""Answers a question; takes a listener for its events, and the most that it may cost."""
 Report = Callable[[Advance], Awaitable[None]]
 
 
@@ -192,7 +196,7 @@ class Inquiries:
         return inquiry
 
     def find(self, run: str, visitor: Visitor) -> Inquiry | None:
-        """Return the question of a run; None for those of other callers."""
+        """Return the question of a run; None for a question of another caller."""
         inquiry = self._held.get(run)
         if inquiry is None or not visitor.sees(inquiry.graph):
             return None

@@ -1,8 +1,13 @@
-"""Reads stdin line by line, so that a signal can end the wait for the next line.
+"""Reads requests on stdin line by line, and answers the lines that hold none.
 
-The library reads in a thread that Python waits for at the end. A server whose client is silent
-would outlast every signal. Memory is bounded as well, however long a line is, and however fast the
-client sends.
+The library would read in a thread that Python waits for at the end, so a server whose client is
+silent would outlast every signal. A daemon thread reads here instead. Memory is bounded, however
+long a line is, and however fast the client sends.
+
+A client waits for an answer to each request that it sends, but the library would only log some of
+them. Some are no JSON to it, such as half of a surrogate pair, or a number of thousands of digits.
+Others have an id that no request may have, and pass for notifications, or are too long to be read.
+All get an error, with their id if it can be found.
 """
 
 from __future__ import annotations
@@ -112,11 +117,6 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unusable:
-    """A number with too many digits."""
-
-
 async def pass_requests(
     lines: AsyncIterator[str | LongLine], refuse: Callable[[JSONRPCError], Awaitable[None]]
 ) -> AsyncIterator[str]:
@@ -168,6 +168,11 @@ def _reason(line: str) -> tuple[int, str] | None:
             return PARSE_ERROR, "the line is not JSON that can be read"
         return INVALID_REQUEST, "the line is no request of JSON-RPC 2.0"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """A number with too many digits."""
 
 
 def _whole_number(digits: str) -> int | _Unusable:

@@ -1,4 +1,7 @@
-"""Turns errors of the package into tool errors of one sentence."""
+"""The rules that every tool keeps: it refuses unknown arguments, fails in a sentence, and is brief.
+
+A reply fits into its tokens, and says what was left out.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,10 @@ from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 from pgs_neo4j.text.shown import one_line
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
+Taken = ParamSpec("Taken")
+Given = TypeVar("Given")
+Item = TypeVar("Item", bound=BaseModel)
+logger = logging.getLogger(__name__)
 MISSING = (
     UnknownGraphError,
     UnknownNodeError,
@@ -33,57 +40,12 @@ MISSING = (
     UnknownSessionError,
 )
 LONGEST = 1000  # characters of a sentence
-logger = logging.getLogger(__name__)
-Taken = ParamSpec("Taken")
-Given = TypeVar("Given")
-Item = TypeVar("Item", bound=BaseModel)
-
-
-def tool_errors(
-    tool: Callable[Taken, Awaitable[Given]],
-) -> Callable[Taken, Awaitable[Given]]:
-    """Make a tool raise one sentence, and no cause, where the package raises an error."""
-
-    @functools.wraps(tool)
-    async def call(*args: Taken.args, **kwargs: Taken.kwargs) -> Given:
-        try:
-            return await tool(*args, **kwargs)
-        except PGSError as error:
-            raise ToolError(_sentence(error)) from None
-        except Exception as error:
-            kind = type(error).__name__
-            logger.error("the tool %s failed unexpectedly: %s: %s", tool.__name__, kind, error)
-            raise
-
-    return call
-
-
-def resource_errors(
-    resource: Callable[Taken, Awaitable[Given]],
-) -> Callable[Taken, Awaitable[Given]]:
-    """Do the same for a resource; what does not exist is told apart."""
-
-    @functools.wraps(resource)
-    async def read(*args: Taken.args, **kwargs: Taken.kwargs) -> Given:
-        try:
-            return await resource(*args, **kwargs)
-        except MISSING as error:
-            raise ResourceNotFoundError(_sentence(error)) from None
-        except PGSError as error:
-            raise ResourceError(_sentence(error)) from None
-
-    return read
-
-
-def _sentence(error: PGSError) -> str:
-    notes: list[str] = getattr(error, "__notes__", [])
-    return one_line("; ".join((str(error), *notes)), LONGEST)
 
 
 class CheckedTool(Tool):
     """Refuses arguments that it does not know.
 
-    An agent whose limit is ignored believes in a limit that does not hold.
+    Otherwise an agent would trust in a limit that it misspelled, and that does not hold.
     """
 
     async def run(self, arguments: dict[str, Any], *given: Any, **options: Any) -> Any:
@@ -115,15 +77,56 @@ def _unknown(tool: str, name: str, known: list[str]) -> str:
 
 
 def _invalid(error: ValidationError, known: list[str]) -> str:
-    """Return the first thing that is wrong with arguments, without what was sent."""
+    """Return the first thing that is wrong with arguments, without quoting them."""
     first = error.errors(include_url=False)[0]
     return describe_invalid(name_place(first["loc"], "the call"), first, known)
 
 
-def cut_text(text: str, offset: int, tokens: int) -> tuple[str, int | None]:
-    """Return a piece of a text from ``offset`` on, and where the next one begins.
+def tool_errors(
+    tool: Callable[Taken, Awaitable[Given]],
+) -> Callable[Taken, Awaitable[Given]]:
+    """Make a tool raise one sentence, and no cause, where the package raises an error."""
 
-    It is cut at the end of a line or a word, if there is one in its second half. None: no more.
+    @functools.wraps(tool)
+    async def call(*args: Taken.args, **kwargs: Taken.kwargs) -> Given:
+        try:
+            return await tool(*args, **kwargs)
+        except PGSError as error:
+            raise ToolError(_sentence(error)) from None
+        except Exception as error:
+            kind = type(error).__name__
+            logger.error("the tool %s failed unexpectedly: %s: %s", tool.__name__, kind, error)
+            raise
+
+    return call
+
+
+def resource_errors(
+    resource: Callable[Taken, Awaitable[Given]],
+) -> Callable[Taken, Awaitable[Given]]:
+    """Do the same for a resource; something that does not exist has an error of its own."""
+
+    @functools.wraps(resource)
+    async def read(*args: Taken.args, **kwargs: Taken.kwargs) -> Given:
+        try:
+            return await resource(*args, **kwargs)
+        except MISSING as error:
+            raise ResourceNotFoundError(_sentence(error)) from None
+        except PGSError as error:
+            raise ResourceError(_sentence(error)) from None
+
+    return read
+
+
+def _sentence(error: PGSError) -> str:
+    notes: list[str] = getattr(error, "__notes__", [])
+    return one_line("; ".join((str(error), *notes)), LONGEST)
+
+
+def cut_text(text: str, offset: int, tokens: int) -> tuple[str, int | None]:
+    """Return a piece of a text from ``offset`` on, and where the next piece begins.
+
+    It is cut at the end of a line or a word, if one ends in its second half. None: nothing is left.
     """
     offset = min(max(offset, 0), len(text))
     if estimate(text[offset:]) <= tokens:

@@ -17,7 +17,7 @@ from pgs_neo4j.cli.options import (
     VerboseOption,
     model_settings,
 )
-from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.cli.pages.text import labeled_rows
 from pgs_neo4j.cli.progress import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.model import Analogies, Analogy, AnalogyPlan
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PlanOption = Annotated[
     bool, typer.Option("--plan", help="Show what it would cost, and call no model.")
 ]
-TITLE = 60
+TITLE = 60  # characters
 
 
 @with_knobs(
@@ -83,31 +83,22 @@ async def _analogies(
             if plan:
                 return await _plan(pgs, graph, as_json=as_json)
             made = await pgs.analogies(graph)
-    from pgs_neo4j.cli.pages import made as page
-
     if as_json:
-        output.write_json(page.as_json(made))
+        output.write_json(made_json(made))
     else:
-        output.write_lines(page.lines(made, output.width()))
+        output.write_lines(made_lines(made, output.width()))
         for warning in made.warnings:
             output.note(warning)
     return PARTIAL if made.stopped or made.missing else DONE
 
 
 async def _plan(pgs: PGS, graph: str | None, *, as_json: bool) -> int:
-    from pgs_neo4j.cli.pages import forecast as page
-
     forecast = await pgs.analogies.plan(graph)
     if as_json:
-        output.write_json(page.as_json(forecast))
+        output.write_json(plain_data(forecast))
     else:
-        output.write_lines(page.lines(forecast, output.width()))
+        output.write_lines(plan_lines(forecast, output.width()))
     return DONE
-
-
-def plan_json(plan: AnalogyPlan) -> Json:
-    """Return a plan as JSON data."""
-    return {**plain_data(plan)}
 
 
 def plan_lines(plan: AnalogyPlan, width: int) -> list[str]:
@@ -115,7 +106,7 @@ def plan_lines(plan: AnalogyPlan, width: int) -> list[str]:
     part = f"the model sees only the beginning of {counted(plan.shortened, 'text')}"
     used = tokens(plan.input_tokens, plan.output_tokens, estimated=True)
     rows = [
-        ("Texts", texts(plan.texts, plan.kept)),
+        ("Texts", _texts(plan.texts, plan.kept)),
         ("Calls", f"{counted(plan.calls, 'call')}, {used}" if plan.calls else "none"),
         ("Cost", _cost(plan)),
         ("Limit", one_line(plan.budget)),
@@ -123,12 +114,7 @@ def plan_lines(plan: AnalogyPlan, width: int) -> list[str]:
         ("Embedder", f"{one_line(plan.embedder, TITLE)}, about {plan.embedded_tokens:,} tokens"),
         ("Model", one_line(plan.model, TITLE)),
     ]
-    return [line for label, text in rows if text for line in labeled(label, text, width)]
-
-
-def texts(count: int, kept: int) -> str:
-    """Return a number of texts, and how many have a skeleton."""
-    return f"{counted(count, 'text')}, {kept:,} of them with a stored skeleton"
+    return labeled_rows(rows, width)
 
 
 def _cost(plan: AnalogyPlan) -> str:
@@ -150,7 +136,7 @@ def made_lines(made: Analogies, width: int) -> list[str]:
     """Return the figures of analogies, and the best of them."""
     usage = made.usage
     rows = [
-        ("Texts", texts(made.texts, made.kept)),
+        ("Texts", _texts(made.texts, made.kept)),
         ("Skeletons", _skeletons(made)),
         ("Links", f"{counted(made.links, 'pair')} in {seconds(made.seconds)}"),
         ("Calls", f"{counted(usage.calls, 'call')}, {used_tokens(usage)}" if usage.calls else ""),
@@ -158,8 +144,7 @@ def made_lines(made: Analogies, width: int) -> list[str]:
         ("Limit", f"{one_line(made.stopped)}; run it again to continue" if made.stopped else ""),
         ("Model", f"{one_line(made.model, TITLE)}, compared by {one_line(made.embedder, TITLE)}"),
     ]
-    shown = [line for label, text in rows if text for line in labeled(label, text, width)]
-    return [*shown, *(["", *map(_pair, made.best)] if made.best else [])]
+    return [*labeled_rows(rows, width), *(["", *map(_pair, made.best)] if made.best else [])]
 
 
 def _skeletons(made: Analogies) -> str:
@@ -178,3 +163,8 @@ def _spent(made: Analogies) -> str:
 def _pair(one: Analogy) -> str:
     first, second = one_line(one.first, TITLE), one_line(one.second, TITLE)
     return f"  {first} ~ {second} (texts {one.raw:.2f}, skeletons {one.skeleton:.2f})"
+
+
+def _texts(count: int, kept: int) -> str:
+    """Return a number of texts, and how many have a skeleton."""
+    return f"{counted(count, 'text')}, {kept:,} of them with a stored skeleton"

@@ -1,4 +1,4 @@
-"""`pgs show`: the stored answer of a run."""
+"""`pgs show` and `pgs export`: the stored answer of a run, on the terminal or in a file."""
 
 from __future__ import annotations
 
@@ -10,24 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.delivery import write_answer
+from pgs_neo4j.cli.commands.request import run_id
 from pgs_neo4j.cli.completion import complete_graphs
 from pgs_neo4j.cli.options import JsonOption, LatestOfOption, QuietOption, RunArgument
-from pgs_neo4j.cli.pages.text import size
-from pgs_neo4j.cli.progress import write_answer
+from pgs_neo4j.cli.pages.text import labeled_rows, moment, size
 from pgs_neo4j.cli.run import run as run_command
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.shown import counted, one_line
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import StoredRun
-    from pgs_neo4j.export import Document
-
-if TYPE_CHECKING:
-    from pgs_neo4j.engine import PGS
-    from pgs_neo4j.export import Table
-
-
-STDOUT = "-"
+    from pgs_neo4j.engine import PGS, StoredRun
+    from pgs_neo4j.export import Document, Table
 
 
 def show(
@@ -50,16 +44,15 @@ def show(
 
 
 async def _show(name: str | None, graph: str | None, *, as_json: bool, quiet: bool) -> None:
-    from pgs_neo4j.cli.commands.request import run_id
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.pages import as_json as answer_json
+    from pgs_neo4j.cli.pages import as_json as json_of
 
     async with database() as pgs:
         run = await run_id(pgs, name, graph, quiet=quiet)
         stored = await pgs.runs.get(run)
         document = await pgs.document(run) if stored.properties.get("details") else None
     if as_json:
-        output.write_json(answer_json.run(stored, document))
+        output.write_json(json_of.run(stored, document))
     elif document is None:
         output.write_lines(without_answer(stored, output.width()))
     else:
@@ -76,13 +69,8 @@ def _write(document: Document, status: str) -> None:
 
 
 def without_answer(stored: StoredRun, width: int) -> list[str]:
-    """Return a run without an answer.
-
-    Shown are its question, how it ended, and how to resume it.
-    """
+    """Return the question of a run without an answer, how it ended, and how to resume it."""
     from pgs_neo4j.cli.pages.runs_page import next_step
-    from pgs_neo4j.cli.pages.text import labeled, moment
-    from pgs_neo4j.text.shown import one_line
 
     properties: dict[str, Any] = stored.properties
     asked = f"{moment(str(properties.get('started_at') or ''))} UTC, graph {one_line(stored.graph)}"
@@ -95,15 +83,14 @@ def without_answer(stored: StoredRun, width: int) -> list[str]:
         ("Status", f"{stored.status}, without an answer"),
         ("Error", one_line(str(properties.get("error") or ""))),
     )
-    lines = [line for label, text in rows if text for line in labeled(label, text, width)]
-    return [*lines, *next_step(stored.id, stored.status)]
+    return [*labeled_rows(rows, width), *next_step(stored.id, stored.status)]
+
+
+STDOUT = "-"
 
 
 class Format(StrEnum):
-    """Formats of an exported answer.
-
-    Each is also the suffix of its files.
-    """
+    """Formats of an exported answer; each is also the suffix of its files."""
 
     MD = "md"
     HTML = "html"
@@ -113,7 +100,7 @@ class Format(StrEnum):
 
 
 class TableName(StrEnum):
-    """Tables of an exported answer, and the one of all runs."""
+    """Tables of an exported answer, and the table of all runs."""
 
     FINDINGS = "findings"
     ABSENCES = "absences"
@@ -206,7 +193,6 @@ async def _export(
     force: bool,
     quiet: bool,
 ) -> None:
-    from pgs_neo4j.cli.commands.request import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.files import check_target, write_whole
 
@@ -230,42 +216,6 @@ async def _export(
     written = write_whole(to, content, force=force)
     if not quiet:
         output.write_lines([f"{what} in {one_line(to)}, {size(written)}"])
-
-
-async def _answer(
-    pgs: PGS, run: str, form: Format, table: TableName | None
-) -> tuple[str, str | bytes]:
-    """Return what is written, in words, and the content of its file."""
-    from pgs_neo4j import export as made
-    from pgs_neo4j.cli.pages import as_json as answer_json
-    from pgs_neo4j.text.json_data import json_text
-
-    check_deleted = await pgs.watch_deletions()
-    document = await pgs.document(run)
-    if table is not None:
-        rows = made.answer_table(document, table)
-        await check_deleted(rows.rows)
-        return f"{counted(len(rows.rows), 'row')} of run {run} are", _tabular(form)(rows)
-    if form is Format.JSON:
-        text = json_text(answer_json.run(await pgs.runs.get(run), document))
-    else:
-        text = {Format.MD: made.to_markdown, Format.HTML: made.to_html}[form](document)
-    await check_deleted(text)
-    return f"the answer of run {run} is", text
-
-
-async def _runs(pgs: PGS, graph: str | None, form: Format) -> tuple[str, str | bytes]:
-    """Return what is written, in words, and the content of its file."""
-    from pgs_neo4j import export as made
-
-    rows = made.runs_table(await pgs.runs(graph, limit=MOST_RUNS))
-    return f"{counted(len(rows.rows), 'run')} are", _tabular(form)(rows)
-
-
-def _tabular(form: Format) -> Callable[[Table], str | bytes]:
-    from pgs_neo4j import export as made
-
-    return made.to_parquet if form is Format.PARQUET else made.to_csv
 
 
 def form_of(to: str, format_: Format | None) -> Format:
@@ -296,3 +246,39 @@ def _check_table(form: Format, table: TableName | None, run: str | None, to: str
         raise UsageError("the table of runs is about all of them; leave out RUN")
     if form is Format.PARQUET and to == STDOUT:
         raise UsageError("Parquet is no text for stdout; name a file with --to")
+
+
+async def _answer(
+    pgs: PGS, run: str, form: Format, table: TableName | None
+) -> tuple[str, str | bytes]:
+    """Return the content of a file, after the beginning of the sentence that reports it."""
+    from pgs_neo4j import export as made
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.text.json_data import json_text
+
+    check_deleted = await pgs.watch_deletions()
+    document = await pgs.document(run)
+    if table is not None:
+        rows = made.answer_table(document, table)
+        await check_deleted(rows.rows)
+        return f"{counted(len(rows.rows), 'row')} of run {run} are", _tabular(form)(rows)
+    if form is Format.JSON:
+        text = json_text(json_of.run(await pgs.runs.get(run), document))
+    else:
+        text = {Format.MD: made.to_markdown, Format.HTML: made.to_html}[form](document)
+    await check_deleted(text)
+    return f"the answer of run {run} is", text
+
+
+async def _runs(pgs: PGS, graph: str | None, form: Format) -> tuple[str, str | bytes]:
+    """Return the content of a file, after the beginning of the sentence that reports it."""
+    from pgs_neo4j import export as made
+
+    rows = made.runs_table(await pgs.runs(graph, limit=MOST_RUNS))
+    return f"{counted(len(rows.rows), 'run')} are", _tabular(form)(rows)
+
+
+def _tabular(form: Format) -> Callable[[Table], str | bytes]:
+    from pgs_neo4j import export as made
+
+    return made.to_parquet if form is Format.PARQUET else made.to_csv

@@ -1,4 +1,7 @@
-"""`pgs ask`: answer one question from a graph."""
+"""`pgs ask`, `pgs plan`, and `pgs resume`: ask a question, forecast it, and complete its run.
+
+All three take their question from ``request`` and deliver the answer through ``delivery``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, cast
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.request import Request, request_of
+from pgs_neo4j.cli.commands.request import Request, request_of, run_id
 from pgs_neo4j.cli.knob_options import LIMITS, QUESTION, with_knobs
 from pgs_neo4j.cli.options import (
     ContinueOption,
@@ -28,22 +31,14 @@ from pgs_neo4j.cli.options import (
     model_settings,
 )
 from pgs_neo4j.cli.progress import Listener, progress, run_progress
-from pgs_neo4j.cli.run import run
 from pgs_neo4j.cli.run import run as run_command
 from pgs_neo4j.errors import QuestionError, UnmatchedQuestionError, UsageError
 from pgs_neo4j.text.json_data import Json
 
 if TYPE_CHECKING:
     from pgs_neo4j.cli.commands.delivery import Ask, Asked
-    from pgs_neo4j.engine import PGS
-    from pgs_neo4j.events import OnEvent
-
-if TYPE_CHECKING:
-    from pgs_neo4j.engine import PGS
-
-if TYPE_CHECKING:
-    from pgs_neo4j.cli.commands.delivery import Asked
     from pgs_neo4j.config import Knobs
+    from pgs_neo4j.engine import PGS
     from pgs_neo4j.events import OnEvent
 
 
@@ -100,7 +95,7 @@ def ask(
     asked["full_sweep"] = full_sweep
     knobs |= model_settings(model)
     listening = run_progress(quiet=quiet, verbose=verbose)
-    run(_ask(request, asked, knobs, listening, as_json=as_json))
+    run_command(_ask(request, asked, knobs, listening, as_json=as_json))
 
 
 async def _ask(
@@ -136,10 +131,7 @@ async def _ask(
 
 
 def asking(pgs: PGS, question: str, asked: Json) -> Ask:
-    """Return a function that asks ``question``.
-
-    If ``asked`` has ``top_k``, it searches first.
-    """
+    """Return a function that asks ``question``; with ``top_k``, it searches first."""
 
     async def ask(on_event: OnEvent) -> Asked:
         if "top_k" not in asked:
@@ -188,7 +180,7 @@ def plan(
     asked: Json = {"full_sweep": full_sweep}
     if structure_only:
         asked["structure_only"] = True
-    run(_plan(request, asked, knobs, listening, as_json=as_json))
+    run_command(_plan(request, asked, knobs, listening, as_json=as_json))
 
 
 async def _plan(
@@ -297,7 +289,6 @@ async def _resume(
     quiet: bool,
 ) -> int:
     from pgs_neo4j.cli.commands.delivery import answered
-    from pgs_neo4j.cli.commands.request import run_id
     from pgs_neo4j.cli.connection import engine
 
     with listening as listener:

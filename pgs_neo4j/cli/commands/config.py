@@ -1,4 +1,4 @@
-"""`pgs config show`: every setting, its value, its origin, and its meaning."""
+"""`pgs config show`: every setting in force, with its value, origin, and meaning."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import JsonOption
-from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.shown import counted
-
-if TYPE_CHECKING:
-    from pgs_neo4j.config import Loaded
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,8 +70,6 @@ async def _show(*, as_json: bool) -> None:
     if as_json:
         output.write_json({"file": str(path) if path else None, "settings": rows})
         return
-    from pgs_neo4j.cli.pages.settings_page import settings_rows, settings_table
-
     listed = settings_rows(
         loaded, [(str(row["name"]), row["value"], str(row["about"])) for row in rows]
     )
@@ -140,6 +134,8 @@ def settings_rows(
 
 def settings_table(rows: list[tuple[str, str, str, str]], width: int) -> Table:
     """Return settings as a table; in a narrow one, each meaning has a line of its own."""
+    from pgs_neo4j.cli.pages import tables
+
     if width >= WIDE:
         return tables.table(("setting", "value", "origin", "meaning"), rows)
     lines = [

@@ -1,31 +1,43 @@
-"""Ask a question and write the answer, as streamed text or JSON."""
+"""Ask a question and write its answer: streamed to stdout, or as JSON.
+
+An answer appears on a terminal as it arrives, wrapped and in color. Sources, figures, and the next
+command follow when it is complete. A stored answer is written in the same layout.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.progress import AnswerStream, Listener, answer_stream, write_answer
+from pgs_neo4j.cli.pages.answer_page import TITLES, advice, below
+from pgs_neo4j.cli.pages.prose import Prose
+from pgs_neo4j.cli.pages.text import Wrapper, wrapped
+from pgs_neo4j.cli.progress import Listener
 from pgs_neo4j.cli.run import DONE, PARTIAL
-from pgs_neo4j.errors import DatabaseError
+from pgs_neo4j.errors import DatabaseError, OutputError
+from pgs_neo4j.events import Event, SearchAnswered, SweepFinished, TextStreamed
+from pgs_neo4j.model import Answer, Citation
+from pgs_neo4j.text.mentions import cited_titles
+from pgs_neo4j.text.prose.headings import LoweredText, lower_headings, lowered_text
+from pgs_neo4j.text.shown import plain
 
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS, SearchAnswer
     from pgs_neo4j.events import OnEvent
     from pgs_neo4j.export import Area
-    from pgs_neo4j.model import Answer
 
-Asked = tuple["Answer", "SearchAnswer | None"]
+
+Asked = tuple[Answer, "SearchAnswer | None"]
 Ask = Callable[["OnEvent"], Awaitable[Asked]]
-"""Asks, tells what happens, and returns the answer and that of the search before it."""
+"""Asks, reports events, and returns the answer, with that of a preceding search."""
 
 
 async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> int:
-    """Write the answer and the next steps; returns the exit code."""
-    from pgs_neo4j.cli.pages.answer_page import advice
-
+    """Write the answer and the next steps, and return the exit code."""
     if as_json:
         return await _as_json(pgs, ask, listener)
     answer = await as_text(ask, answer_stream(listener))
@@ -35,8 +47,6 @@ async def answered(pgs: PGS, ask: Ask, listener: Listener, *, as_json: bool) -> 
 
 async def as_text(ask: Ask, stream: AnswerStream) -> Answer:
     """Ask, stream the answer, and write its sources and figures below it."""
-    from pgs_neo4j.cli.pages.answer_page import below
-
     try:
         answer, search = await ask(stream)
     except asyncio.CancelledError:
@@ -59,12 +69,12 @@ def code_of(answer: Answer) -> int:
 
 
 async def _as_json(pgs: PGS, ask: Ask, listener: Listener) -> int:
-    from pgs_neo4j.cli.pages import as_json as answer_json
+    from pgs_neo4j.cli.pages import as_json as json_of
 
     answer, search = await ask(listener)
     areas = await _areas(pgs, answer)
     listener.stop()
-    output.write_json(answer_json.answer(answer, areas, search))
+    output.write_json(json_of.answer(answer, areas, search))
     return code_of(answer)
 
 
@@ -78,3 +88,140 @@ async def _areas(pgs: PGS, answer: Answer) -> tuple[Area, ...]:
     except DatabaseError as error:
         output.note(f"the answer has no keywords, because they could not be read: {error}")
         return ()
+
+
+@dataclass(slots=True)
+class AnswerStream:
+    """Writes the answer to stdout as it arrives; forwards all other events.
+
+    When stdout is closed or full it cancels ``task``, because model calls cost money. Events that
+    come within a line of the answer are forwarded when the line ends.
+    """
+
+    progress: Listener
+    task: asyncio.Task[object] | None
+    wrapper: Wrapper
+    prose: Prose | None = None
+    lower: LoweredText = field(default_factory=LoweredText)
+    written: bool = False
+    broken: bool = False
+    fault: OutputError | None = None
+    _late: list[Event] = field(default_factory=list, repr=False)
+    _searching: bool = field(default=False, repr=False)
+    _line_ended: bool = field(default=False, repr=False)
+    _held: str = field(default="", repr=False)
+    _cited: list[Citation] = field(default_factory=list, repr=False)
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case TextStreamed(text):
+                self._begin("\n## From the partitions\n\n" if self._searching else "")
+                self._searching = False
+                below = self.lower.feed(plain(self._whole(text)))
+                self.write(self.wrapper.feed(self._drawn(below)))
+            case SearchAnswered(text):
+                self._begin("## From the nearest nodes\n\n")
+                self.write(f"{_whole_text(_below(plain(text).rstrip()))}\n")
+                self._searching = True
+                self.progress.start()
+            case SweepFinished(sweep) if sweep.report is not None:
+                self._cited += sweep.report.citations
+                self.progress(event)
+            case _ if self.written and not self._line_ended:
+                self._late.append(event)
+            case _:
+                self.progress(event)
+
+    def close(self) -> None:
+        """Write the text still held back and end the line."""
+        if self.written:
+            rest = self._drawn(self.lower.close())
+            rest += self.prose.close() if self.prose else ""
+            self.write(self.wrapper.feed(rest) + self.wrapper.close())
+            self.write("" if self._line_ended else "\n")
+        late, self._late = self._late, []
+        for event in late:
+            self.progress(event)
+
+    def write(self, text: str) -> None:
+        """Write a text; cancel the run if the pipe is closed."""
+        if self.broken or not text:
+            return
+        self._line_ended = text.endswith("\n")
+        try:
+            output.write(text)
+        except BrokenPipeError:
+            output.silence(sys.stdout)
+            self._give_up()
+        except OutputError as error:
+            self.fault = error
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.broken = True
+        if self.task is not None:
+            self.task.cancel()
+
+    def _whole(self, text: str) -> str:
+        """Return text without a trailing ``\\r``.
+
+        The next delta may begin with the ``\\n`` of the same line break.
+        """
+        text = self._held + text
+        self._held = "\r" if text.endswith("\r") else ""
+        return text.removesuffix("\r")
+
+    def _drawn(self, text: str) -> str:
+        """Return text as a terminal shows it; without one, it stays Markdown."""
+        if self.prose is None:
+            return text
+        if not self.prose.titles:
+            self.prose.titles = cited_titles(self._cited)
+        return self.prose.feed(text)
+
+    def _begin(self, heading: str) -> None:
+        if not self.written or heading:
+            # The display would be drawn over the answer on the same terminal.
+            self.progress.stop()
+            self.written = True
+            self.write(_whole_text(heading) if heading else "")
+
+
+def answer_stream(progress: Listener) -> AnswerStream:
+    """Return a stream for the current task; wrapped on a terminal only."""
+    prose, lower = _prose(), _lower()
+    return AnswerStream(progress, asyncio.current_task(), Wrapper(_wrap_width()), prose, lower)
+
+
+def write_answer(text: str, citations: Sequence[Citation] = ()) -> None:
+    """Write a whole answer in the layout of a stream."""
+    answer = plain(text).rstrip()
+    if answer:
+        output.write(f"{_whole_text(_below(answer), citations)}\n")
+
+
+def _whole_text(text: str, citations: Sequence[Citation] = ()) -> str:
+    prose = _prose()
+    if prose is not None:
+        prose.titles = cited_titles(citations)
+        text = prose.feed(text) + prose.close()
+    return wrapped(text, _wrap_width())
+
+
+def _prose() -> Prose | None:
+    on_terminal = output.is_terminal(sys.stdout)
+    return Prose(color=output.has_color(sys.stdout)) if on_terminal else None
+
+
+def _lower() -> LoweredText:
+    """Return what keeps the headings of a model below those of the page."""
+    return lowered_text(TITLES, markdown=not output.is_terminal(sys.stdout))
+
+
+def _below(text: str) -> str:
+    return lower_headings(text, TITLES, markdown=not output.is_terminal(sys.stdout))
+
+
+def _wrap_width() -> int | None:
+    return output.width() if output.is_terminal(sys.stdout) else None

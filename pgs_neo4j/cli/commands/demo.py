@@ -72,9 +72,8 @@ async def _demo(
 ) -> int:
     from pgs_neo4j import config
     from pgs_neo4j.cli.commands.ask import asking
-    from pgs_neo4j.cli.commands.delivery import as_text, code_of
+    from pgs_neo4j.cli.commands.delivery import answer_stream, as_text, code_of
     from pgs_neo4j.cli.connection import engine
-    from pgs_neo4j.cli.progress import answer_stream
     from pgs_neo4j.database import local
     from pgs_neo4j.engine import DEMO_QUESTIONS, PACKAGE_QUESTIONS, check_question
 

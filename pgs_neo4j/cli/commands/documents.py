@@ -1,4 +1,4 @@
-"""`pgs documents …`: the documents of a graph."""
+"""`pgs documents …`: list, show, and delete the documents of a graph."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.commands.ingest import ForgetOption
-from pgs_neo4j.cli.options import GraphOption, JsonOption, QuietOption, VerboseOption, YesOption
-from pgs_neo4j.cli.pages.ingested import DROPPED
-from pgs_neo4j.cli.pages.text import labeled, size
+from pgs_neo4j.cli.options import (
+    ForgetOption,
+    GraphOption,
+    JsonOption,
+    QuietOption,
+    VerboseOption,
+    YesOption,
+)
+from pgs_neo4j.cli.pages.ingested import DROPPED, deletion_json, deletion_lines, deletion_notes
+from pgs_neo4j.cli.pages.text import labeled_rows, size
 from pgs_neo4j.cli.progress import Listener, progress
 from pgs_neo4j.cli.run import DONE, PARTIAL, run
 from pgs_neo4j.errors import UsageError
@@ -57,7 +63,7 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
 
 
 def _title(document: IngestedDocument) -> str:
-    """Return the title of a document and a comma; nothing if it is called by the end of its id."""
+    """Return the title of a document and a comma; nothing if its id ends in the title."""
     called = document.name not in ("", PurePosixPath(document.id).name)
     return f"“{one_line(document.name)}”, " if called else ""
 
@@ -79,7 +85,6 @@ def show(
 
 async def _show(name: str, graph: str | None, *, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import engine, stored_graph
-    from pgs_neo4j.cli.pages.document_page import document_json, document_lines
 
     async with engine() as pgs:
         graph = await stored_graph(pgs, graph)
@@ -88,6 +93,55 @@ async def _show(name: str, graph: str | None, *, as_json: bool) -> None:
         output.write_json(document_json(document))
     else:
         output.write_lines(document_lines(document, output.width()))
+
+
+def document_json(document: DocumentDetails) -> Json:
+    """Return a document as JSON data."""
+    return {**plain_data(document), "dropped": document.dropped}
+
+
+def document_lines(document: DocumentDetails, width: int) -> list[str]:
+    """Return where a document comes from, what it adds, and its chunks."""
+    source = document.source if document.source != document.id else ""
+    read = ", ".join(filter(None, (document.media_type, document.loader)))
+    dropped = [f"{count:,} {DROPPED.get(why, why)}" for why, count in document.dropped.items()]
+    types = f"{counted(len(document.types), 'type')}, " if document.types else ""
+    rows = [
+        ("Document", one_line(document.id)),
+        ("Title", one_line(document.name)),
+        ("Source", one_line(source)),
+        ("Read as", one_line(read)),
+        ("Size", f"{size(document.size)}, hash {document.hash}"),
+        ("Written", document.ingested_at),
+        ("Schema", f"{types}hash {document.schema}" if document.schema else ""),
+        ("Unread", one_line("; ".join(document.unread))),
+        ("Stale", "; ".join(document.stale) or "no"),
+        (
+            "Holds",
+            f"{counted(len(document.chunks), 'chunk')}, "
+            f"{counted(document.entities, 'entity', 'entities')}, "
+            f"{counted(document.relations, 'relation')}",
+        ),
+        ("Dropped", ", ".join(dropped)),
+    ]
+    return [*labeled_rows(rows, width), "", *map(_chunk, document.chunks)]
+
+
+def _chunk(chunk: DocumentChunk) -> str:
+    place = " > ".join(map(one_line, chunk.path))
+    if chunk.page is not None:
+        place = ", ".join(filter(None, (place, f"page {chunk.page}")))
+    parts = [
+        f"{chunk.characters:,} characters",
+        counted(chunk.entities, "entity", "entities"),
+        counted(chunk.relations, "relation"),
+    ]
+    left_out = sum(chunk.dropped.values())
+    if left_out:
+        parts.append(f"{left_out:,} dropped")
+    if not chunk.proven:
+        parts.append("shown, unproven")
+    return "  ".join(filter(None, (f"{chunk.index + 1}", ", ".join(parts), place)))
 
 
 @documents_app.command("delete")
@@ -131,11 +185,6 @@ async def _delete(
     as_json: bool,
 ) -> int:
     from pgs_neo4j.cli.connection import confirm, engine, named_graph
-    from pgs_neo4j.cli.pages.ingested import (
-        deletion_json,
-        deletion_lines,
-        deletion_notes,
-    )
 
     if every == bool(ids):
         raise UsageError("name the documents to delete, or --all for all of the graph")
@@ -170,53 +219,3 @@ async def _delete(
         for note in deletion_notes(done):
             output.note(note)
     return DONE if done.proven else PARTIAL
-
-
-def document_json(document: DocumentDetails) -> Json:
-    """Return a document as JSON data."""
-    return {**plain_data(document), "dropped": document.dropped}
-
-
-def document_lines(document: DocumentDetails, width: int) -> list[str]:
-    """Return where a document comes from, what it adds, and its chunks."""
-    source = document.source if document.source != document.id else ""
-    read = ", ".join(filter(None, (document.media_type, document.loader)))
-    dropped = [f"{count:,} {DROPPED.get(why, why)}" for why, count in document.dropped.items()]
-    types = f"{counted(len(document.types), 'type')}, " if document.types else ""
-    rows = [
-        ("Document", one_line(document.id)),
-        ("Title", one_line(document.name)),
-        ("Source", one_line(source)),
-        ("Read as", one_line(read)),
-        ("Size", f"{size(document.size)}, hash {document.hash}"),
-        ("Written", document.ingested_at),
-        ("Schema", f"{types}hash {document.schema}" if document.schema else ""),
-        ("Unread", one_line("; ".join(document.unread))),
-        ("Stale", "; ".join(document.stale) or "no"),
-        (
-            "Holds",
-            f"{counted(len(document.chunks), 'chunk')}, "
-            f"{counted(document.entities, 'entity', 'entities')}, "
-            f"{counted(document.relations, 'relation')}",
-        ),
-        ("Dropped", ", ".join(dropped)),
-    ]
-    told = [line for label, text in rows if text for line in labeled(label, text, width)]
-    return [*told, "", *map(_chunk, document.chunks)]
-
-
-def _chunk(chunk: DocumentChunk) -> str:
-    place = " > ".join(map(one_line, chunk.path))
-    if chunk.page is not None:
-        place = ", ".join(filter(None, (place, f"page {chunk.page}")))
-    parts = [
-        f"{chunk.characters:,} characters",
-        counted(chunk.entities, "entity", "entities"),
-        counted(chunk.relations, "relation"),
-    ]
-    left_out = sum(chunk.dropped.values())
-    if left_out:
-        parts.append(f"{left_out:,} dropped")
-    if not chunk.proven:
-        parts.append("shown, unproven")
-    return "  ".join(filter(None, (f"{chunk.index + 1}", ", ".join(parts), place)))

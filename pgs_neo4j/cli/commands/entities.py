@@ -1,4 +1,4 @@
-"""`pgs entities …`: the entities of a graph of documents."""
+"""`pgs entities …`: list, show, merge, and split the entities of a graph of documents."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.options import GraphOption, JsonOption
-from pgs_neo4j.cli.pages.text import item, labeled
+from pgs_neo4j.cli.pages.text import item, labeled_rows
+from pgs_neo4j.cli.progress import progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.model.entities import EntityChunk, EntityInfo, EntityName, EntityPage
 from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line
 
-EntityArgument = Annotated[
-    str, typer.Argument(metavar="ENTITY", help="One of its names, Type:Name, or its id.")
-]
 entities_app = typer.Typer(
     no_args_is_help=True, help="List, show, merge, and split the entities of a graph."
 )
+EntityArgument = Annotated[
+    str, typer.Argument(metavar="ENTITY", help="One of its names, Type:Name, or its id.")
+]
 WAYS = {
     "leads": "the leading name",
     "merged": "merged into",
@@ -35,7 +36,7 @@ WAYS = {
     "typing error": "misspelling of",
     "other": "variant of",
 }
-"""What is said of a name, by how it came to its entity."""
+"""Words for the way in which a name came to its entity."""
 
 
 @entities_app.command("list")
@@ -66,6 +67,15 @@ async def _list(graph: str | None, text: str, kind: str, limit: int, *, as_json:
         output.note(f"there may be more than these {limit}; --limit lists more")
 
 
+def list_lines(entities: Sequence[EntityInfo]) -> list[str]:
+    """Return a line for each entity."""
+    return [
+        f"{one_line(one.name)}  {one_line(one.type)}, {counted(one.mentions, 'mention')}, "
+        f"{one_line(one.id)}"
+        for one in entities
+    ]
+
+
 @entities_app.command("show")
 def show(entity: EntityArgument, graph: GraphOption = None, as_json: JsonOption = False) -> None:
     """Show an entity: its names and why they belong to it, chunks, and relations."""
@@ -84,77 +94,6 @@ async def _show(entity: str, graph: str | None, *, as_json: bool) -> None:
         output.write_lines(page_lines(page, output.width()))
 
 
-@entities_app.command("merge")
-def merge(
-    entities: Annotated[
-        list[str], typer.Argument(metavar="ENTITY... INTO", help="Names, Type:Name, or ids.")
-    ],
-    graph: GraphOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Merge entities into the last one.
-
-    Later ingestions respect this. 'pgs entities split' undoes it.
-    """
-    if len(entities) < 2:
-        raise typer.BadParameter("name at least two entities; the others are merged into the last")
-    run(_merge(entities[:-1], entities[-1], graph, as_json=as_json))
-
-
-async def _merge(entities: list[str], into: str, graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine, stored_graph
-    from pgs_neo4j.cli.progress import progress
-
-    with progress(quiet=True, verbose=False) as listener:
-        async with engine(listener) as pgs:
-            graph = await stored_graph(pgs, graph)
-            merged = await pgs.entities.merge(graph, entities, into)
-    if as_json:
-        output.write_json({"merged": merged})
-    else:
-        output.write_lines([f"merged into {one_line(merged)}"])
-
-
-@entities_app.command("split")
-def split(
-    entity: EntityArgument,
-    graph: GraphOption = None,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names to split off.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Split names off an entity; without names, undo all merges into it.
-
-    Splitting off a merged name undoes that merge. Later ingestions respect this.
-    """
-    run(_split(entity, names or [], graph, as_json=as_json))
-
-
-async def _split(entity: str, names: list[str], graph: str | None, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import engine, stored_graph
-    from pgs_neo4j.cli.progress import progress
-
-    with progress(quiet=True, verbose=False) as listener:
-        async with engine(listener) as pgs:
-            graph = await stored_graph(pgs, graph)
-            parts = await pgs.entities.split(graph, entity, names)
-    if as_json:
-        output.write_json({"entities": parts})
-    else:
-        output.write_lines(["these are separate entities now:"])
-        output.write_lines([f"  {one_line(part)}" for part in parts])
-
-
-def list_lines(entities: Sequence[EntityInfo]) -> list[str]:
-    """Return a line for each entity."""
-    return [
-        f"{one_line(one.name)}  {one_line(one.type)}, {counted(one.mentions, 'mention')}, "
-        f"{one_line(one.id)}"
-        for one in entities
-    ]
-
-
 def page_lines(page: EntityPage, width: int) -> list[str]:
     """Return all about an entity."""
     own = page.entity
@@ -164,7 +103,7 @@ def page_lines(page: EntityPage, width: int) -> list[str]:
         ("About", one_line(own.description) or "none"),
     ]
     return [
-        *(line for label, text in rows for line in labeled(label, text, width)),
+        *labeled_rows(rows, width),
         *_section("Names", len(page.names), map(_name, page.names), width),
         *_section("Chunks", page.chunk_count, map(_chunk, page.chunks), width),
         *_section("Relations", page.relation_count, _relations(page), width),
@@ -202,3 +141,63 @@ def _relations(page: EntityPage) -> Iterator[str]:
         stated = f"{kind} {other}" if one.outgoing else f"{other} {kind} this"
         fact = f": {one_line(one.fact)}" if one.fact else ""
         yield f"{stated} ({counted(one.mentions, 'mention')}){fact}"
+
+
+@entities_app.command("merge")
+def merge(
+    entities: Annotated[
+        list[str], typer.Argument(metavar="ENTITY... INTO", help="Names, Type:Name, or ids.")
+    ],
+    graph: GraphOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Merge entities into the last one.
+
+    Later ingestions respect this. 'pgs entities split' undoes it.
+    """
+    if len(entities) < 2:
+        raise typer.BadParameter("name at least two entities; the others are merged into the last")
+    run(_merge(entities[:-1], entities[-1], graph, as_json=as_json))
+
+
+async def _merge(entities: list[str], into: str, graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine, stored_graph
+
+    with progress(quiet=True, verbose=False) as listener:
+        async with engine(listener) as pgs:
+            graph = await stored_graph(pgs, graph)
+            merged = await pgs.entities.merge(graph, entities, into)
+    if as_json:
+        output.write_json({"merged": merged})
+    else:
+        output.write_lines([f"merged into {one_line(merged)}"])
+
+
+@entities_app.command("split")
+def split(
+    entity: EntityArgument,
+    graph: GraphOption = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names to split off.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Split names off an entity; without names, undo all merges into it.
+
+    Splitting off a merged name undoes that merge. Later ingestions respect this.
+    """
+    run(_split(entity, names or [], graph, as_json=as_json))
+
+
+async def _split(entity: str, names: list[str], graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import engine, stored_graph
+
+    with progress(quiet=True, verbose=False) as listener:
+        async with engine(listener) as pgs:
+            graph = await stored_graph(pgs, graph)
+            parts = await pgs.entities.split(graph, entity, names)
+    if as_json:
+        output.write_json({"entities": parts})
+    else:
+        output.write_lines(["these are separate entities now:"])
+        output.write_lines([f"  {one_line(part)}" for part in parts])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.request import run_id
 from pgs_neo4j.cli.completion import complete_runs
 from pgs_neo4j.cli.options import JsonOption, LatestOfOption
 from pgs_neo4j.cli.run import run as run_command
@@ -71,7 +72,6 @@ def feedback(
 async def _feedback(
     name: str | None, outcome: str | None, graph: str | None, *, replace: bool, as_json: bool
 ) -> None:
-    from pgs_neo4j.cli.commands.request import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.engine import check_outcome
 

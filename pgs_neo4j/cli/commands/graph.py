@@ -1,4 +1,8 @@
-"""`pgs graph …`: named views of the database."""
+"""`pgs graph …`: named views of the database.
+
+Other commands that store a graph print how to ask it, and `pgs inspect` prints the commands that
+would store the domains of a database.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,10 @@ from pgs_neo4j.text.shell_words import command_line
 from pgs_neo4j.text.shown import counted, one_line
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import GraphChange, StoredGraph
-
-if TYPE_CHECKING:
-    from pgs_neo4j.engine import Domain, Proposal
+    from pgs_neo4j.engine import Domain, GraphChange, Proposal, StoredGraph
 
 
+graph_app = typer.Typer(no_args_is_help=True, help="Store, list, show, and remove named graphs.")
 NameArgument = Annotated[
     str,
     typer.Argument(metavar="NAME", help="The graph's name.", autocompletion=complete_graphs),
@@ -40,9 +42,8 @@ ShownArgument = Annotated[
         autocompletion=complete_graphs,
     ),
 ]
-graph_app = typer.Typer(no_args_is_help=True, help="Store, list, show, and remove named graphs.")
 LONGEST = 40
-"""Characters of a name that is made of a label."""
+"""Characters of a name that is made from a label."""
 FIRST_QUESTION = "What is this graph about, and what is missing?"
 
 
@@ -139,6 +140,26 @@ def add(
     run(_add(name, mapping, replace=replace, allow_missing=allow_missing, as_json=as_json))
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Properties of single labels, and one of all labels."""
+
+    labeled: tuple[str, ...]
+    plain: str | None
+
+
+def split_names(option: str, names: Sequence[str]) -> Names:
+    """Tell LABEL.PROPERTY from a property of all labels. Raises UsageError for two of these."""
+    plain = [name for name in names if len(split_property(name)) == 1]
+    if len(plain) > 1:
+        raise UsageError(
+            f"{option} names {' and '.join(plain[:3])} for all labels; write LABEL.PROPERTY for "
+            f"those of one label, as in {option} Product.{plain[-1]}"
+        )
+    labeled = tuple(name for name in names if name not in plain)
+    return Names(labeled, plain[0] if plain else None)
+
+
 async def _add(
     name: str, mapping: GraphMapping, *, replace: bool, allow_missing: bool, as_json: bool
 ) -> None:
@@ -167,6 +188,24 @@ def _describe_added(name: str, change: GraphChange | None, *, created: bool) -> 
         return [f"graph {name} is {'stored' if created else 'already stored, unchanged'}"]
     differences = [f"  {one_line(difference)}" for difference in change.differences]
     return [f"graph {name} is replaced", *differences, f"so {change.effect}"]
+
+
+def next_question(name: str) -> list[str]:
+    """Return the command that asks a graph just stored, after an empty line."""
+    words = ["pgs", "ask", "--graph", name, FIRST_QUESTION]
+    return ["", "To ask it a question:", f"  {command_line(words)}"]
+
+
+def domain_commands(domains: Sequence[tuple[Domain, Proposal]]) -> list[str]:
+    """Return the ``pgs graph add`` command of each domain, with names that differ."""
+    commands: list[str] = []
+    taken: set[str] = set()
+    for number, (domain, proposal) in enumerate(domains, start=1):
+        plain = re.sub(r"[^a-z0-9]+", "-", domain.labels[0].lower()).strip("-")[:LONGEST]
+        name = plain if plain and plain not in taken else f"domain-{number}"
+        taken.add(name)
+        commands.append(add_command(name, proposal.mapping))
+    return commands
 
 
 @graph_app.command("list")
@@ -240,41 +279,3 @@ async def _remove(name: str, *, yes: bool, as_json: bool) -> None:
         output.write_json({"removed": graph.name, "sessions": sessions})
     else:
         output.write_lines([f"graph {graph.name} is removed; its nodes stay"])
-
-
-def domain_commands(domains: Sequence[tuple[Domain, Proposal]]) -> list[str]:
-    """Return the ``pgs graph add`` command of each domain, with names that differ."""
-    commands: list[str] = []
-    taken: set[str] = set()
-    for number, (domain, proposal) in enumerate(domains, start=1):
-        plain = re.sub(r"[^a-z0-9]+", "-", domain.labels[0].lower()).strip("-")[:LONGEST]
-        name = plain if plain and plain not in taken else f"domain-{number}"
-        taken.add(name)
-        commands.append(add_command(name, proposal.mapping))
-    return commands
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Properties of single labels, and one of all labels."""
-
-    labeled: tuple[str, ...]
-    plain: str | None
-
-
-def split_names(option: str, names: Sequence[str]) -> Names:
-    """Tell LABEL.PROPERTY from a property of all labels. Raises UsageError for two of these."""
-    plain = [name for name in names if len(split_property(name)) == 1]
-    if len(plain) > 1:
-        raise UsageError(
-            f"{option} names {' and '.join(plain[:3])} for all labels; write LABEL.PROPERTY for "
-            f"those of one label, as in {option} Product.{plain[-1]}"
-        )
-    labeled = tuple(name for name in names if name not in plain)
-    return Names(labeled, plain[0] if plain else None)
-
-
-def next_question(name: str) -> list[str]:
-    """Return how to ask the graph that was just stored, after an empty line."""
-    words = ["pgs", "ask", "--graph", name, FIRST_QUESTION]
-    return ["", "To ask it a question:", f"  {command_line(words)}"]

@@ -13,12 +13,12 @@ from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.text.shown import counted, one_line
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import CreatedIndexes
-
-if TYPE_CHECKING:
     from pgs_neo4j.engine import CreatedIndexes, SearchIndex
 
 
+index_app = typer.Typer(
+    no_args_is_help=True, help="Create, list, and drop full-text and vector indexes."
+)
 TextOption = Annotated[bool, typer.Option("--text", help="A full-text index on texts and titles.")]
 FactsOption = Annotated[
     bool, typer.Option("--facts", help="Vector indexes on embeddings of relationships.")
@@ -26,9 +26,6 @@ FactsOption = Annotated[
 VectorsOption = Annotated[
     bool, typer.Option("--vectors", help="Vector indexes on embeddings of nodes (default).")
 ]
-index_app = typer.Typer(
-    no_args_is_help=True, help="Create, list, and drop full-text and vector indexes."
-)
 
 
 @index_app.command("create")
@@ -55,22 +52,53 @@ async def _create_index(
     graph: str | None, *, text: bool, facts: bool, vectors: bool, as_json: bool
 ) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.pages import index_page
 
     async with database() as pgs:
         created = await pgs.indexes.create(graph, text=text, facts=facts, vectors=vectors)
     if as_json:
-        output.write_json(index_page.created_json(created))
+        output.write_json(created_json(created))
     else:
-        _write_created(created)
+        output.write_lines(created_lines(created))
+        for note in created.notes:
+            output.note(note)
 
 
-def _write_created(created: CreatedIndexes) -> None:
-    from pgs_neo4j.cli.pages import index_page
+def created_lines(created: CreatedIndexes) -> list[str]:
+    """Return a line for each index: created now, or there before."""
+    return [
+        *(f"created: {_described(index)}" for index in created.created),
+        *(f"already there: {_described(index)}{_maker(index)}" for index in created.existing),
+    ]
 
-    output.write_lines(index_page.lines(created))
-    for note in created.notes:
-        output.note(note)
+
+def _described(index: SearchIndex) -> str:
+    kind = "full-text index" if index.kind == "text" else "vector index"
+    labels, properties = (
+        ", ".join(map(one_line, names)) for names in (index.labels, index.properties)
+    )
+    size = f", {index.dimensions:,} dimensions" if index.dimensions else ""
+    return f"{kind} {one_line(index.name)} on {labels} ({properties}{size})"
+
+
+def _maker(index: SearchIndex) -> str:
+    """Return who made an index, and its analyzer if an index of pgs would compare words better."""
+    if index.own:
+        return ""
+    if index.kind == "text" and index.analyzer != "english":
+        return f", made by others, with the analyzer {index.analyzer}"
+    return ", made by others"
+
+
+def created_json(created: CreatedIndexes) -> Json:
+    """Return created indexes as JSON data."""
+    return {
+        "graph": created.graph,
+        "dimensions": created.dimensions,
+        "created": list(created.names),
+        "existing": [index.name for index in created.existing],
+        "indexes": [index_json(index) for index in (*created.created, *created.existing)],
+        "notes": list(created.notes),
+    }
 
 
 @index_app.command("list")
@@ -81,12 +109,12 @@ def list_(as_json: JsonOption = False) -> None:
 
 async def _list(*, as_json: bool) -> None:
     from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.pages import index_page, tables
+    from pgs_neo4j.cli.pages import tables
 
     async with database() as pgs:
         indexes = await pgs.indexes()
     if as_json:
-        output.write_json({"indexes": [index_page.as_json(index) for index in indexes]})
+        output.write_json({"indexes": [index_json(index) for index in indexes]})
     elif indexes:
         output.write_table(tables.indexes(indexes))
     else:
@@ -94,23 +122,6 @@ async def _list(*, as_json: bool) -> None:
             "there is no full-text or vector index; 'pgs index create --graph NAME --text' and "
             "'pgs index create --graph NAME --vectors' create them"
         )
-
-
-@index_app.command("drop")
-def drop_index(as_json: JsonOption = False) -> None:
-    """Drop the indexes that 'pgs index create' made. Others stay."""
-    run(_drop_index(as_json=as_json))
-
-
-async def _drop_index(*, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database
-
-    async with database() as pgs:
-        names = await pgs.indexes.drop()
-    if as_json:
-        output.write_json({"dropped": names})
-    else:
-        output.write_lines([f"{counted(len(names), 'index', 'indexes')} dropped"])
 
 
 def index_json(index: SearchIndex) -> Json:
@@ -133,39 +144,18 @@ def index_json(index: SearchIndex) -> Json:
     }
 
 
-def created_json(created: CreatedIndexes) -> Json:
-    """Return created indexes as JSON data."""
-    return {
-        "graph": created.graph,
-        "dimensions": created.dimensions,
-        "created": list(created.names),
-        "existing": [index.name for index in created.existing],
-        "indexes": [index_json(index) for index in (*created.created, *created.existing)],
-        "notes": list(created.notes),
-    }
+@index_app.command("drop")
+def drop_index(as_json: JsonOption = False) -> None:
+    """Drop the indexes that 'pgs index create' made. Others stay."""
+    run(_drop_index(as_json=as_json))
 
 
-def created_lines(created: CreatedIndexes) -> list[str]:
-    """Return a line for each index: created now, or there before."""
-    return [
-        *(f"created: {_described(index)}" for index in created.created),
-        *(f"already there: {_described(index)}{_maker(index)}" for index in created.existing),
-    ]
+async def _drop_index(*, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
 
-
-def _described(index: SearchIndex) -> str:
-    kind = "full-text index" if index.kind == "text" else "vector index"
-    labels, properties = (
-        ", ".join(map(one_line, names)) for names in (index.labels, index.properties)
-    )
-    size = f", {index.dimensions:,} dimensions" if index.dimensions else ""
-    return f"{kind} {one_line(index.name)} on {labels} ({properties}{size})"
-
-
-def _maker(index: SearchIndex) -> str:
-    """Say who made it, and how it compares words if ours would compare them better."""
-    if index.own:
-        return ""
-    if index.kind == "text" and index.analyzer != "english":
-        return f", made by others, with the analyzer {index.analyzer}"
-    return ", made by others"
+    async with database() as pgs:
+        names = await pgs.indexes.drop()
+    if as_json:
+        output.write_json({"dropped": names})
+    else:
+        output.write_lines([f"{counted(len(names), 'index', 'indexes')} dropped"])

@@ -1,4 +1,4 @@
-"""`pgs ingest`: make a graph of files."""
+"""`pgs ingest`: make a graph of files, and keep it equal to them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graph import next_question
-from pgs_neo4j.cli.completion import complete_graphs
 from pgs_neo4j.cli.knob_options import with_knobs
 from pgs_neo4j.cli.options import (
+    GraphName,
     JsonOption,
     ModelOption,
     QuietOption,
@@ -34,15 +34,6 @@ PathsArgument = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="Files, folders, quoted patterns, URLs; - is stdin."),
 ]
-GraphName = Annotated[
-    str | None,
-    typer.Option(
-        "--graph",
-        "-g",
-        help="Name of the graph; optional if PGS_GRAPH names it.",
-        autocompletion=complete_graphs,
-    ),
-]
 LabelOption = Annotated[
     str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
 ]
@@ -60,10 +51,6 @@ SyncOption = Annotated[
     ),
 ]
 ForgetOption = Annotated[
-    bool,
-    typer.Option("--forget", help="Also remove the text of answers that quote what is deleted."),
-]
-SyncForgetOption = Annotated[
     bool,
     typer.Option(
         "--forget",
@@ -103,61 +90,6 @@ EntityOption = Annotated[
         metavar="COLUMN=TYPE", help="Of records: a column that names entities; repeatable."
     ),
 ]
-
-
-def check_stdin(paths: Sequence[str], name: str | None) -> None:
-    """Raise UsageError unless stdin has a name where it is a path, and only there."""
-    if "-" in paths and name is None:
-        raise UsageError("- reads stdin, which needs a name: add --name notes.md")
-    if "-" not in paths and name is not None:
-        raise UsageError("--name says what stdin is called; name - as a path as well")
-
-
-@contextmanager
-def sources_named(
-    paths: Sequence[str], name: str | None, most_bytes: int | None
-) -> Iterator[list[str | DocumentSource]]:
-    """Yield what to ingest, with the text on stdin for a dash.
-
-    No more of it is read than tells that it has more than ``most_bytes``. Without that, a file
-    keeps it, which may have any size. Raises UsageError if there is no room for it.
-    """
-    if name is None:
-        yield [*paths]
-    elif most_bytes is not None:
-        stdin = DocumentSource(id=name, data=sys.stdin.buffer.read(most_bytes + 1))
-        yield [stdin if path == "-" else path for path in paths]
-    else:
-        with TemporaryFile() as file:
-            try:
-                copyfileobj(sys.stdin.buffer, file)
-                file.flush()
-            except OSError as error:
-                raise UsageError(f"stdin cannot be kept ({error.strerror}); name a file") from error
-            stdin = DocumentSource(id=name, opened=file)
-            yield [stdin if path == "-" else path for path in paths]
-
-
-def columns_named(
-    text: str | None, title: str | None, key: str | None, entities: Sequence[str] | None
-) -> RecordColumns | None:
-    """Return the columns that options name, None without any. Raises UsageError."""
-    pairs = tuple(_pair(option) for option in entities or ())
-    columns = RecordColumns(text=text, title=title, key=key, entities=pairs)
-    return None if columns == RecordColumns() else columns
-
-
-def _pair(option: str) -> tuple[str, str]:
-    column, _, type_ = option.rpartition("=")
-    label = label_name(type_)
-    if not column.strip() or label is None:
-        raise UsageError(
-            f"--entity must be a column and the type of what it names, as in author=Person; got "
-            f"{option[:80]!r}"
-        )
-    return column.strip(), label
-
-
 KNOBS = (
     *("chunk_strategy", "chunk_tokens", "chunk_overlap", "gleaning", "max_document_mb"),
     *("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_concurrent_sweeps", "hedge"),
@@ -177,7 +109,7 @@ def ingest(
     key: KeyOption = None,
     entity: EntityOption = None,
     sync: SyncOption = False,
-    forget: SyncForgetOption = False,
+    forget: ForgetOption = False,
     refresh: RefreshOption = False,
     arbiter: ArbiterOption = False,
     embed: EmbedOption = False,
@@ -241,8 +173,62 @@ async def _ingest(
     return tell_ingested(done, as_json=as_json)
 
 
+def columns_named(
+    text: str | None, title: str | None, key: str | None, entities: Sequence[str] | None
+) -> RecordColumns | None:
+    """Return the columns that options name, None without any. Raises UsageError."""
+    pairs = tuple(_pair(option) for option in entities or ())
+    columns = RecordColumns(text=text, title=title, key=key, entities=pairs)
+    return None if columns == RecordColumns() else columns
+
+
+def _pair(option: str) -> tuple[str, str]:
+    column, _, type_ = option.rpartition("=")
+    label = label_name(type_)
+    if not column.strip() or label is None:
+        raise UsageError(
+            f"--entity must be a column and the type of what it names, as in author=Person; got "
+            f"{option[:80]!r}"
+        )
+    return column.strip(), label
+
+
+def check_stdin(paths: Sequence[str], name: str | None) -> None:
+    """Raise UsageError unless stdin has a name where it is a path, and only there."""
+    if "-" in paths and name is None:
+        raise UsageError("- reads stdin, which needs a name: add --name notes.md")
+    if "-" not in paths and name is not None:
+        raise UsageError("--name says what stdin is called; name - as a path as well")
+
+
+@contextmanager
+def sources_named(
+    paths: Sequence[str], name: str | None, most_bytes: int | None
+) -> Iterator[list[str | DocumentSource]]:
+    """Yield what to ingest, with the text on stdin in place of a dash.
+
+    With ``most_bytes``, reads one byte more than that at most, which shows that stdin is too long.
+    Without it, stdin may have any size, and goes into a temporary file. Raises UsageError if there
+    is no room for the file.
+    """
+    if name is None:
+        yield [*paths]
+    elif most_bytes is not None:
+        stdin = DocumentSource(id=name, data=sys.stdin.buffer.read(most_bytes + 1))
+        yield [stdin if path == "-" else path for path in paths]
+    else:
+        with TemporaryFile() as file:
+            try:
+                copyfileobj(sys.stdin.buffer, file)
+                file.flush()
+            except OSError as error:
+                raise UsageError(f"stdin cannot be kept ({error.strerror}); name a file") from error
+            stdin = DocumentSource(id=name, opened=file)
+            yield [stdin if path == "-" else path for path in paths]
+
+
 def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> int:
-    """Tell what an ingestion would do; return the exit code.
+    """Print what an ingestion would do, and return the exit code.
 
     ``missing`` are the models without a configured price.
     """
@@ -250,9 +236,9 @@ def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> 
     from pgs_neo4j.cli.pages.ingested import notes
 
     if as_json:
-        output.write_json(plan_page.as_json(planned))
+        output.write_json(plan_page.ingestion_json(planned))
     else:
-        output.write_lines(plan_page.lines(planned, missing, output.width()))
+        output.write_lines(plan_page.of_ingestion(planned, missing, output.width()))
         for note in notes(planned, plan_page.FIXES_PLANNED):
             output.note(note)
     unread = any(outcome.unread for outcome in planned.outcomes)
@@ -260,7 +246,7 @@ def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> 
 
 
 def tell_ingested(done: Ingested, *, as_json: bool) -> int:
-    """Tell what an ingestion did; return the exit code."""
+    """Print what an ingestion did, and return the exit code."""
     from pgs_neo4j.cli.pages import ingested
 
     if as_json:

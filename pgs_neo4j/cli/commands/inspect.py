@@ -1,4 +1,4 @@
-"""`pgs inspect`: the content of a database, and a suitable graph."""
+"""`pgs inspect`: show the content of a database, and propose a graph."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graph import domain_commands
 from pgs_neo4j.cli.options import JsonOption
-from pgs_neo4j.cli.pages import tables as plain_tables
 from pgs_neo4j.cli.pages.text import filled
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.add_command import add_command
@@ -19,6 +17,8 @@ from pgs_neo4j.text.json_data import plain_data
 from pgs_neo4j.text.shown import counted, one_line, percent, plain
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from pgs_neo4j.engine import Domain, LabelSample, NodeProperty, Proposal, Survey
 
 
@@ -65,7 +65,7 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
             if not graph.mapping.labels or labels <= set(graph.mapping.labels)
         ]
     command = add_command(name, proposal.mapping) if survey.nodes else None
-    apart = domain_commands(domains)
+    commands = domain_commands(domains)
     if as_json:
         output.write_json(
             {
@@ -76,20 +76,18 @@ async def _inspect(name: str, chosen: list[str], *, as_json: bool) -> None:
                 "command": command,
                 "domains": [
                     {**plain_data(domain), "mapping": plain_data(own.mapping), "command": line}
-                    for (domain, own), line in zip(domains, apart, strict=True)
+                    for (domain, own), line in zip(domains, commands, strict=True)
                 ],
                 "stored": stored,
             }
         )
         return
-    from pgs_neo4j.cli.pages import survey_page
-
-    output.write_lines(survey_page.heading(survey))
-    for table in survey_page.tables(survey):
+    output.write_lines(survey_heading(survey))
+    for table in survey_tables(survey):
         output.write_table(table)
     if len(domains) > 1:
-        output.write_lines(survey_page.apart([domain for domain, _ in domains], survey, apart))
-    output.write_lines(survey_page.proposed(proposal, command, output.width(), stored))
+        output.write_lines(apart([domain for domain, _ in domains], survey, commands))
+    output.write_lines(proposal_lines(proposal, command, output.width(), stored))
 
 
 def survey_heading(survey: Survey) -> list[str]:
@@ -107,55 +105,22 @@ def survey_heading(survey: Survey) -> list[str]:
 
 
 def survey_tables(survey: Survey) -> Iterator[Table]:
-    """Return a table of labels with properties, and one of relationship types."""
+    """Yield a table of labels with properties, and one of relationship types."""
+    from pgs_neo4j.cli.pages import tables
+
     rows = [row for sample in survey.labels[:MOST_LABELS] for row in _rows(sample)]
     hidden = len(survey.labels) - MOST_LABELS
     if hidden > 0:
         rows.append((f"and {hidden} more", "", "", "", "", ""))
     columns = ("label", "nodes>", "property", "on>", "kind", "sample")
-    yield plain_tables.table(columns, rows)
+    yield tables.table(columns, rows)
     if survey.relationship_types:
         types = (
             (sample.type, f"{sample.count:,}", ", ".join(p.name for p in sample.properties) or "-")
             for sample in survey.relationship_types[: 2 * MOST_LABELS]
         )
-        yield plain_tables.table(("",), [])
-        yield plain_tables.table(("relationship type", "count>", "properties"), types)
-
-
-def proposal_lines(
-    proposal: Proposal, command: str | None, width: int, stored: Sequence[str] = ()
-) -> list[str]:
-    """Return the proposal with its reasons, after the graphs that are ``stored`` for these nodes.
-
-    The last line is the ready-made command.
-    """
-    lines = [
-        line
-        for name in stored
-        for line in ("", f"Graph {name} already covers all of these nodes: pgs graph show {name}")
-    ]
-    lines += ["", "Proposed graph"]
-    for note in proposal.notes:
-        wrapped = filled(one_line(note), max(40, width - 4)) or [""]
-        lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
-    # Not wrapped: a command is copied as a whole.
-    return [*lines, "", plain(command)] if command else lines
-
-
-def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
-    """Return the domains of a database with the command for each; the proposal for all follows."""
-    counts = {sample.label: sample.count for sample in survey.labels}
-    lines = ["", f"{counted(len(domains), 'domain')} that no relationship connects"]
-    for domain, command in list(zip(domains, commands, strict=True))[:MOST_DOMAINS]:
-        nodes = counted(sum(counts[label] for label in domain.labels), "node")
-        named = ", ".join(one_line(label) for label in domain.labels[:MOST_LABELS])
-        more = len(domain.labels) - MOST_LABELS
-        named += f", and {more} more labels" if more > 0 else ""
-        lines += ["", f"  {named} ({nodes})", plain(command)]
-    if len(domains) > MOST_DOMAINS:
-        lines += ["", f"  and {len(domains) - MOST_DOMAINS} more; --json lists all"]
-    return [*lines, "", "All of them together:"]
+        yield tables.table(("",), [])
+        yield tables.table(("relationship type", "count>", "properties"), types)
 
 
 def _rows(sample: LabelSample) -> Iterator[tuple[str, ...]]:
@@ -186,3 +151,38 @@ def _content(prop: NodeProperty) -> str:
     if prop.least is not None and prop.greatest is not None:
         return f"{prop.least:g} to {prop.greatest:g}"
     return ""
+
+
+def apart(domains: Sequence[Domain], survey: Survey, commands: Sequence[str]) -> list[str]:
+    """Return the domains of a database with the command for each; the proposal for all follows."""
+    counts = {sample.label: sample.count for sample in survey.labels}
+    lines = ["", f"{counted(len(domains), 'domain')} that no relationship connects"]
+    for domain, command in list(zip(domains, commands, strict=True))[:MOST_DOMAINS]:
+        nodes = counted(sum(counts[label] for label in domain.labels), "node")
+        named = ", ".join(one_line(label) for label in domain.labels[:MOST_LABELS])
+        more = len(domain.labels) - MOST_LABELS
+        named += f", and {more} more labels" if more > 0 else ""
+        lines += ["", f"  {named} ({nodes})", plain(command)]
+    if len(domains) > MOST_DOMAINS:
+        lines += ["", f"  and {len(domains) - MOST_DOMAINS} more; --json lists all"]
+    return [*lines, "", "All of them together:"]
+
+
+def proposal_lines(
+    proposal: Proposal, command: str | None, width: int, stored: Sequence[str] = ()
+) -> list[str]:
+    """Return the proposal with its reasons, after the graphs that are ``stored`` for these nodes.
+
+    The last line is the ready-made command.
+    """
+    lines = [
+        line
+        for name in stored
+        for line in ("", f"Graph {name} already covers all of these nodes: pgs graph show {name}")
+    ]
+    lines += ["", "Proposed graph"]
+    for note in proposal.notes:
+        wrapped = filled(one_line(note), max(40, width - 4)) or [""]
+        lines += [f"  - {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
+    # Not wrapped: a command is copied as a whole.
+    return [*lines, "", plain(command)] if command else lines

@@ -10,8 +10,7 @@ import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.graph import next_question
-from pgs_neo4j.cli.commands.ingest import GraphName
-from pgs_neo4j.cli.options import JsonOption, QuietOption, VerboseOption
+from pgs_neo4j.cli.options import GraphName, JsonOption, QuietOption, VerboseOption
 from pgs_neo4j.cli.progress import Listener, progress
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.text.json_data import plain_data

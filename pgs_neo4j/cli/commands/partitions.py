@@ -23,10 +23,10 @@ from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.text.json_data import plain_data
-from pgs_neo4j.text.shown import counted, percent, seconds
+from pgs_neo4j.text.shown import counted
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import Partitioning
+    pass
 
 
 @with_knobs(
@@ -79,37 +79,11 @@ async def _partition(
     if as_json:
         output.write_json(json_of.partitioning(partitioning))
     else:
-        output.write_lines(describe(partitioning))
+        from pgs_neo4j.cli.pages import partitions_page
+
+        output.write_lines(partitions_page.describe(partitioning))
     if not quiet and any(value is not None for value in knobs.values()):
         output.note("these settings stay with the partitions until others are given or configured")
-
-
-def describe(partitioning: Partitioning) -> list[str]:
-    """Return a partitioning in a few lines."""
-    from pgs_neo4j.cli.pages.partitions_page import drifted
-    from pgs_neo4j.export.rows.generation import list_issues, origin
-
-    generation = partitioning.generation
-    how = "unchanged, reused" if partitioning.reused else origin(generation)
-    lines = [
-        f"{generation.graph}: {counted(generation.partition_count, 'partition')} of "
-        f"{counted(generation.node_count, 'node')} and "
-        f"{counted(generation.relationship_count, 'relationship')}, {how}, "
-        f"{seconds(partitioning.seconds)}",
-        f"modularity {generation.modularity:.3f}, the largest holds "
-        f"{percent(generation.largest_fraction)} of the nodes, "
-        f"{generation.pooled_nodes:,} are pooled",
-    ]
-    if generation.documents_together is not None:
-        lines.append(
-            f"{percent(generation.documents_together)} of the passages are in the partition that "
-            "holds most of their document"
-        )
-    if partitioning.drift is not None and not partitioning.reused:
-        lines.append(drifted(partitioning.drift))
-    if generation.issues:
-        lines.append(f"noticed: {list_issues(generation.issues)}")
-    return lines
 
 
 def partitions(

@@ -1,4 +1,4 @@
-"""`pgs purge`: remove everything pgs wrote."""
+"""`pgs cache …` and `pgs purge`: delete stored replies, or everything that pgs wrote."""
 
 from __future__ import annotations
 
@@ -19,6 +19,55 @@ if TYPE_CHECKING:
 
 
 cache_app = typer.Typer(no_args_is_help=True, help="Show and clear the cache of model replies.")
+
+
+@cache_app.command("show")
+def show(as_json: JsonOption = False) -> None:
+    """Show how many model replies the database stores, and their size.
+
+    The same question on the same text is answered from these replies, and a resumed run finds
+    what it has paid for. Beyond cache_mb, the least recently used are removed.
+    """
+    run(_show(as_json=as_json))
+
+
+async def _show(*, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+
+    async with database() as pgs:
+        cached, most = await pgs.kept_replies(), pgs.config.cache_mb
+    if as_json:
+        output.write_json({**plain_data(cached), "cache_mb": most})
+    else:
+        amount = counted(cached.replies, "reply", "replies")
+        output.write_lines([f"{amount} stored, {size(cached.size_bytes)} of at most {most:g} MB"])
+
+
+@cache_app.command("clear")
+def clear(yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Delete the stored model replies.
+
+    Answers, findings, and coverage stay, and so do replies that 'pgs resume' may need for runs
+    of the last day. The next question pays for everything it reads.
+    """
+    run(_clear(yes=yes, as_json=as_json))
+
+
+async def _clear(*, yes: bool, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import confirm, database
+
+    async with database() as pgs:
+        cached = await pgs.kept_replies()
+        if cached.replies:
+            confirm(
+                f"this deletes {counted(cached.replies, 'stored reply', 'stored replies')}", yes=yes
+            )
+        done = await pgs.clear_cache()
+    if as_json:
+        output.write_json(plain_data(done))
+    else:
+        deleted = counted(done.replies, "stored reply", "stored replies")
+        output.write_lines([f"{deleted} deleted, {size(done.size_bytes)}"])
 
 
 def purge(yes: YesOption = False, as_json: JsonOption = False) -> None:
@@ -75,52 +124,3 @@ def kept_lines(done: Purged) -> list[str]:
             f"{indexes} and {constraints} of such graphs stay; in Cypher, drop {', '.join(names)}"
         )
     return lines
-
-
-@cache_app.command("show")
-def show(as_json: JsonOption = False) -> None:
-    """Show how many model replies the database stores, and their size.
-
-    The same question on the same text is answered from these replies, and a resumed run finds
-    what it has paid for. Beyond cache_mb, the least recently used are removed.
-    """
-    run(_show(as_json=as_json))
-
-
-async def _show(*, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database
-
-    async with database() as pgs:
-        cached, most = await pgs.kept_replies(), pgs.config.cache_mb
-    if as_json:
-        output.write_json({**plain_data(cached), "cache_mb": most})
-    else:
-        amount = counted(cached.replies, "reply", "replies")
-        output.write_lines([f"{amount} stored, {size(cached.size_bytes)} of at most {most:g} MB"])
-
-
-@cache_app.command("clear")
-def clear(yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Delete the stored model replies.
-
-    Answers, findings, and coverage stay, and so do replies that 'pgs resume' may need for runs
-    of the last day. The next question pays for everything it reads.
-    """
-    run(_clear(yes=yes, as_json=as_json))
-
-
-async def _clear(*, yes: bool, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import confirm, database
-
-    async with database() as pgs:
-        cached = await pgs.kept_replies()
-        if cached.replies:
-            confirm(
-                f"this deletes {counted(cached.replies, 'stored reply', 'stored replies')}", yes=yes
-            )
-        done = await pgs.clear_cache()
-    if as_json:
-        output.write_json(plain_data(done))
-    else:
-        deleted = counted(done.replies, "stored reply", "stored replies")
-        output.write_lines([f"{deleted} deleted, {size(done.size_bytes)}"])

@@ -1,4 +1,8 @@
-"""What to ask, of which graph and session: from the command line or from the latest run."""
+"""The question, graph, session, and run that a command is about.
+
+A question comes from the command line or from stdin, and -c takes the rest from the latest run.
+Commands about a stored run take the run that is named, else the latest one.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +21,17 @@ from pgs_neo4j.text.shown import one_line
 if TYPE_CHECKING:
     from pgs_neo4j.engine import PGS, RunInfo
 
-if TYPE_CHECKING:
-    from pgs_neo4j.engine import PGS, RunInfo
-
 
 DEFAULT_SESSION = "default"
-SHOWN_OF_LATEST = 100  # characters of a question in a note
+SHOWN = 200  # characters of a question in a note; beside a run, half as many
 STDIN = "-"
 MOST_BYTES = 1_000_000  # of stdin; far more than the longest question
 WAIT_S = 2.0  # before saying that stdin is awaited
-SHOWN = 200  # characters of a question in a note
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a command was asked; the latest run or a default decides what is None."""
+    """A question and its target; the latest run or a default fills in what is None."""
 
     question: str | None
     graph: str | None
@@ -41,7 +41,7 @@ class Request:
     quiet: bool
 
     async def settle(self, pgs: PGS) -> tuple[str, Json]:
-        """Return the question, and where it goes.
+        """Return the question, and its target: graph, mode, and session.
 
         Raises UnknownRunError when there is no run to continue after.
         """
@@ -58,9 +58,9 @@ class Request:
         return self.question or latest.question, {**target, "session_id": latest.session}
 
     async def _find_latest(self, pgs: PGS) -> RunInfo:
-        """Return the latest run that read, whose question is repeated.
+        """Return the latest run that read, or, for another question, the latest search.
 
-        An answer from a search only says where another question goes, and only if nothing was read.
+        A search has read nothing, so its question cannot be continued.
         """
         try:
             return await pgs.runs.latest(self.graph, self.session, asked=True)
@@ -79,7 +79,7 @@ def request_of(
     again: bool,
     quiet: bool,
 ) -> Request:
-    """Return what a command was asked; ``again`` continues after the latest run.
+    """Return the request of a command; ``again`` continues after the latest run.
 
     Exits with an error if there is no question. This runs before the event loop does, so that
     Ctrl-C ends the wait for stdin.
@@ -96,36 +96,11 @@ def request_of(
     return Request(question, graph, mode, session, again, quiet)
 
 
-async def run_id(
-    pgs: PGS, run: str | None, graph: str | None, *, answered: bool = False, quiet: bool = False
-) -> str:
-    """Return the id of a named run, else that of the latest run, and say which it is.
-
-    A name may be the beginning of an id, if no other run's begins so.
-
-    ``answered`` passes over runs without an answer. Raises UnknownRunError and UsageError.
-    """
-    if run is not None:
-        if graph is not None:
-            raise UsageError("--graph chooses the latest run of a graph; leave out --graph or RUN")
-        return await pgs.runs.find(run)
-    latest = await pgs.runs.latest(graph, answered=answered)
-    if not quiet:
-        output.note(f"the latest run{' with an answer' if answered else ''}: {in_words(latest)}")
-    return latest.id
-
-
-def in_words(run: RunInfo) -> str:
-    """Return a run in one line: id, graph, session, and question."""
-    place = f"{run.id} of graph {run.graph}, session {run.session}"
-    return f"{one_line(place)}: {one_line(run.question, SHOWN_OF_LATEST)}"
-
-
 def question_of(words: Sequence[str], *, quiet: bool = False) -> str:
-    """Return the question that a command was given.
+    """Return the question on the command line, or on stdin.
 
-    Several words are one question. ``-``, and no word at all where stdin is not a terminal, stand
-    for the text on stdin. Raises QuestionError.
+    Several words are one question. ``-`` stands for stdin, and so does no word at all where stdin
+    is not a terminal. Raises QuestionError.
     """
     if list(words) == [STDIN]:
         return read_stdin()
@@ -158,3 +133,27 @@ def read_stdin() -> str:
     if not text:
         raise QuestionError("stdin holds no question; write it after the command, or pipe it in")
     return text
+
+
+async def run_id(
+    pgs: PGS, run: str | None, graph: str | None, *, answered: bool = False, quiet: bool = False
+) -> str:
+    """Return the id of a named run, else that of the latest run, and say which it is.
+
+    A name may be the beginning of an id if only one run begins so. ``answered`` passes over runs
+    without an answer. Raises UnknownRunError and UsageError.
+    """
+    if run is not None:
+        if graph is not None:
+            raise UsageError("--graph chooses the latest run of a graph; leave out --graph or RUN")
+        return await pgs.runs.find(run)
+    latest = await pgs.runs.latest(graph, answered=answered)
+    if not quiet:
+        output.note(f"the latest run{' with an answer' if answered else ''}: {in_words(latest)}")
+    return latest.id
+
+
+def in_words(run: RunInfo) -> str:
+    """Return a run in one line: id, graph, session, and question."""
+    place = f"{run.id} of graph {run.graph}, session {run.session}"
+    return f"{one_line(place)}: {one_line(run.question, SHOWN // 2)}"

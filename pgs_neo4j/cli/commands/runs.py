@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.request import run_id
 from pgs_neo4j.cli.completion import complete_sessions
 from pgs_neo4j.cli.options import GraphOption, JsonOption, RunArgument
 from pgs_neo4j.cli.run import run
+from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import plain_data
 
-SHORTEST_ID = 4  # a shorter number in place of a run is that of a reply of the latest run
+SHORTEST_ID = 4  # a shorter number in place of a run names a reply of the latest run
 HEAD = 300  # characters of each reply that a list reads
 
 runs_app = typer.Typer()
@@ -74,10 +76,8 @@ def replies(
 
 
 async def _replies(name: str | None, number: int | None, *, rejected: bool, as_json: bool) -> None:
-    from pgs_neo4j.cli.commands.request import run_id
     from pgs_neo4j.cli.connection import database
     from pgs_neo4j.cli.pages import runs_page
-    from pgs_neo4j.errors import UsageError
 
     if name is not None and number is None and name.isdecimal() and len(name) < SHORTEST_ID:
         number = int(name)
@@ -91,7 +91,7 @@ async def _replies(name: str | None, number: int | None, *, rejected: bool, as_j
     if number is not None:
         shown = [(at, one) for at, one in shown if at == number]
         if not shown:
-            kept = runs_page.count(stored)
+            kept = runs_page.count_replies(stored)
             raise UsageError(
                 f"run {chosen} has no such reply {number}: {kept}; 'pgs runs replies {chosen}' "
                 "lists them"
@@ -100,11 +100,11 @@ async def _replies(name: str | None, number: int | None, *, rejected: bool, as_j
         listed = [{"number_in_run": at, **plain_data(one)} for at, one in shown]
         output.write_json({"run": chosen, "cached": cached, "replies": listed})
     elif number is not None:
-        output.write_lines(runs_page.whole(*shown[0]))
+        output.write_lines(runs_page.whole_reply(*shown[0]))
     else:
-        output.write_lines(runs_page.lines(shown, stored, output.width()))
+        output.write_lines(runs_page.reply_lines(shown, stored, output.width()))
         if cached:
-            output.note(runs_page.elsewhere(int(cached)))
+            output.note(runs_page.cached_note(int(cached)))
 
 
 async def _runs(graph: str | None, session: str | None, limit: int, *, as_json: bool) -> None:

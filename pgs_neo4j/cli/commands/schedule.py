@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgs_neo4j.cli import logs, output
+from pgs_neo4j.cli.commands.jobs import job_line
 from pgs_neo4j.cli.options import JsonLinesOption
 from pgs_neo4j.cli.run import DONE, PARTIAL, code_of, run, worst
 from pgs_neo4j.errors import UsageError
@@ -114,7 +115,6 @@ class Teller:
             self._tell(number, ended)
 
     def _tell(self, number: int, ended: Ended) -> None:
-        from pgs_neo4j.cli.commands.jobs import line
         from pgs_neo4j.cli.pages import as_json as json_of
         from pgs_neo4j.engine import FailedJob
         from pgs_neo4j.model.ingest import Ingested
@@ -127,9 +127,9 @@ class Teller:
         if self.as_json:
             output.write_json_line({"entry": number, **json_of.job(ended)})
         elif isinstance(ended, FailedJob):
-            output.complain(f"{_now()} {line(ended)}")
+            output.complain(f"{_now()} {job_line(ended)}")
         else:
-            output.note(f"{_now()} {line(ended)}")
+            output.note(f"{_now()} {job_line(ended)}")
 
     def _ingested(self, number: int, done: Ingested) -> None:
         from pgs_neo4j.cli.pages import ingested

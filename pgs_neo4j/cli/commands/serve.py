@@ -1,4 +1,8 @@
-"""`pgs serve`: the page and the API; `pgs token`: who else may use them."""
+"""`pgs serve`, `pgs token`, and `pgs mcp`: graphs for people, programs, and agents.
+
+`pgs serve` answers over HTTP, and `pgs token` makes tokens for it. `pgs mcp` answers the agent that
+started it, over stdin and stdout.
+"""
 
 from __future__ import annotations
 
@@ -79,21 +83,6 @@ def serve(
     run(_serve(options, open_browser=open_), grace_s=GRACE_S)
 
 
-async def _print_link(port: int, *, open_browser: bool) -> None:
-    _require_extra()
-    from pgs_neo4j.web.access.new_links import ask_link
-
-    made = await ask_link(port)
-    sys.stdout.write(f"{made}\n")
-    if open_browser:
-        webbrowser.open(made)
-
-
-def _require_extra() -> None:
-    if any(find_spec(name) is None for name in NEEDED):
-        raise UsageError(MISSING)
-
-
 async def _serve(options: Json, *, open_browser: bool) -> None:
     _require_extra()
     from pgs_neo4j.cli.connection import engine
@@ -113,6 +102,21 @@ async def _serve(options: Json, *, open_browser: bool) -> None:
     async with engine() as pgs:
         settle_memory()
         await serve_until_canceled(pgs, ServeOptions(**options), ready)
+
+
+async def _print_link(port: int, *, open_browser: bool) -> None:
+    _require_extra()
+    from pgs_neo4j.web.access.new_links import ask_link
+
+    made = await ask_link(port)
+    sys.stdout.write(f"{made}\n")
+    if open_browser:
+        webbrowser.open(made)
+
+
+def _require_extra() -> None:
+    if any(find_spec(name) is None for name in NEEDED):
+        raise UsageError(MISSING)
 
 
 def token(

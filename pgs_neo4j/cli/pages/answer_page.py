@@ -1,4 +1,8 @@
-"""The lines below an answer: sources, coverage, cost, next command. Pure."""
+"""The lines around an answer. Pure.
+
+Above it stand its question and status; below it, its sources, the checks, its coverage and cost,
+and the next command to try.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.runs_page import resume_command
-from pgs_neo4j.cli.pages.text import columns, fitted, item, labeled, moment
+from pgs_neo4j.cli.pages.text import columns, fitted, item, labeled_rows, moment
 from pgs_neo4j.export import counts, figures, wording
 from pgs_neo4j.export.judge import Judge
 from pgs_neo4j.model import (
@@ -35,16 +39,24 @@ TITLES = (
     *(wording.ABSENCES, wording.OPPORTUNITIES, wording.CONVERGENCES, wording.IN_DOUBT),
     wording.STRUCK,
 )
-"""What stands at the beginning of the lines around an answer."""
+"""The labels and headings of the lines around an answer."""
 LONGEST_KEY, LONGEST_LABELS = 40, 30  # characters beside the title of a source
+SOME_PARTITIONS = 5
+"""Partitions that a next step names."""
+ALL_READ = "The whole graph has been read."
+ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
+READ_BEFORE = (
+    "Session {session} has read the whole graph, but only {read} for this answer. To read all of "
+    "it for this question:"
+)
 MAX_ABSENCES = 2  # of each status
 MAX_NODES = 2
 MAX_PARTITIONS = 4
 MAX_SIDE = 75  # characters of each of two connected findings
 MAX_ITEMS = 3  # opportunities, convergences
 MAX_DOUBTS = 12  # sentences in doubt
-_PARTITION = re.compile(r"(?<![^\W_])P(\d{1,9})(?![^\W_])")
 LISTED = (AbsenceStatus.CONFIRMED, AbsenceStatus.ELSEWHERE, AbsenceStatus.CONTRADICTED)
+_PARTITION = re.compile(r"(?<![^\W_])P(\d{1,9})(?![^\W_])")
 
 
 def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
@@ -57,17 +69,7 @@ def above(answer: Answer, asked_at: str, status: str, width: int) -> list[str]:
         ),
         ("Status", status),
     )
-    return [line for label, text in rows for line in labeled(label, text, width)]
-
-
-SOME_PARTITIONS = 5
-"""Partitions that a next step names."""
-ALL_READ = "The whole graph has been read."
-ALL_STRUCTURE = "The structure of the whole graph has been read; none of its nodes has text."
-READ_BEFORE = (
-    "Session {session} has read the whole graph, but only {read} for this answer. To read all of "
-    "it for this question:"
-)
+    return labeled_rows(rows, width)
 
 
 def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list[str]:
@@ -77,7 +79,7 @@ def below(answer: Answer, width: int, searched: Sequence[Citation] = ()) -> list
     """
     cited = (*searched, *answer.synthesis.citations)
     listed = sources(cited, width) if answer.text or cited else [wording.NO_SYNTHESIS]
-    parts = (listed, *sections(answer, width), summary(answer, width))
+    parts = (listed, *check_sections(answer, width), summary(answer, width))
     return [line for part in parts if part for line in ("", *part)]
 
 
@@ -97,6 +99,21 @@ def sources(citations: Sequence[Citation], width: int) -> list[str]:
     ]
 
 
+def _title(citation: Citation, room: int) -> str:
+    if not citation.valid:
+        return f"(invalid: {wording.invalid_words(citation.partition)})"
+    # An element id is no key of the graph, and cut to fit it would lead nowhere.
+    node = "" if is_handle(citation.node or "") else citation.node or ""
+    key = one_line(node, LONGEST_KEY)
+    title = one_line(citation.title or "") or key or "(untitled)"
+    label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
+    # The labels give way first: only the key leads to the node.
+    for about in (", ".join(filter(None, (label, other))), other, label):
+        if about and columns(about) <= room // 2:
+            return f"{fitted(title, room - columns(about) - 3)} ({about})"
+    return fitted(title, room)
+
+
 def summary(answer: Answer, width: int) -> list[str]:
     """Return coverage, checks, usage, cost, and time; problems come last."""
     rows = [
@@ -113,7 +130,21 @@ def summary(answer: Answer, width: int) -> list[str]:
         ("Stopped", one_line(answer.stopped)),
         *(("Note", text) for text in _notes(answer)),
     ]
-    return [line for label, text in rows if text for line in labeled(label, text, width)]
+    return labeled_rows(rows, width)
+
+
+def _reduced(answer: Answer) -> str:
+    reductions = answer.synthesis.reductions
+    return f"; {reductions} of the calls condensed reports" if reductions else ""
+
+
+def _notes(answer: Answer) -> list[str]:
+    notes = figures.warnings(answer)
+    if counts.used_extractive_reader(answer):
+        notes.append(f"{figures.NO_MODEL} {HOW_TO_GET_A_MODEL}")
+    if answer.coverage.texts_total == 0:
+        notes.append(figures.NO_TEXT)
+    return notes
 
 
 def advice(answer: Answer) -> list[str]:
@@ -156,7 +187,7 @@ def _reading_all(answer: Answer) -> list[str]:
 
 
 def _reading_on(answer: Answer) -> list[str]:
-    """Return how to read what a search only found: the partitions that matter, whole."""
+    """Return how to read all of the partitions in which a search found nodes."""
     if answer.routing.unmatched:
         return []
     routes = answer.routing.routes
@@ -175,37 +206,12 @@ def _resuming(answer: Answer) -> list[str]:
     return ["", "To continue this run:", command, limits]
 
 
-def _reduced(answer: Answer) -> str:
-    reductions = answer.synthesis.reductions
-    return f"; {reductions} of the calls condensed reports" if reductions else ""
+def check_sections(answer: Answer, width: int) -> list[list[str]]:
+    """Return what the checks found, without empty sections.
 
-
-def _notes(answer: Answer) -> list[str]:
-    notes = figures.warnings(answer)
-    if counts.used_extractive_reader(answer):
-        notes.append(f"{figures.NO_MODEL} {HOW_TO_GET_A_MODEL}")
-    if answer.coverage.texts_total == 0:
-        notes.append(figures.NO_TEXT)
-    return notes
-
-
-def _title(citation: Citation, room: int) -> str:
-    if not citation.valid:
-        return f"(invalid: {wording.invalid_words(citation.partition)})"
-    # An element id is no key of the graph, and cut to fit it would lead nowhere.
-    node = "" if is_handle(citation.node or "") else citation.node or ""
-    key = one_line(node, LONGEST_KEY)
-    title = one_line(citation.title or "") or key or "(untitled)"
-    label, other = one_line(", ".join(citation.labels), LONGEST_LABELS), key if key != title else ""
-    # The labels give way first: only the key leads to the node.
-    for about in (", ".join(filter(None, (label, other))), other, label):
-        if about and columns(about) <= room // 2:
-            return f"{fitted(title, room - columns(about) - 3)} ({about})"
-    return fitted(title, room)
-
-
-def sections(answer: Answer, width: int) -> list[list[str]]:
-    """Return what the checks found, without the sections that are empty."""
+    The answer above has sections of its own on absences and convergences. What one of its bullets
+    states is left out here, since a reader would take it for something else.
+    """
     checks = answer.crosscheck
     absences = _untold_absences(answer)
     heading = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"

@@ -13,19 +13,59 @@ from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.mentions import distinct
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import EndedJob, Partitioning, SessionInfo, StoredGraph
-    from pgs_neo4j.model import (
-        Drift,
-        Generation,
-        Partition,
-        Plan,
-        SearchPlan,
+    from pgs_neo4j.engine import (
+        EndedJob,
+        Partitioning,
+        SearchAnswer,
+        SessionInfo,
+        StoredGraph,
+        StoredRun,
     )
-
-if TYPE_CHECKING:
-    from pgs_neo4j.engine import SearchAnswer, StoredRun
     from pgs_neo4j.export import Area, Document
-    from pgs_neo4j.model import Answer
+    from pgs_neo4j.model import Answer, Drift, Generation, Partition, Plan, SearchPlan
+
+
+def answer(
+    result: Answer, areas: Sequence[Area] = (), searched: SearchAnswer | None = None
+) -> Json:
+    """Return the answer of ``pgs ask``.
+
+    ``areas`` are the partitions of its generation; their keywords are included. ``searched`` is the
+    answer of a preceding search, if there was one.
+    """
+    return {**answer_data(result, areas), "search": search(searched) if searched else None}
+
+
+def run(stored: StoredRun, document: Document | None) -> Json:
+    """Return a stored run with its answer, or with how it ended."""
+    properties = stored.properties
+    head = {"status": stored.status, "asked_at": properties.get("started_at")}
+    head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
+    head["outcome"] = properties.get("outcome")
+    if document is not None:
+        return {**head, **document_data(document)}
+    names = {"graph": stored.graph, "session": stored.session, "run": stored.id}
+    return {
+        **head,
+        "question": properties.get("question"),
+        **names,
+        "mode": properties.get("mode"),
+        "partial": True,
+        "answer": None,
+    }
+
+
+def search(result: SearchAnswer) -> Json:
+    """Return the answer from the nearest nodes, the search method, and the nodes, best first."""
+    return {
+        "answer": result.text,
+        "method": result.method,
+        "nodes": [
+            {"alias": node.alias, "node": node.key, "title": node.title} for node in result.nodes
+        ],
+        "citations": citations_data(distinct(result.citations)),
+        "struck": plain_data(result.struck),
+    }
 
 
 def plan(forecast: Plan, unpriced: Sequence[str]) -> Json:
@@ -169,49 +209,3 @@ def job(ended: EndedJob) -> Json:
             return job(ended.job)
         return {"graph": ended.graph, "outcome": "failed", "error": str(ended.error)}
     return {str(key): value for key, value in plain_data(ended).items()}
-
-
-def answer(
-    result: Answer, areas: Sequence[Area] = (), searched: SearchAnswer | None = None
-) -> Json:
-    """Return the answer of ``pgs ask``.
-
-    ``areas`` are the partitions of its generation; their keywords are included. ``searched`` is the
-    answer of a preceding search, if there was one.
-    """
-    return {**answer_data(result, areas), "search": search(searched) if searched else None}
-
-
-def run(stored: StoredRun, document: Document | None) -> Json:
-    """Return a stored run with its answer, or with how it ended."""
-    properties = stored.properties
-    head = {"status": stored.status, "asked_at": properties.get("started_at")}
-    head |= {"finished_at": properties.get("finished_at"), "error": properties.get("error")}
-    head["outcome"] = properties.get("outcome")
-    if document is not None:
-        return {**head, **document_data(document)}
-    names = {"graph": stored.graph, "session": stored.session, "run": stored.id}
-    return {
-        **head,
-        "question": properties.get("question"),
-        **names,
-        "mode": properties.get("mode"),
-        "partial": True,
-        "answer": None,
-    }
-
-
-def search(result: SearchAnswer) -> Json:
-    """Return the answer from the nearest nodes, and the search method.
-
-    The nodes come best first.
-    """
-    return {
-        "answer": result.text,
-        "method": result.method,
-        "nodes": [
-            {"alias": node.alias, "node": node.key, "title": node.title} for node in result.nodes
-        ],
-        "citations": citations_data(distinct(result.citations)),
-        "struck": plain_data(result.struck),
-    }

@@ -1,10 +1,13 @@
-"""The result of an ingestion, as lines and as JSON."""
+"""What an ingestion or a deletion did, as lines and as JSON.
+
+An ingestion that deletes documents prints the deletion below its own lines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.cli.pages.text import labeled_rows
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState, Ingested, IngestPlan
 from pgs_neo4j.text.json_data import Json, plain_data
@@ -17,8 +20,6 @@ from pgs_neo4j.text.shown import (
     used_tokens,
 )
 
-MOST_NAMED = 10
-"""Documents that are named of each kind."""
 STATES: tuple[tuple[DocumentState, str], ...] = (
     ("added", "added"),
     ("changed", "changed"),
@@ -53,9 +54,11 @@ DROPPED = {
     "repeated": "records said twice",
     "too many": "records beyond the most that a reply may have",
 }
-"""What was dropped, by the reason that is counted."""
+"""Words for what was dropped, by the reason that is counted."""
+MOST_NAMED = 10
+"""Documents that are named of each kind."""
 MOST_HOLDERS = 20
-"""Holders, and runs, that are named."""
+"""Places that still hold deleted text, and runs that quote it, that are named."""
 
 
 def as_json(done: Ingested) -> Json:
@@ -118,8 +121,16 @@ def lines(done: Ingested, width: int) -> list[str]:
         ("Time", seconds(done.seconds)),
         ("Job", done.job),
     ]
-    told = [line for label, text in rows if text for line in labeled(label, text, width)]
-    return [*told, *(deletion_lines(done.deletion, width) if done.deletion else ())]
+    return [
+        *labeled_rows(rows, width),
+        *(deletion_lines(done.deletion, width) if done.deletion else ()),
+    ]
+
+
+def counted_states(done: Ingested | IngestPlan) -> str:
+    """Return how many documents are in each state: ``3 added, 1 failed``."""
+    counts = ((done.count(state), word) for state, word in STATES)
+    return ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
 
 
 def _embedded(done: Ingested) -> str:
@@ -129,14 +140,8 @@ def _embedded(done: Ingested) -> str:
     return f"{counted(done.embedded, 'text')}, {done.embedded_unproven:,} more unproven"
 
 
-def counted_states(done: Ingested | IngestPlan) -> str:
-    """Return how many documents are in each state: ``3 added, 1 failed``."""
-    counts = ((done.count(state), word) for state, word in STATES)
-    return ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
-
-
 def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXES) -> Iterator[str]:
-    """Yield what to do about documents that are not as their files are."""
+    """Yield what to do about documents that differ from their files."""
     for state, fix in fixes.items():
         concerned = [outcome for outcome in done.outcomes if outcome.state == state]
         if not concerned:
@@ -184,7 +189,7 @@ def notes(done: Ingested | IngestPlan, fixes: Mapping[DocumentState, str] = FIXE
 
 
 def _embedding_notes(done: Ingested) -> Iterator[str]:
-    """Yield what was learned of an embedder, and of how many texts a proof is missing."""
+    """Yield what was learned of an embedder, and how many texts it may not have read whole."""
     yield from map(one_line, done.embedding_notes)
     if done.embedded_unproven:
         yield (
@@ -213,7 +218,7 @@ def _guessed(outcome: DocumentOutcome) -> str:
 def _named(
     title: str, done: Ingested | IngestPlan, told: Callable[[DocumentOutcome], str]
 ) -> Iterator[str]:
-    """Yield what is to be told of documents, if there is something."""
+    """Yield a title and its documents, each with a text; nothing without any."""
     concerned = [(one.id, text) for one in done.outcomes if (text := told(one))]
     if concerned:
         yield title
@@ -229,7 +234,7 @@ def deletion_json(done: Deletion) -> Json:
 
 
 def deletion_lines(done: Deletion, width: int) -> list[str]:
-    """Return what went, and what was looked for."""
+    """Return what was deleted, and the search for what is left of it."""
     made = [
         counted(done.replies, "stored reply", "stored replies") if done.replies else "",
         counted(done.descriptions, "description") if done.descriptions else "",
@@ -245,7 +250,7 @@ def deletion_lines(done: Deletion, width: int) -> list[str]:
         ("Held by", _held_by(done)),
         ("Time", seconds(done.seconds)),
     ]
-    return [line for label, text in rows if text for line in labeled(label, text, width)]
+    return labeled_rows(rows, width)
 
 
 def deletion_notes(done: Deletion) -> Iterator[str]:

@@ -1,31 +1,74 @@
-"""The quality report of a generation, on one screen."""
+"""Partitions in words: how they were made, their quality, and the drift of their graph.
+
+`pgs partition`, `pgs partitions --report`, and `pgs partitions --check` print these lines.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pgs_neo4j.cli import output
-from pgs_neo4j.cli.pages.text import labeled
-from pgs_neo4j.export.rows.generation import generation_rows
+from pgs_neo4j.cli.pages.text import labeled, labeled_rows
+from pgs_neo4j.export.rows.generation import generation_rows, list_issues, origin
 from pgs_neo4j.model import Drift, Generation, Origin
 from pgs_neo4j.text.shell_words import shell_word
-from pgs_neo4j.text.shown import counted, one_line, percent
+from pgs_neo4j.text.shown import counted, one_line, percent, seconds
+
+if TYPE_CHECKING:
+    from pgs_neo4j.engine import Partitioning
+
 
 COLUMN = 14  # columns of the labels on the left
+DRIFT_COLUMN = 17  # and in a drift check
 LONGEST_BAR = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"
 STEPS = (1, 2, 5)  # of each decade, where bins begin
-DRIFT_COLUMN = 17  # columns of the labels on the left
 OUTLOOK: dict[Origin | None, str] = {
     None: "these partitions are used as they are",
     "refreshed": "the partitions stay; those affected get new descriptions",
     "seeded": "new partitions grow from these",
     "cold": "new partitions are made from scratch",
 }
+
+
+def describe(partitioning: Partitioning) -> list[str]:
+    """Return the result of `pgs partition` in a few lines."""
+    generation = partitioning.generation
+    how = "unchanged, reused" if partitioning.reused else origin(generation)
+    lines = [
+        f"{generation.graph}: {counted(generation.partition_count, 'partition')} of "
+        f"{counted(generation.node_count, 'node')} and "
+        f"{counted(generation.relationship_count, 'relationship')}, {how}, "
+        f"{seconds(partitioning.seconds)}",
+        f"modularity {generation.modularity:.3f}, the largest holds "
+        f"{percent(generation.largest_fraction)} of the nodes, "
+        f"{generation.pooled_nodes:,} are pooled",
+    ]
+    if generation.documents_together is not None:
+        lines.append(
+            f"{percent(generation.documents_together)} of the passages are in the partition that "
+            "holds most of their document"
+        )
+    if partitioning.drift is not None and not partitioning.reused:
+        lines.append(drifted(partitioning.drift))
+    if generation.issues:
+        lines.append(f"noticed: {list_issues(generation.issues)}")
+    return lines
+
+
+def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
+    """Return all figures, with sizes as bars of block characters or ``#``."""
+    lines = [
+        line
+        for label, text in generation_rows(generation)
+        for line in labeled(label, text, width, COLUMN)
+    ]
+    return [*lines, "", *bars(histogram(generation.sizes), width, blocks=blocks)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +93,13 @@ def histogram(sizes: Sequence[int]) -> tuple[Bin, ...]:
     )
 
 
-def report(generation: Generation, width: int, *, blocks: bool) -> list[str]:
-    """Return all figures, with sizes as bars of block characters or ``#``."""
-    lines = [
-        line
-        for label, text in generation_rows(generation)
-        for line in labeled(label, text, width, COLUMN)
-    ]
-    return [*lines, "", *bars(histogram(generation.sizes), width, blocks=blocks)]
-
-
 def can_show_blocks() -> bool:
     """Whether stdout is a terminal that shows more than ASCII."""
     return output.is_terminal(sys.stdout) and "utf" in (sys.stdout.encoding or "").lower()
 
 
 def bars(bins: Sequence[Bin], width: int, *, blocks: bool) -> list[str]:
-    """Return the bins as rows with bars.
-
-    A bin that is not empty gets a bar of at least one mark.
-    """
+    """Return the bins as rows with bars, of at least one mark unless a bin is empty."""
     names = [f"{each.first:,} to {each.last:,}" for each in bins]
     room = max(map(len, ("nodes", *names)))
     longest = min(LONGEST_BAR, width - room - len("partitions") - 4)
@@ -91,6 +121,11 @@ def bar(share: float, longest: int, *, blocks: bool) -> str:
     return ("█" * whole + EIGHTHS[part]).rstrip()
 
 
+def drifted(moved: Drift) -> str:
+    """Return the drift in one line: ``drift 3 %: 5 texts changed``."""
+    return f"drift {percent(moved.fraction)}: {', '.join(changes(moved)) or 'nothing changed'}"
+
+
 def changes(moved: Drift) -> list[str]:
     """Return what changed, each in a few words; empty when nothing did."""
     about = counted(moved.relationships_changed, "relationship")
@@ -106,11 +141,6 @@ def changes(moved: Drift) -> list[str]:
         (moved.relationships_changed, f"about {about} changed"),
     )
     return [words for happened, words in listed if happened]
-
-
-def drifted(moved: Drift) -> str:
-    """Return the drift in one line: ``drift 3 %: 5 texts changed``."""
-    return f"drift {percent(moved.fraction)}: {', '.join(changes(moved)) or 'nothing changed'}"
 
 
 def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int) -> list[str]:
@@ -130,7 +160,7 @@ def checked(graph: str, moved: Drift | None, outlook: Origin | None, width: int)
     rows.append(("settings", settings))
     rows.append(("drift", percent(moved.fraction) if moved.changed else "none"))
     rows.append(("next time", OUTLOOK[outlook]))
-    return [line for label, text in rows for line in labeled(label, text, width, DRIFT_COLUMN)]
+    return labeled_rows(rows, width, DRIFT_COLUMN)
 
 
 def _committed(moved: Drift) -> str:

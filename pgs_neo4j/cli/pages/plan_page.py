@@ -1,11 +1,11 @@
-"""Plans in words, laid out for a terminal. Pure."""
+"""Plans in words: what a question, a search, or an ingestion would read and cost. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pgs_neo4j.cli.pages.ingested import FIXES, STATES, counted_states
-from pgs_neo4j.cli.pages.text import labeled
+from pgs_neo4j.cli.pages.text import labeled_rows
 from pgs_neo4j.export.rows.plan import calls, context_rows, cost, plan_rows, search_plan_rows
 from pgs_neo4j.model import Plan, SearchPlan
 from pgs_neo4j.model.ingest import DescriptionForecast, EmbeddingForecast, IngestPlan
@@ -17,22 +17,20 @@ FIXES_PLANNED = {**FIXES, "failed": "these cannot be read"}
 
 
 def below(plan: Plan, unpriced: Sequence[str], width: int) -> list[str]:
-    """Return the figures of a plan.
+    """Return what a question would read and cost.
 
     ``unpriced`` are the models without a configured price.
     """
-    rows = plan_rows(plan, unpriced)
-    return [line for label, text in rows for line in labeled(label, text, width)]
+    return labeled_rows(plan_rows(plan, unpriced), width)
 
 
 def of_search(plan: SearchPlan, unpriced: Sequence[str], width: int) -> list[str]:
     """Return what an answer from a search would show and cost."""
-    rows = search_plan_rows(plan, unpriced)
-    return [line for label, text in rows for line in labeled(label, text, width)]
+    return labeled_rows(search_plan_rows(plan, unpriced), width)
 
 
 def ingestion_json(plan: IngestPlan) -> Json:
-    """Return a plan as JSON data."""
+    """Return the plan of an ingestion as JSON data."""
     counts = {state: plan.count(state) for state, _ in STATES}
     return {**plain_data(plan), "contexts": dict(plan.contexts), "counts": counts}
 
@@ -69,11 +67,11 @@ def of_ingestion(plan: IngestPlan, unpriced: Sequence[str], width: int) -> list[
         *context_rows(plan.contexts),
         *(("Advice", one_line(advice)) for advice in plan.context_advice),
     ]
-    return [line for label, text in rows if text for line in labeled(label, text, width)]
+    return labeled_rows(rows, width)
 
 
 def _vectors(planned: EmbeddingForecast | None) -> str:
-    """Return what would be embedded, empty if nothing is to be."""
+    """Return what would be embedded, empty if nothing would."""
     if planned is None:
         return ""
     parts = [f"{counted(planned.texts, 'text')} by {one_line(planned.model, 60)}"]

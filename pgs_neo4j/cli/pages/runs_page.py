@@ -1,4 +1,4 @@
-"""Runs in words: their list, and how to resume one. Pure."""
+"""Runs in words: their list, how to resume one, and what the models replied in one. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from pgs_neo4j.cli.pages.text import fitted, moment, size, wrapped
 from pgs_neo4j.text.shown import counted, one_line, plain, unproven_note
 
 if TYPE_CHECKING:
-    from pgs_neo4j.engine import RunInfo
-
-if TYPE_CHECKING:
-    from pgs_neo4j.engine import StoredReply
+    from pgs_neo4j.engine import RunInfo, StoredReply
 
 
 WHOLE = "complete"
@@ -22,27 +19,6 @@ NONE = (
     "no reply is stored; those of a run that used no cache are deleted when it is complete, and "
     "the extractive reader makes none"
 )
-
-
-def resume_command(run: str) -> str:
-    """Return the command that resumes a run."""
-    return f"pgs resume {shlex.quote(one_line(run))}"
-
-
-def next_step(run: str, status: str) -> list[str]:
-    """Return how to resume a run, as lines.
-
-    A complete run has none.
-    """
-    if status == WHOLE:
-        return []
-    if status == RUNNING:
-        return [
-            "",
-            "It is in progress. If its process was killed, resume it with:",
-            f"  {resume_command(run)}",
-        ]
-    return ["", "Resume it with:", f"  {resume_command(run)}"]
 
 
 def listed(infos: Sequence[RunInfo], width: int) -> list[str]:
@@ -68,6 +44,24 @@ def _question(run: RunInfo, width: int) -> str:
     return f"  {fitted(run.question, width - 2)}"
 
 
+def resume_command(run: str) -> str:
+    """Return the command that resumes a run."""
+    return f"pgs resume {shlex.quote(one_line(run))}"
+
+
+def next_step(run: str, status: str) -> list[str]:
+    """Return how to resume a run, as lines; nothing for a complete run."""
+    if status == WHOLE:
+        return []
+    if status == RUNNING:
+        return [
+            "",
+            "It is in progress. If its process was killed, resume it with:",
+            f"  {resume_command(run)}",
+        ]
+    return ["", "Resume it with:", f"  {resume_command(run)}"]
+
+
 def reply_lines(
     shown: Sequence[tuple[int, StoredReply]], stored: Sequence[StoredReply], width: int
 ) -> list[str]:
@@ -91,7 +85,7 @@ def count_replies(stored: Sequence[StoredReply]) -> str:
 
 
 def cached_note(cached: int) -> str:
-    """Return that so many replies are listed with other runs."""
+    """Return how many replies of a run came from the cache, and where they are listed."""
     came = f"{counted(cached, 'reply', 'replies')} came from the cache"
     return f"{came}; each is listed with the run that paid for it"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -109,6 +109,11 @@ def labeled(label: str, text: str, width: int, column: int = LABEL) -> list[str]
     first, *rest = (line.replace(_HELD, " ") for line in body)
     room = " " * max(column - 1 - columns(label), 0)
     return [f"{label}{room} {first}", *(f"{'':<{column}}{line}" for line in rest)]
+
+
+def labeled_rows(rows: Iterable[tuple[str, str]], width: int, column: int = LABEL) -> list[str]:
+    """Return labels with the texts beside them, without the labels that have no text."""
+    return [line for label, text in rows if text for line in labeled(label, text, width, column)]
 
 
 def item(text: str, width: int) -> list[str]:

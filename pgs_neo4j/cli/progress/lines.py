@@ -1,4 +1,8 @@
-"""Progress as lines on stderr, for logs and pipes."""
+"""Progress as lines on stderr, for logs and pipes: a line per event, or only the lines that matter.
+
+``Lines`` writes every event. ``Brief`` writes the start, each phase, and what went wrong, and says
+every so often that a long phase still runs.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +34,8 @@ from pgs_neo4j.text.shown import counted, duration, one_line, seconds, texts_not
 
 PROGRESS_EVERY_S = 5.0
 GROWS_EVERY_S = 15.0
-FIRST_SIGN_S = 5.0  # without a line: one says what is being done
-SIGN_EVERY_S = 30.0  # and then as often as this
+FIRST_SIGN_S = 5.0  # of silence, before a line says what is being done
+SIGN_EVERY_S = 30.0  # of further silence, before the next such line
 TICK_S = 1.0
 OPENERS = ("connect", "load")  # phases whose steps are long, and that have no end event
 

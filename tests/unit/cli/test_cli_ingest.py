@@ -14,7 +14,7 @@ import pytest
 from typer.testing import Result
 
 from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.commands import ingest
+from pgs_neo4j.cli.commands import ingest as command
 from pgs_neo4j.config import Settings
 from pgs_neo4j.documents.sources.opening import reopen_file
 from pgs_neo4j.llm.scripted import ScriptedLLM
@@ -186,7 +186,7 @@ def test_a_text_on_stdin_has_a_name(engine: StandIn) -> None:
 def test_no_more_of_stdin_is_read_than_tells_that_it_is_too_large() -> None:
     stdin = io.BytesIO(b"It is so, and so on.")
     with patch("sys.stdin", SimpleNamespace(buffer=stdin)):
-        with ingest.sources_named(["-", "a"], "note.md", 9) as sources:
+        with command.sources_named(["-", "a"], "note.md", 9) as sources:
             assert sources == [DocumentSource(id="note.md", data=b"It is so, "), "a"]
         assert stdin.tell() == 10
 
@@ -211,7 +211,7 @@ def test_records_on_stdin_may_have_any_size(
     def full(*files: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(ingest, "copyfileobj", full)
+    monkeypatch.setattr(command, "copyfileobj", full)
     done = pgs(*words, stdin="id\n1\n")
     assert (done.exit_code, len(taken)) == (2, 2)
     assert "stdin cannot be kept (No space left on device); name a file" in told(done)

@@ -11,7 +11,7 @@ import pytest
 
 from pgs_neo4j.cli import connection, output
 from pgs_neo4j.cli.commands import jobs
-from pgs_neo4j.cli.commands.jobs import WORDS, describe, line
+from pgs_neo4j.cli.commands.jobs import WORDS, describe, job_line
 from pgs_neo4j.cli.pages import tables
 from pgs_neo4j.engine import EndedJob, FailedJob, GraphState, Job, JobOrder, LeaseHolder
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
@@ -164,7 +164,7 @@ def test_of_all_graphs_the_worst_code_counts(engine: StandIn) -> None:
     end_with(engine, BUSY, JOB, FailedJob("c", DatabaseUnavailableError("it is gone")))
     done = pgs("repartition", "--all")
     assert done.exit_code == 5
-    assert done.stdout == line(JOB) + "\n"
+    assert done.stdout == job_line(JOB) + "\n"
     assert done.stderr.splitlines() == [
         "pgs: papers: another job holds the lock: graph papers is at work",
         "pgs: c: failed: it is gone",
@@ -183,8 +183,8 @@ def test_of_all_graphs_the_worst_code_counts(engine: StandIn) -> None:
 
 def test_every_outcome_has_words_and_a_graphs_name_cannot_color_a_line(hostile: str) -> None:
     assert set(WORDS) == set(get_args(Outcome))
-    assert line(replace(JOB, graph=hostile)).isprintable()
-    assert line(FailedJob(hostile, BusyError(hostile))).isprintable()
+    assert job_line(replace(JOB, graph=hostile)).isprintable()
+    assert job_line(FailedJob(hostile, BusyError(hostile))).isprintable()
 
 
 def test_jobs_are_listed_and_shown_as_text(
@@ -302,7 +302,7 @@ def test_the_schedule_once_runs_every_entry(engine: StandIn, in_an_empty_folder:
     end_with(engine, JOB)
     said = pgs("schedule", "--once")
     assert (said.exit_code, said.stdout) == (0, "")
-    assert [row.endswith(line(JOB)) for row in said.stderr.splitlines()] == [True, True]
+    assert [row.endswith(job_line(JOB)) for row in said.stderr.splitlines()] == [True, True]
     assert pgs("schedule", "--once", "--show").exit_code == 2
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.cli.commands import index as index_page
+from pgs_neo4j.cli.commands import index
 from pgs_neo4j.cli.commands.sessions import LEAN, _describe, _lean
 from pgs_neo4j.engine import CreatedIndexes, SearchIndex, StoredGraph
 from pgs_neo4j.model import GraphMapping
@@ -71,7 +71,7 @@ def test_created_indexes_and_those_that_were_there_are_told(engine: StandIn) -> 
     assert document["existing"] == ["texts"]
     assert [index["name"] for index in document["indexes"]] == [INDEX.name, "texts"]
     plain = replace(TEXT, analyzer="standard-no-stop-words")
-    (line,) = index_page.lines(CreatedIndexes("papers", 0, (), (), (plain,)))
+    (line,) = index.created_lines(CreatedIndexes("papers", 0, (), (), (plain,)))
     assert line.endswith("made by others, with the analyzer standard-no-stop-words")
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.cli.commands.partitions import describe
 from pgs_neo4j.cli.pages import partitions_page
+from pgs_neo4j.cli.pages.partitions_page import describe
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.export.rows.generation import generation_rows

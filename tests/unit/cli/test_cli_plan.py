@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.cli.commands import ask
-from pgs_neo4j.cli.commands import ask as plan_command
 from pgs_neo4j.cli.commands.ask import unpriced
 from pgs_neo4j.cli.pages import plan_page
 from pgs_neo4j.config.models_table import entries
@@ -146,7 +145,7 @@ def test_options_of_ask_arrive(engine: StandIn) -> None:
     assert engine.opened == [("engine", {"max_cost": "0.5", "cache": False})]
     given = {"graph": "papers", "mode": "continue", "session_id": "s", "full_sweep": True}
     assert engine.asked == [("plan", "why?", given)]
-    taken = dict(signature(plan_command.plan).parameters)
+    taken = dict(signature(ask.plan).parameters)
     assert taken == dict(signature(ask.ask).parameters)
 
 

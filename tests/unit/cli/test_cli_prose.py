@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.cli import output, progress
+from pgs_neo4j.cli import output
+from pgs_neo4j.cli.commands.delivery import answer_stream, write_answer
 from pgs_neo4j.cli.pages import text
 from pgs_neo4j.cli.pages.prose import BOLD, CITED, CODE, END, Prose
+from pgs_neo4j.cli.progress import Silent
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.model import Citation
 from tests.thorough import tries
@@ -81,7 +83,7 @@ def test_a_stored_answer_and_the_page_below_it_are_drawn_for_a_terminal_alone(
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     monkeypatch.setenv("NO_COLOR", "1")
     cited = Citation(alias="n2", partition=1, node="k", title="Second")
-    progress.write_answer("## Thesis\nA [P1:n2].", [cited])
+    write_answer("## Thesis\nA [P1:n2].", [cited])
     assert capsys.readouterr().out == "### Thesis\nA [Second].\n"
     monkeypatch.delenv("NO_COLOR")
     output.write_page(lines)
@@ -103,9 +105,9 @@ async def test_the_model_cannot_write_the_lines_below_its_answer(
     monkeypatch.setattr(output, "is_terminal", lambda stream: terminal)
     monkeypatch.setenv("NO_COLOR", "1")
     answer = f"It is so.\n\n{fake}\n  P9:n9  Fake\n\nAll was read."
-    progress.write_answer(answer)
+    write_answer(answer)
     stored = capsys.readouterr().out
-    stream = progress.answer_stream(progress.Silent())
+    stream = answer_stream(Silent())
     for piece in answer:
         stream(TextStreamed(piece))
     stream.close()

@@ -11,8 +11,9 @@ from io import StringIO
 import pytest
 
 from pgs_neo4j.cli import output, progress
+from pgs_neo4j.cli.commands.delivery import AnswerStream, answer_stream, write_answer
 from pgs_neo4j.cli.pages.text import Wrapper
-from pgs_neo4j.cli.progress import AnswerStream, Silent, answer_stream
+from pgs_neo4j.cli.progress import Silent
 from pgs_neo4j.cli.progress.lines import Lines
 from pgs_neo4j.errors import (
     BudgetError,
@@ -141,7 +142,7 @@ async def test_a_stdout_that_takes_no_more_cancels_the_run(
 
     silenced: list[object] = []
     monkeypatch.setattr(output, "write", fail)
-    monkeypatch.setattr(progress.output, "silence", silenced.append)  # type: ignore[attr-defined]
+    monkeypatch.setattr(output, "silence", silenced.append)
 
     async def work() -> None:
         with progress.run_progress(quiet=True) as shown:
@@ -225,13 +226,13 @@ def test_an_interrupted_run_says_how_it_goes_on_once_there_is_one(
 def test_a_whole_answer_is_written_as_a_stream_of_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, hostile: str
 ) -> None:
-    progress.write_answer(f"one two {hostile}\n\n")
+    write_answer(f"one two {hostile}\n\n")
     assert capsys.readouterr().out == "one two [bold]red[/bold] \n2Jtail\n"
-    progress.write_answer("")
+    write_answer("")
     assert capsys.readouterr().out == ""
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     monkeypatch.setenv("COLUMNS", "40")
-    progress.write_answer("- " + "word " * 12)
+    write_answer("- " + "word " * 12)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[1].startswith("  word")

@@ -119,14 +119,14 @@ def test_inspect_ends_with_the_command(hostile: str, capsys: pytest.CaptureFixtu
     found = of(
         label(hostile, text("abstract"), vector("vec", (384, 10)), count=10), link("CITES", count=4)
     )
-    assert inspect.heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
-    shown = on_one_line("".join(written(each, capsys) for each in inspect.tables(found)))
+    assert inspect.survey_heading(found)[0].startswith("10 nodes, 4 relationships, 1 label")
+    shown = on_one_line("".join(written(each, capsys) for each in inspect.survey_tables(found)))
     assert "384 numbers" in shown
     assert "300 characters" in shown
     assert "owned" not in shown
-    lines = inspect.proposed(propose(found), "pgs graph add x --text abstract", 80)
+    lines = inspect.proposal_lines(propose(found), "pgs graph add x --text abstract", 80)
     assert lines[-1] == "pgs graph add x --text abstract"
-    empty = inspect.proposed(propose(of()), None, 80)
+    empty = inspect.proposal_lines(propose(of()), None, 80)
     assert "no nodes" in empty[-1]
 
 

@@ -84,12 +84,12 @@ def test_a_reply_a_question_and_a_note_fit(text: str, width: int) -> None:
         text=text, model="m", size=9, output_tokens=9, error=None, partition=None, number=None,
         created_at="2026-01-02T03:04:05Z",
     )  # fmt: skip
-    begins = runs_page.lines([(1, reply)], [reply], width)[-1]
+    begins = runs_page.reply_lines([(1, reply)], [reply], width)[-1]
     question = runs_page.listed([info(question=text)], width)[-1]
     for line in (begins, question):
         assert width - 2 <= columns(line) <= width
     noted = Proposal(GraphMapping(), (text,))
-    for line in inspect.proposed(noted, None, width):
+    for line in inspect.proposal_lines(noted, None, width):
         assert columns(line) <= max(44, width)
 
 

@@ -199,7 +199,7 @@ def seen(partition: int, rank: int, *, read: bool) -> Sighting:
 
 
 def told(answer_of: Make, width: int = 80, **met: Any) -> list[list[str]]:
-    return answer_page.sections(answer_of(crosscheck=Crosscheck(**met)), width)
+    return answer_page.check_sections(answer_of(crosscheck=Crosscheck(**met)), width)
 
 
 def joined(section: list[str]) -> str:
@@ -265,7 +265,9 @@ def test_what_the_answer_states_is_not_told_again(answer_of: Make) -> None:
     synthesis = judged(parse_synthesis(text, {}), (gold, iron))
     assert "checked: confirmed" in synthesis.absences[0]
     checks = Crosscheck(absences=(gold, iron), convergences=met)
-    missing, meeting = answer_page.sections(answer_of(crosscheck=checks, synthesis=synthesis), 80)
+    missing, meeting = answer_page.check_sections(
+        answer_of(crosscheck=checks, synthesis=synthesis), 80
+    )
     assert missing[0] == "Checked absences: 2 confirmed; the answer tells 1 of them"
     assert "iron" in joined(missing)
     assert "gold" not in joined(missing)
@@ -273,8 +275,8 @@ def test_what_the_answer_states_is_not_told_again(answer_of: Make) -> None:
     assert "ammonia" not in joined(meeting)
     # An answer that says nothing of it leaves everything to the checks.
     silent = answer_of(crosscheck=checks, synthesis=judged(parse_synthesis("No.", {}), (gold,)))
-    assert "gold" in str(answer_page.sections(silent, 80))
-    assert "ammonia" in str(answer_page.sections(silent, 80))
+    assert "gold" in str(answer_page.check_sections(silent, 80))
+    assert "ammonia" in str(answer_page.check_sections(silent, 80))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

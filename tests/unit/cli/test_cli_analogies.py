@@ -31,7 +31,7 @@ def engine(engine: StandIn) -> StandIn:
 
 
 def test_the_figures_come_first_and_then_the_best_pairs() -> None:
-    assert analogies.lines(MADE, 80) == [
+    assert analogies.made_lines(MADE, 80) == [
         "Texts     1,200 texts, 200 of them with a stored skeleton",
         "Skeletons 1,200: 700 without a mechanism, 3 commonplace",
         "Links     41 pairs in 12 s",
@@ -42,24 +42,24 @@ def test_the_figures_come_first_and_then_the_best_pairs() -> None:
         "  Shared pasture ~ Crowded network (texts 0.25, skeletons 0.75)",
     ]
     part = replace(MADE, missing=40, stopped="the limit of 50 calls", cost=None, best=())
-    shown = "\n".join(analogies.lines(part, 80))
+    shown = "\n".join(analogies.made_lines(part, 80))
     assert "1,160: 700 without a mechanism, 3 commonplace, 40 still missing" in shown
     assert "the limit of 50 calls; run it again to continue" in shown
     assert "has no price in pgs.toml" in " ".join(shown.split())
 
 
 def test_a_plan_tells_calls_tokens_and_cost_or_that_there_is_none() -> None:
-    assert analogies.lines(PLAN, 80) == [
+    assert analogies.plan_lines(PLAN, 80) == [
         "Texts     1,200 texts, 200 of them with a stored skeleton",
         "Calls     50 calls, about 90,000 tokens in, 40,000 out",
         "Cost      between 0.1 and 0.9",
         "Embedder  hashing-2048, about 300,000 tokens",
         "Model     reader",
     ]
-    unpriced = "\n".join(analogies.lines(replace(PLAN, low=None, high=None), 80))
+    unpriced = "\n".join(analogies.plan_lines(replace(PLAN, low=None, high=None), 80))
     assert '[models."reader"]' in unpriced
     free = replace(PLAN, calls=0, low=0.0, high=0.0, shortened=2, budget="2 calls (max_calls)")
-    shown = analogies.lines(free, 80)
+    shown = analogies.plan_lines(free, 80)
     assert [line.split(None, 1)[1] for line in shown[1:5]] == [
         "none",
         "nothing",

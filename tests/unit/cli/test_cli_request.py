@@ -78,7 +78,7 @@ def test_at_a_terminal_the_quotes_are_shown_and_a_closed_stdin_is_no_fault(
 
 def test_a_wait_for_stdin_is_told() -> None:
     script = (
-        "from pgs_neo4j.cli import question_input as q\n"
+        "from pgs_neo4j.cli.commands import request as q\n"
         "q.WAIT_S = 0.05\n"
         "print(q.question_of(['-']))\n"
     )
