@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from pgs_neo4j.cli.commands.sessions import _describe, _lean
+from pgs_neo4j.cli.commands.runs import _describe, _lean
 from pgs_neo4j.cli.pages import answer_page, as_json, plan_page
 from pgs_neo4j.cli.pages.runs_page import listed
 from pgs_neo4j.database.connection import Database

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -28,7 +29,8 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import Ingested, IngestPlan
 from pgs_neo4j.text.extraction.schema import label_name
-from pgs_neo4j.text.json_data import Json
+from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.text.shown import counted, one_line
 
 PathsArgument = Annotated[
     list[str],
@@ -257,3 +259,56 @@ def tell_ingested(done: Ingested, *, as_json: bool) -> int:
         for note in ingested.notes(done):
             output.note(note)
     return DONE if done.complete and not done.partly_read else PARTIAL
+
+
+def load(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A brain: .json or .json.gz.")],
+    graph: GraphName = None,
+    label: Annotated[
+        str | None, typer.Option(help="Label of its nodes; derived from the name by default.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Load a file and store it as a graph.
+
+    The file is a brain: a JSON object with nodes (id, concept, tag, weight, embedding) and
+    edges (source, target, weight, type).
+
+    The load is atomic. Loading again replaces the graph.
+
+    \b
+      pgs load physics.json.gz --graph physics
+    """
+    listening = progress(quiet=quiet, verbose=verbose)
+    run(_load(file, graph, label, listening, as_json=as_json))
+
+
+async def _load(
+    file: Path,
+    graph: str | None,
+    label: str | None,
+    listening: AbstractContextManager[Listener],
+    *,
+    as_json: bool,
+) -> None:
+    from pgs_neo4j.cli.connection import database, named_graph
+    from pgs_neo4j.engine import check_graph_name, read_brain
+
+    graph = named_graph(graph)
+    check_graph_name(graph)
+    content = read_brain(file)
+    with listening as listener:
+        async with database(listener) as pgs:
+            done = await pgs.load(content, graph, label=label)
+    ignored = ", ".join(f"{one_line(name)} ({count:,})" for name, count in content.ignored.items())
+    if as_json:
+        output.write_json({**plain_data(done), "ignored": dict(content.ignored)})
+        return
+    amount = f"{counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}"
+    how = "is already loaded, unchanged" if done.unchanged else "is loaded"
+    told = f"graph {graph}, {amount} labeled {done.label}, {how}"
+    output.write_lines([told, *next_question(graph)])
+    if ignored:
+        output.note(f"these keys of the file were ignored: {ignored}")

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pgs_neo4j.cli import output
 from pgs_neo4j.cli.commands.request import run_id
 from pgs_neo4j.cli.completion import complete_sessions
-from pgs_neo4j.cli.options import GraphOption, JsonOption, RunArgument
+from pgs_neo4j.cli.options import GraphOption, JsonOption, RunArgument, YesOption
+from pgs_neo4j.cli.pages.runs_page import RUNNING, WHOLE, resume_command
+from pgs_neo4j.cli.pages.text import moment
 from pgs_neo4j.cli.run import run
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.json_data import plain_data
+from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note, unproven_note
 
 SHORTEST_ID = 4  # a shorter number in place of a run names a reply of the latest run
 HEAD = 300  # characters of each reply that a list reads
-
 runs_app = typer.Typer()
+LEAN = (
+    *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
+    *("nodes_read", "nodes_unproven", "calls", "cached", "input_tokens", "output_tokens"),
+    *("cost", "thesis", "cache_read_tokens", "cache_write_tokens"),
+    *("stopped", "error", "warnings", "sweeps", "redefined"),
+)
+"""The properties of a run that JSON shows; the answer is one `pgs show` away."""
+RUNNING_HINT = ", if its process was killed"
+SessionArgument = Annotated[
+    str,
+    typer.Argument(metavar="SESSION", help="The session's id.", autocompletion=complete_sessions),
+]
+sessions_app = typer.Typer(no_args_is_help=True, help="List, show, and delete sessions.")
 
 
 @runs_app.callback(invoke_without_command=True)
@@ -119,3 +134,125 @@ async def _runs(graph: str | None, session: str | None, limit: int, *, as_json: 
         output.write_lines(listed(infos, output.width()))
     else:
         output.note("there is no run yet; 'pgs ask' starts one")
+
+
+@sessions_app.command("list")
+def list_(graph: GraphOption = None, as_json: JsonOption = False) -> None:
+    """List sessions with their coverage, the latest first."""
+    run(_list(graph, as_json=as_json))
+
+
+async def _list(graph: str | None, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages import as_json as json_of
+    from pgs_neo4j.cli.pages import tables
+
+    async with database() as pgs:
+        name = (await pgs.graph(graph)).name if graph else None
+        infos = await pgs.sessions(name)
+    if as_json:
+        output.write_json({"sessions": [json_of.session(info) for info in infos]})
+    elif infos:
+        output.write_table(tables.sessions(infos))
+    else:
+        output.note("there is no session yet; 'pgs ask' starts one")
+
+
+@sessions_app.command("show")
+def show(
+    session: SessionArgument,
+    graph: GraphOption = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="With --json: everything that is stored, including answers."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the runs of a session: question, outcome, and thesis.
+
+    'pgs show RUN' prints an answer again; 'pgs resume RUN' resumes a run that ended early.
+    """
+    run(_show(session, graph, full=full, as_json=as_json))
+
+
+async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages.tables import REDEFINED
+    from pgs_neo4j.export.figures import coverage_line
+    from pgs_neo4j.export.json_text import coverage_data
+
+    async with database() as pgs:
+        stored = await pgs.graph(graph)
+        runs = await pgs.sessions.runs(session, stored.name)
+        covered = await pgs.coverage(stored.name, session)
+    redefined = stored.redefined
+    if as_json:
+        document = {
+            "session": session,
+            "graph": stored.name,
+            "runs": plain_data(runs if full else [_lean(properties) for properties in runs]),
+        }
+        document["coverage"] = coverage_data(covered) if covered else None
+        document["redefined"] = redefined
+        output.write_json(document)
+        return
+    told = REDEFINED if redefined else coverage_line(covered) if covered else ""
+    progress = f": {told}" if told else ""
+    lines = [f"session {one_line(session, 60)} of graph {stored.name}{progress}"]
+    output.write_lines([*lines, *(line for properties in runs for line in _describe(properties))])
+
+
+def _lean(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of a run that matter in a list of runs."""
+    return {name: properties[name] for name in LEAN if name in properties}
+
+
+def _describe(properties: dict[str, Any]) -> list[str]:
+    run, status = str(properties.get("id")), str(properties.get("status"))
+    began = moment(str(properties.get("started_at", "")))
+    head = f"{began}  {run}  {properties.get('mode')}  {status}"
+    took = seconds(float(properties.get("seconds") or 0.0))
+    if properties.get("nodes_shown") is not None:
+        head += f"  {counted(int(properties['nodes_shown']), 'node')} shown, {took}"
+    elif properties.get("nodes_read") is not None:
+        swept = counted(len(properties.get("sweeps") or ()), "partition")
+        read = int(properties["nodes_read"])
+        head += f"  {swept}, {counted(read, 'node')}"
+        head += texts_note(read, properties["texts_read"])
+        head += f"{unproven_note(properties.get('nodes_unproven') or 0)}, {took}"
+    lines = ["", head, f"  asked   {one_line(str(properties.get('question', '')), 300)}"]
+    if properties.get("redefined"):
+        lines.append("  of      an earlier definition of the graph")
+    if properties.get("thesis"):
+        lines.append(f"  thesis  {one_line(plain(str(properties['thesis'])), 300)}")
+    if properties.get("error"):
+        lines.append(f"  error   {one_line(str(properties['error']), 300)}")
+    if status != WHOLE:
+        lines.append(f"  try     {resume_command(run)}{RUNNING_HINT if status == RUNNING else ''}")
+    return lines
+
+
+@sessions_app.command("delete")
+def delete(
+    session: SessionArgument,
+    graph: GraphOption = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a session with its runs, findings, and coverage."""
+    run(_delete(session, graph, yes=yes, as_json=as_json))
+
+
+async def _delete(session: str, graph: str | None, *, yes: bool, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import confirm, database
+
+    async with database() as pgs:
+        stored = await pgs.graph(graph)
+        runs = len(await pgs.sessions.runs(session, stored.name))
+        if runs:
+            confirm(f"deleting session {session} also deletes {counted(runs, 'run')}", yes=yes)
+        await pgs.sessions.delete(session, stored.name)
+    if as_json:
+        output.write_json({"deleted": session, "graph": stored.name, "runs": runs})
+    else:
+        output.write_lines([f"session {one_line(session, 60)} is deleted, {counted(runs, 'run')}"])

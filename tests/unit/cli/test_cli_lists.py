@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.cli.commands import index
-from pgs_neo4j.cli.commands.sessions import LEAN, _describe, _lean
+from pgs_neo4j.cli.commands.runs import LEAN, _describe, _lean
 from pgs_neo4j.engine import CreatedIndexes, SearchIndex, StoredGraph
 from pgs_neo4j.model import GraphMapping
 from tests.fakes.commands import StandIn, pgs

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from pgs_neo4j.cli import connection
-from pgs_neo4j.cli.commands.sessions import _describe
+from pgs_neo4j.cli.commands.runs import _describe
 from pgs_neo4j.cli.pages.runs_page import next_step
 from pgs_neo4j.errors import (
     BudgetError,
