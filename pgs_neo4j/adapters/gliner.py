@@ -17,7 +17,7 @@ from pgs_neo4j.model.ingest import ExtractionForecast
 from pgs_neo4j.text.extraction.schema import DEFAULT_TYPES
 
 FORM = "1"
-"""Of the rules; another one makes documents stale."""
+"""Version of the rules; a new one makes documents stale."""
 WINDOW = 1200
 """Characters that a model is shown at once: it cuts off what is longer than a few hundred words."""
 

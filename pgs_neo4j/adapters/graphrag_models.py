@@ -149,7 +149,7 @@ class GraphRAGEmbedder:
         """Do nothing: neo4j-graphrag knows no limits of texts."""
 
     def take_lessons(self, told: ToldLessons | None = None) -> tuple[str, ...]:
-        """Return in sentences what was learned of the embedder and a run was not told yet."""
+        """Return as sentences what was learned of the embedder and not reported to the run yet."""
         return self.fit.take_lessons(f"behind {self.name}", told)
 
     async def close(self) -> None:
@@ -184,10 +184,10 @@ def _model_error(name: str, error: Exception) -> ModelError:
     )
 
 
-def _usage(prompt: Prompt, text: str, told: Any) -> Usage:
-    """Return what a call used; by estimate where the provider does not tell."""
-    sent = told.request_tokens if told is not None else None
-    received = told.response_tokens if told is not None else None
+def _usage(prompt: Prompt, text: str, reported: Any) -> Usage:
+    """Return what a call used, by estimate where the provider reports nothing."""
+    sent = reported.request_tokens if reported is not None else None
+    received = reported.response_tokens if reported is not None else None
     return Usage(
         calls=1,
         input_tokens=estimate(prompt.system + prompt.user) if sent is None else sent,

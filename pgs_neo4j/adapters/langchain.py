@@ -90,7 +90,7 @@ class PGSDocuments(BaseRetriever):  # type: ignore[misc]
         return _documents(await access.reach(find_findings(access.pgs, query, self._asked(k))))
 
     def _asked(self, k: int | None) -> FindingQuery:
-        """Return what is asked, with the number of documents that is said nearest to the call."""
+        """Return the query, limited by the call, else by the retriever, else by itself."""
         query: FindingQuery = self.query
         most = next((one for one in (k, self.k) if one is not None), query.top_k)
         return replace(query, top_k=most)
@@ -102,10 +102,10 @@ def answer_tool(
     """Return a tool that answers questions; its artifact has the run and the findings."""
 
     def ask(question: str) -> tuple[str, dict[str, Any]]:
-        return _told(access.run(find_findings(access.pgs, question, query)))
+        return _answer_of(access.run(find_findings(access.pgs, question, query)))
 
     async def ask_async(question: str) -> tuple[str, dict[str, Any]]:
-        return _told(await access.reach(find_findings(access.pgs, question, query)))
+        return _answer_of(await access.reach(find_findings(access.pgs, question, query)))
 
     return StructuredTool.from_function(
         func=ask,
@@ -116,7 +116,7 @@ def answer_tool(
     )
 
 
-def _told(listed: FindingList) -> tuple[str, dict[str, Any]]:
+def _answer_of(listed: FindingList) -> tuple[str, dict[str, Any]]:
     findings = [{"text": item.content, **item.metadata} for item in listed.items]
     return listed.answer.text, {**listed.metadata, "findings": findings}
 

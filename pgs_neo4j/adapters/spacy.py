@@ -16,7 +16,7 @@ from pgs_neo4j.model.documents import Chunk, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast
 
 FORM = "1"
-"""Of the rules; another one makes documents stale."""
+"""Version of the rules; a new one makes documents stale."""
 TYPES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("PERSON", "PER"), "Person"),
@@ -38,9 +38,9 @@ class SpacyExtractor:
     """Names the entities that a pipeline of spaCy finds, and relates those of one sentence.
 
     ``pipeline`` is the name or folder of an installed one, or a loaded one. ``types`` add to
-    ``TYPES``; a label without a type is the type. ``version`` has to change with what neither the
-    name of the pipeline, its version, nor the patterns of a ruler tell. Raises ConfigError without
-    spaCy or such a pipeline; nothing is downloaded.
+    ``TYPES``; a label without a type is the type. The signature has the name and version of the
+    pipeline, and the patterns of its rulers; change ``version`` with anything else. Raises
+    ConfigError without spaCy or such a pipeline; nothing is downloaded.
     """
 
     pipeline: Any

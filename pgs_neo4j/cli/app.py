@@ -34,7 +34,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "entities:entities_app",
             "List, show, merge, and split the entities of a graph.",
         ),
-        "load": ("load:load", "Load a file and store it as a graph."),
+        "load": ("ingest:load", "Load a file and store it as a graph."),
         "doctor": ("doctor:doctor", "Check the setup and say how to fix it."),
         "help": ("manual:show_help", "Read the manual."),
     },
@@ -56,7 +56,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "Say whether an answer was useful.",
         ),
         "runs": ("runs:runs_app", "List the runs, the latest first."),
-        "sessions": ("sessions:sessions_app", "List, show, and delete sessions."),
+        "sessions": ("runs:sessions_app", "List, show, and delete sessions."),
     },
     "Partitions": {
         "partition": ("partitions:partition", "Divide a graph into partitions."),

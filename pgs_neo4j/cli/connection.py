@@ -1,10 +1,10 @@
-"""Opens the engine for a command, with or without models."""
+"""Open the engine for a command, find its graph, and ask for confirmation."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -12,7 +12,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pgs_neo4j.cli import logs, output
 from pgs_neo4j.cli.completion import refresh
@@ -21,13 +21,12 @@ from pgs_neo4j.events import Event, OnEvent, Warned, ignore
 from pgs_neo4j.text.shown import one_line
 
 if TYPE_CHECKING:
-    from pgs_neo4j.config import SettingsOverrides
     from pgs_neo4j.engine import PGS
 
 
 WAITING = "still waiting for the database"
 WAIT_S = 4.0
-_SAID: set[str] = set()  # a schedule connects for each of its jobs
+_SAID: set[str] = set()  # since a schedule connects for each of its jobs
 
 
 @asynccontextmanager
@@ -35,10 +34,7 @@ async def engine(on_event: OnEvent = ignore, **settings: object) -> AsyncIterato
     """Open the engine as configured; ``settings`` other than None take precedence."""
     from pgs_neo4j.engine import PGS
 
-    logs.apply_settings(settings)
-    aloud = _Aloud(on_event)
-    connecting = PGS.connect(on_event=aloud, **cast("SettingsOverrides", settings))
-    async with _opened(connecting, aloud, local="neo4j_uri" in settings) as pgs:
+    async with _open(PGS.connect, on_event, settings) as pgs:
         yield pgs
 
 
@@ -47,28 +43,30 @@ async def database(on_event: OnEvent = ignore, **settings: object) -> AsyncItera
     """Open the engine without models; no model key is required."""
     from pgs_neo4j.engine import PGS
 
-    logs.apply_settings(settings)
-    aloud = _Aloud(on_event)
-    connecting = PGS.connect_without_models(on_event=aloud, **cast("SettingsOverrides", settings))
-    async with _opened(connecting, aloud, local="neo4j_uri" in settings) as pgs:
+    async with _open(PGS.connect_without_models, on_event, settings) as pgs:
         yield pgs
 
 
 @asynccontextmanager
-async def _opened(
-    connecting: AbstractAsyncContextManager[PGS], aloud: _Aloud, *, local: bool
+async def _open(
+    connect: Callable[..., AbstractAsyncContextManager[PGS]],
+    on_event: OnEvent,
+    settings: dict[str, object],
 ) -> AsyncIterator[PGS]:
     """Wait for a connection, then refresh completion; write a note if nothing shows progress."""
+    logs.apply_settings(settings)
+    warnings = _SettingsWarnings(on_event)
+    connecting = connect(on_event=warnings, **settings)
     async with AsyncExitStack() as stack:
-        with output.patience(WAITING, WAIT_S) if aloud.on_event is ignore else nullcontext():
+        with output.patience(WAITING, WAIT_S) if on_event is ignore else nullcontext():
             pgs = await stack.enter_async_context(connecting)
-        aloud.connected = True
+        warnings.connected = True
         yield pgs
-        await refresh(pgs, local=local)
+        await refresh(pgs, local="neo4j_uri" in settings)
 
 
 @dataclass(slots=True)
-class _Aloud:
+class _SettingsWarnings:
     """Prints each warning about the settings once, even if the command is quiet."""
 
     on_event: OnEvent

@@ -11,6 +11,7 @@ import typer
 
 from pgs_neo4j.config import Declaration, PGSConfig, declarations
 
+# The knobs of commands that ask a question: the limits of a run, its routing, and all of them.
 LIMITS = ("max_calls", "max_tokens", "max_unmatched_tokens", "max_cost", "run_timeout_s")
 ROUTING = (
     "route_by",

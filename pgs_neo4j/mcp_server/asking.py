@@ -1,4 +1,4 @@
-"""Tools that ask: a plan, a question, its result, further reading, and an end."""
+"""Tools about questions: plan one, ask it, fetch its result, read on, and cancel."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class AskingTools:
         return _lower(max_cost, self.desk.pgs.config.max_cost)
 
     def _knobs(self, max_cost: float | None, limits: Limits, strict: bool | None = None) -> Knobs:
-        """Return what is limited further than the settings do, and how strict to be."""
+        """Return the knobs for limits below those of the settings, and for strictness."""
         config = self.desk.pgs.config
         lower = {name: _lower(most, getattr(config, name)) for name, most in asdict(limits).items()}
         wanted = {"max_cost": max_cost, **lower, "strict": strict}

@@ -205,10 +205,10 @@ class Inquiries:
     async def wait(self, inquiry: Inquiry, wait_s: float, report: Report) -> None:
         """Return when a question has ended, or after ``wait_s``. Progress is reported."""
         loop = asyncio.get_running_loop()
-        end, told = loop.time() + wait_s, -1
+        end, reported = loop.time() + wait_s, -1
         while inquiry.task is not None:
-            if inquiry.advance.number != told:
-                told = inquiry.advance.number
+            if inquiry.advance.number != reported:
+                reported = inquiry.advance.number
                 await report(inquiry.advance)
             left = end - loop.time()
             if inquiry.task.done() or left <= 0:

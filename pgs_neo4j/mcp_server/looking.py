@@ -200,7 +200,7 @@ class LookingTools:
 
 
 def partition_text(part: Partition) -> PartitionText:
-    """Return what tells a partition apart, in words from the graph."""
+    """Return the words and titles from the graph that characterize a partition."""
     return PartitionText(
         label=one_line(clean_text(part.label), LINE),
         terms=[one_line(clean_text(term), LINE) for term in part.topics[:TERMS]],

@@ -1,4 +1,4 @@
-"""Replies about runs: in progress here, stored with an answer, or ended without one."""
+"""Replies about plans and runs: in progress here, stored with an answer, or ended without one."""
 
 from __future__ import annotations
 
@@ -52,10 +52,7 @@ class StoredResult:
         if self.answer is not None:
             return with_answer(reply, self.answer, offset, self.desk)
         running = self.stored.status == "running" and not self.stored.silent
-        note = (
-            "it was asked elsewhere, and is in progress; ask again later" if running else RESUMABLE
-        )
-        return reply.model_copy(update={"note": note})
+        return reply.model_copy(update={"note": ELSEWHERE if running else RESUMABLE})
 
 
 async def read_result(desk: Desk, visitor: Visitor, run: str) -> StoredResult:

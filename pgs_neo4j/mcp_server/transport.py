@@ -124,8 +124,8 @@ def _is_cancellation(event: bytes) -> bool:
         return False
     data = [line[5:] for line in event.splitlines() if line.startswith(b"data:")]
     try:
-        told: Any = json.loads(b"".join(data))
+        sent: Any = json.loads(b"".join(data))
     except (ValueError, RecursionError):
         return False
-    error = told.get("error") if isinstance(told, dict) else None
+    error = sent.get("error") if isinstance(sent, dict) else None
     return isinstance(error, dict) and error.get("code") == REQUEST_CANCELLED

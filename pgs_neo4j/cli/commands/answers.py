@@ -112,7 +112,7 @@ class TableName(StrEnum):
 
 TABULAR = (Format.CSV, Format.PARQUET)
 ENDINGS = ".md, .html, .json, .csv, or .parquet"
-MOST_RUNS = 1_000_000  # of the table of runs; more are no list that anyone opens
+MOST_RUNS = 1_000_000  # in the table of runs; nobody opens a longer one
 
 
 def export(

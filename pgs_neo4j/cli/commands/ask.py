@@ -267,7 +267,7 @@ async def _resume_ingestion(
     *,
     as_json: bool,
 ) -> int:
-    from pgs_neo4j.cli.commands.ingest import tell_ingested
+    from pgs_neo4j.cli.commands.ingest import write_ingested
     from pgs_neo4j.cli.connection import engine
 
     if graph is not None:
@@ -275,7 +275,7 @@ async def _resume_ingestion(
     with listening as listener:
         async with engine(listener, **model_settings(model)) as pgs:
             done = await pgs.ingest.resume(job, **cast("Knobs", knobs))
-    return tell_ingested(done, as_json=as_json)
+    return write_ingested(done, as_json=as_json)
 
 
 async def _resume(

@@ -58,8 +58,9 @@ async def _list(graph: str | None, *, as_json: bool) -> None:
         ]
         output.write_lines(lines)
     else:
-        told = f"graph {graph} has no documents; 'pgs ingest FOLDER --graph {graph}' adds them"
-        output.note(told)
+        output.note(
+            f"graph {graph} has no documents; 'pgs ingest FOLDER --graph {graph}' adds them"
+        )
 
 
 def _title(document: IngestedDocument) -> str:
@@ -205,8 +206,8 @@ async def _delete(
                     )
                 what = f"this deletes {counted(len(ids), 'document')}, all of graph {graph}"
                 if unfinished:
-                    told = counted(len(unfinished), "document")
-                    what += f", what is kept of {told} whose first ingestion broke off"
+                    begun = counted(len(unfinished), "document")
+                    what += f", what is kept of {begun} whose first ingestion broke off"
                 ids += unfinished
                 confirm(f"{what}, and its partitions, sessions, and mapping", yes=yes)
             done = await pgs.ingest.delete(graph, ids, forget=forget)

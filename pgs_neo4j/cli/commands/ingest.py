@@ -1,4 +1,8 @@
-"""`pgs ingest`: make a graph of files, and keep it equal to them."""
+"""`pgs ingest` and `pgs load`: make a graph of files.
+
+`pgs ingest` extracts a graph from documents and records, and keeps it equal to them. `pgs load`
+takes the nodes and edges of one file as they are.
+"""
 
 from __future__ import annotations
 
@@ -171,8 +175,8 @@ async def _ingest(
                 else:
                     done = await pgs.ingest(sources, graph, **wanted)
     if plan:
-        return _tell_planned(planned, missing, as_json=as_json)
-    return tell_ingested(done, as_json=as_json)
+        return _write_plan(planned, missing, as_json=as_json)
+    return write_ingested(done, as_json=as_json)
 
 
 def columns_named(
@@ -229,7 +233,7 @@ def sources_named(
             yield [stdin if path == "-" else path for path in paths]
 
 
-def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> int:
+def _write_plan(planned: IngestPlan, missing: list[str], *, as_json: bool) -> int:
     """Print what an ingestion would do, and return the exit code.
 
     ``missing`` are the models without a configured price.
@@ -247,7 +251,7 @@ def _tell_planned(planned: IngestPlan, missing: list[str], *, as_json: bool) -> 
     return PARTIAL if unread or planned.count("failed") else DONE
 
 
-def tell_ingested(done: Ingested, *, as_json: bool) -> int:
+def write_ingested(done: Ingested, *, as_json: bool) -> int:
     """Print what an ingestion did, and return the exit code."""
     from pgs_neo4j.cli.pages import ingested
 
@@ -308,7 +312,7 @@ async def _load(
         return
     amount = f"{counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}"
     how = "is already loaded, unchanged" if done.unchanged else "is loaded"
-    told = f"graph {graph}, {amount} labeled {done.label}, {how}"
-    output.write_lines([told, *next_question(graph)])
+    loaded = f"graph {graph}, {amount} labeled {done.label}, {how}"
+    output.write_lines([loaded, *next_question(graph)])
     if ignored:
         output.note(f"these keys of the file were ignored: {ignored}")

@@ -1,4 +1,8 @@
-"""`pgs runs …`: the recorded runs, the latest first, and what the models replied in them."""
+"""`pgs runs …` and `pgs sessions …`: what was asked, how it ended, and how much was read.
+
+`pgs runs` lists the runs and what the models replied in them. `pgs sessions` lists, shows, and
+deletes the sessions that the runs belong to.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +23,19 @@ from pgs_neo4j.text.shown import counted, one_line, plain, seconds, texts_note, 
 
 SHORTEST_ID = 4  # a shorter number in place of a run names a reply of the latest run
 HEAD = 300  # characters of each reply that a list reads
-runs_app = typer.Typer()
 LEAN = (
     *("id", "question", "mode", "status", "started_at", "finished_at", "seconds", "model"),
     *("nodes_read", "nodes_unproven", "calls", "cached", "input_tokens", "output_tokens"),
     *("cost", "thesis", "cache_read_tokens", "cache_write_tokens"),
     *("stopped", "error", "warnings", "sweeps", "redefined"),
 )
-"""The properties of a run that JSON shows; the answer is one `pgs show` away."""
+"""The properties of a run that JSON shows; `pgs show` has the answer."""
 RUNNING_HINT = ", if its process was killed"
 SessionArgument = Annotated[
     str,
     typer.Argument(metavar="SESSION", help="The session's id.", autocompletion=complete_sessions),
 ]
+runs_app = typer.Typer()
 sessions_app = typer.Typer(no_args_is_help=True, help="List, show, and delete sessions.")
 
 
@@ -60,6 +64,20 @@ def runs(
     """
     if context.invoked_subcommand is None:
         run(_runs(graph, session, limit, as_json=as_json))
+
+
+async def _runs(graph: str | None, session: str | None, limit: int, *, as_json: bool) -> None:
+    from pgs_neo4j.cli.connection import database
+    from pgs_neo4j.cli.pages.runs_page import listed
+
+    async with database() as pgs:
+        infos = await pgs.runs(graph, session, limit=limit)
+    if as_json:
+        output.write_json({"runs": [plain_data(info) for info in infos]})
+    elif infos:
+        output.write_lines(listed(infos, output.width()))
+    else:
+        output.note("there is no run yet; 'pgs ask' starts one")
 
 
 @runs_app.command("replies")
@@ -122,20 +140,6 @@ async def _replies(name: str | None, number: int | None, *, rejected: bool, as_j
             output.note(runs_page.cached_note(int(cached)))
 
 
-async def _runs(graph: str | None, session: str | None, limit: int, *, as_json: bool) -> None:
-    from pgs_neo4j.cli.connection import database
-    from pgs_neo4j.cli.pages.runs_page import listed
-
-    async with database() as pgs:
-        infos = await pgs.runs(graph, session, limit=limit)
-    if as_json:
-        output.write_json({"runs": [plain_data(info) for info in infos]})
-    elif infos:
-        output.write_lines(listed(infos, output.width()))
-    else:
-        output.note("there is no run yet; 'pgs ask' starts one")
-
-
 @sessions_app.command("list")
 def list_(graph: GraphOption = None, as_json: JsonOption = False) -> None:
     """List sessions with their coverage, the latest first."""
@@ -196,8 +200,8 @@ async def _show(session: str, graph: str | None, *, full: bool, as_json: bool) -
         document["redefined"] = redefined
         output.write_json(document)
         return
-    told = REDEFINED if redefined else coverage_line(covered) if covered else ""
-    progress = f": {told}" if told else ""
+    coverage = REDEFINED if redefined else coverage_line(covered) if covered else ""
+    progress = f": {coverage}" if coverage else ""
     lines = [f"session {one_line(session, 60)} of graph {stored.name}{progress}"]
     output.write_lines([*lines, *(line for properties in runs for line in _describe(properties))])
 

@@ -1,4 +1,4 @@
-"""`pgs search`: what matches a question, and an answer from it if one is wanted."""
+"""`pgs search`: find what matches a question, and answer from it with --answer."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ KeyOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SearchCommand:
-    """A search as the command line has it: ``wanted`` goes to the engine, as do the knobs."""
+    """A search with its options: ``wanted`` for the search, ``knobs`` for the engine."""
 
     question: str
     wanted: Json

@@ -1,4 +1,4 @@
-"""Every value that a command prints with ``--json``, as plain JSON data.
+"""Answers, plans, partitions, and other values that commands print with ``--json``, as JSON data.
 
 Keys are snake_case and never change.
 """

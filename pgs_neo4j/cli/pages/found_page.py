@@ -13,7 +13,6 @@ from pgs_neo4j.text.words import stem, words
 
 TEXT_LINES = 2
 LAST_WORD = 12  # columns by which lines are shorter than the terminal, as words are not divided
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])")
 MOST_LISTED = 5
 """Relationships, partitions, and findings that a terminal shows of each."""
 LONGEST = 240
@@ -23,6 +22,7 @@ CHANGED = (
     "nothing matches the question, but the database has changed since the graph was partitioned"
 )
 FAILED = "nothing was found, but not everything could be searched"
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])")
 
 
 def as_json(found: Found) -> Json:
@@ -46,7 +46,7 @@ def as_json(found: Found) -> Json:
 def lines(found: Found, width: int) -> list[str]:
     """Return the nodes, best first, each with its first words, and what else matches.
 
-    The last lines tell what was compared.
+    The last lines name what was compared.
     """
     shown = [
         line
@@ -73,43 +73,19 @@ def _nothing(found: Found) -> str:
     return CHANGED if found.changed else "nothing in the graph matches the question"
 
 
-def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
-    """Return a heading and the first entries, nothing without any."""
-    if not entries:
-        return []
-    listed = [
-        line
-        for entry in entries[:MOST_LISTED]
-        for line in filled(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
+def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
+    paths = ", ".join(item.scores)
+    title, key = one_line(item.title), one_line(item.key)
+    # Where no property identifies a node, its key is the id of the database, which says nothing.
+    name = title if key in (title, item.id) else f"{title} ({key})"
+    head = f"{place:>3}  {name} {item.score:.2f} {paths}"
+    text = one_line(item.text).removeprefix(title).strip()
+    text = excerpt(text, question, TEXT_LINES * (width - len(INDENT)) - LAST_WORD)
+    return [
+        *filled(head, width, subsequent_indent=INDENT),
+        *filled(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
+        *(f"{INDENT}{line}" for line in filled(text, width - len(INDENT))[:TEXT_LINES]),
     ]
-    more = len(entries) - MOST_LISTED
-    return ["", heading, *listed, *([f"{INDENT}and {more:,} more (--json)"] if more > 0 else [])]
-
-
-def _fact(fact: FoundFact) -> str:
-    return f"{one_line(fact.line, LONGEST)} {fact.score:.2f}"
-
-
-def _unit(unit: FoundUnit) -> str:
-    name = f"P{unit.id}" if unit.level == 0 else f"unit {unit.id} of level {unit.level}"
-    head = f"{name} {one_line(unit.label, LONGEST)}, {counted(unit.size, 'node')}, {unit.score:.2f}"
-    if not unit.domain_state:
-        return head
-    return f"{head}; run {unit.run}: {one_line(unit.domain_state, LONGEST)}"
-
-
-def _finding(finding: FoundFinding) -> str:
-    return f"{one_line(finding.text, LONGEST)} (run {finding.run}, P{finding.partition})"
-
-
-def notes(found: Found) -> list[str]:
-    """Return the warnings of a search, and the paths that failed."""
-    failed = [f"the path {path.name} failed: {path.error}" for path in found.paths if path.error]
-    return [*found.warnings, *failed]
-
-
-def _moment(value: float) -> str:
-    return f"{value * 1000:.0f} ms" if value < 1 else seconds(value)
 
 
 def excerpt(text: str, question: str, room: int) -> str:
@@ -141,16 +117,40 @@ def excerpt(text: str, question: str, room: int) -> str:
     return f"{head}{(cut[:blank] if words_fill else cut).rstrip()}…"
 
 
-def _item(place: int, item: FoundItem, question: str, width: int) -> list[str]:
-    paths = ", ".join(item.scores)
-    title, key = one_line(item.title), one_line(item.key)
-    # Where no property identifies a node, its key is the id of the database, which says nothing.
-    name = title if key in (title, item.id) else f"{title} ({key})"
-    head = f"{place:>3}  {name} {item.score:.2f} {paths}"
-    text = one_line(item.text).removeprefix(title).strip()
-    text = excerpt(text, question, TEXT_LINES * (width - len(INDENT)) - LAST_WORD)
-    return [
-        *filled(head, width, subsequent_indent=INDENT),
-        *filled(one_line(item.way), width, initial_indent=INDENT, subsequent_indent=INDENT),
-        *(f"{INDENT}{line}" for line in filled(text, width - len(INDENT))[:TEXT_LINES]),
+def _section(heading: str, entries: Sequence[str], width: int) -> list[str]:
+    """Return a heading and the first entries, nothing without any."""
+    if not entries:
+        return []
+    listed = [
+        line
+        for entry in entries[:MOST_LISTED]
+        for line in filled(entry, width, initial_indent=INDENT, subsequent_indent=f"{INDENT}  ")
     ]
+    more = len(entries) - MOST_LISTED
+    return ["", heading, *listed, *([f"{INDENT}and {more:,} more (--json)"] if more > 0 else [])]
+
+
+def _fact(fact: FoundFact) -> str:
+    return f"{one_line(fact.line, LONGEST)} {fact.score:.2f}"
+
+
+def _unit(unit: FoundUnit) -> str:
+    name = f"P{unit.id}" if unit.level == 0 else f"unit {unit.id} of level {unit.level}"
+    head = f"{name} {one_line(unit.label, LONGEST)}, {counted(unit.size, 'node')}, {unit.score:.2f}"
+    if not unit.domain_state:
+        return head
+    return f"{head}; run {unit.run}: {one_line(unit.domain_state, LONGEST)}"
+
+
+def _finding(finding: FoundFinding) -> str:
+    return f"{one_line(finding.text, LONGEST)} (run {finding.run}, P{finding.partition})"
+
+
+def _moment(value: float) -> str:
+    return f"{value * 1000:.0f} ms" if value < 1 else seconds(value)
+
+
+def notes(found: Found) -> list[str]:
+    """Return the warnings of a search, and the paths that failed."""
+    failed = [f"the path {path.name} failed: {path.error}" for path in found.paths if path.error]
+    return [*found.warnings, *failed]

@@ -216,10 +216,10 @@ def _guessed(outcome: DocumentOutcome) -> str:
 
 
 def _named(
-    title: str, done: Ingested | IngestPlan, told: Callable[[DocumentOutcome], str]
+    title: str, done: Ingested | IngestPlan, text_of: Callable[[DocumentOutcome], str]
 ) -> Iterator[str]:
     """Yield a title and its documents, each with a text; nothing without any."""
-    concerned = [(one.id, text) for one in done.outcomes if (text := told(one))]
+    concerned = [(one.id, text) for one in done.outcomes if (text := text_of(one))]
     if concerned:
         yield title
     for id_, text in concerned[:MOST_NAMED]:
@@ -285,15 +285,15 @@ def _continued(done: Deletion) -> str:
 
 def _searched(done: Deletion) -> str:
     if done.unsearched:
-        told = "nothing could be searched for: the sentences are too short or too common"
-        return f"{told}, or stand in other documents" if done.sentences else told
+        searched = "nothing could be searched for: the sentences are too short or too common"
+        return f"{searched}, or stand in other documents" if done.sentences else searched
     if not done.sentences and not done.short:
         return ""
-    told = f"{counted(done.sentences, 'sentence')} in {done.scanned:,} characters"
+    searched = f"{counted(done.sentences, 'sentence')} in {done.scanned:,} characters"
     if done.indexes:
-        told += f" and {counted(done.indexes, 'index', 'indexes')}"
+        searched += f" and {counted(done.indexes, 'index', 'indexes')}"
     short = counted(done.short, "sentence")
-    return f"{told}; {short} too short or too common to search for" if done.short else told
+    return f"{searched}; {short} too short or too common to search for" if done.short else searched
 
 
 def _held_by(done: Deletion) -> str:

@@ -1,4 +1,4 @@
-"""Tables of plain text: nothing from a graph is treated as markup."""
+"""Tables of plain text, fitted to the terminal: nothing from a graph is treated as markup."""
 
 from __future__ import annotations
 
@@ -23,66 +23,6 @@ from pgs_neo4j.text.shown import one_line, percent, seconds
 if TYPE_CHECKING:
     from pgs_neo4j.engine import Job, SearchIndex, SessionInfo, StoredGraph
 
-# A name such as `email.header` that is longer than a line is broken after its marks.
-_PIECE = re.compile(r"[^\s._/:,;-]*[._/:,;-]*")
-SHORT = 16  # columns that a short cell keeps to itself, if there is room
-
-
-def column_widths(cells: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return a width per column of ``cells``, given column by column; all fit into ``room``.
-
-    The longest piece of a word comes first, then cells of up to SHORT columns on one line, then
-    whole words. What is left goes to the columns with longer texts.
-    """
-    least = [
-        max((cell_len(piece) for text in texts for piece in _PIECE.findall(text)), default=1) or 1
-        for texts in cells
-    ]
-    most = [max((cell_len(text) for text in texts), default=1) or 1 for texts in cells]
-    words = [
-        max((cell_len(word) for text in texts for word in text.split()), default=1)
-        for texts in cells
-    ]
-    widths = _level(least, max(room, len(cells)))
-    whole = [max(low, min(high, SHORT)) for low, high in zip(least, most, strict=True)]
-    for wanted in (whole, words, most):
-        widths = _widen(widths, wanted, room - sum(widths))
-    return widths
-
-
-def wrap_cell(text: str, width: int) -> str:
-    """Return a text in lines of at most ``width`` columns."""
-    lines = [""]
-    for word in text.split():
-        gap = " " if lines[-1] else ""
-        if cell_len(lines[-1]) + len(gap) + cell_len(word) <= width:
-            lines[-1] += gap + word
-            continue
-        lines.append("")
-        for piece in _PIECE.findall(word):
-            if cell_len(lines[-1]) + cell_len(piece) <= width:
-                lines[-1] += piece
-            else:
-                lines += chop_cells(piece, width)
-    return "\n".join(line for line in lines if line)
-
-
-def _widen(widths: Sequence[int], wanted: Sequence[int], spare: int) -> list[int]:
-    """Share ``spare`` columns among those that are narrower than wanted."""
-    lacking = [max(0, most - width) for most, width in zip(wanted, widths, strict=True)]
-    total = sum(lacking)
-    if total <= spare:
-        return [width + less for width, less in zip(widths, lacking, strict=True)]
-    return [w + max(0, spare) * less // total for w, less in zip(widths, lacking, strict=True)]
-
-
-def _level(widths: Sequence[int], room: int) -> list[int]:
-    """Cut the widest to one level until all fit into ``room``."""
-    level = max(widths, default=1)
-    while level > 1 and sum(min(width, level) for width in widths) > room:
-        level -= 1
-    return [min(width, level) for width in widths]
-
 
 REDEFINED = "unknown until the next question, because the graph was redefined"
 GAP = 2  # columns between two columns
@@ -91,80 +31,9 @@ WIDE = 120  # columns of a terminal with room for the neighbors of a partition
 BESIDE = 8  # columns that each column beside a name has at least
 INDENT = 2  # of the other columns below a name
 ERROR = 120
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return rows under headings; ``>`` after a heading right-aligns its column."""
-    lines = [[one_line(str(cell)) for cell in row] for row in rows]
-    headings = [column.rstrip(">") for column in columns]
-    room = output.width() - GAP * (len(columns) - 1)
-    widths = column_widths([*zip(headings, *lines, strict=True)], room)
-    return _grid(columns, [[*map(wrap_cell, line, widths)] for line in lines], widths)
-
-
-def named_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
-    """Return a table whose first column names things; a name is to be copied, so it stays whole.
-
-    Where the other columns would have too little room beside it, each name stands on a line of its
-    own above them.
-    """
-    lines = [[one_line(str(cell)) for cell in row] for row in rows]
-    headings = [column.rstrip(">") for column in columns]
-    longest = max(cell_len(line[0]) for line in [headings, *lines])
-    room = output.width() - longest - GAP * (len(columns) - 1)
-    others = [*zip(headings[1:], *(line[1:] for line in lines), strict=True)]
-    if room >= BESIDE * len(others):
-        widths = [longest, *column_widths(others, room)]
-        cut = [[line[0], *map(wrap_cell, line[1:], widths[1:])] for line in lines]
-        return _grid(columns, cut, widths)
-    room = output.width() - INDENT - GAP * (len(others) - 1)
-    widths = column_widths(others, room)
-    parts: list[RenderableType] = [Text(headings[0], style="bold")]
-    for line in (headings, *lines):
-        if line is not headings:
-            parts.append(Text(line[0], overflow="fold"))
-        style = "bold" if line is headings else ""
-        grid = _grid(columns[1:], [[*map(wrap_cell, line[1:], widths)]], widths, style, head=False)
-        parts.append(Padding(grid, (0, 0, 0, INDENT)))
-    return Group(*parts)
-
-
-def short_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return a table with one line for each row; what does not fit is cut."""
-    lines = [[one_line(str(cell)) for cell in row] for row in rows]
-    headings = [column.rstrip(">") for column in columns]
-    room = output.width() - GAP * (len(columns) - 1)
-    widths = column_widths([*zip(headings, *lines, strict=True)], room)
-    cut = [
-        [cell if cell_len(cell) <= width else f"{set_cell_size(cell, width - 1).rstrip()}…"
-         for cell, width in zip(line, widths, strict=True)]
-        for line in lines
-    ]  # fmt: skip
-    return _grid(columns, cut, widths)
-
-
-def _grid(
-    columns: Sequence[str],
-    lines: Iterable[Sequence[str]],
-    widths: Sequence[int],
-    style: str = "",
-    *,
-    head: bool = True,
-) -> Table:
-    grid = Table(
-        box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=head
-    )
-    headings = [column.rstrip(">") for column in columns]
-    for column, heading, width in zip(columns, headings, widths, strict=True):
-        grid.add_column(
-            heading,
-            justify="right" if column.endswith(">") else "left",
-            overflow="fold",
-            width=width,
-        )
-    for line in lines:
-        grid.add_row(*(Text(cell, style=style) for cell in line))
-    return grid
+SHORT = 16  # columns that a short cell keeps to itself, if there is room
+# A name such as `email.header` that is longer than a line is broken after its marks.
+_PIECE = re.compile(r"[^\s._/:,;-]*[._/:,;-]*")
 
 
 def partitions(parts: Sequence[Partition]) -> Table:
@@ -318,3 +187,133 @@ def jobs(records: Sequence[Job]) -> RenderableType:
     return named_table(
         ("job", "graph", "outcome", "drift>", "started (UTC)", "took>", "error"), rows
     )
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return rows under headings; ``>`` after a heading right-aligns its column."""
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    headings = [column.rstrip(">") for column in columns]
+    room = output.width() - GAP * (len(columns) - 1)
+    widths = column_widths([*zip(headings, *lines, strict=True)], room)
+    return _grid(columns, [[*map(wrap_cell, line, widths)] for line in lines], widths)
+
+
+def named_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
+    """Return a table whose first column names things; a name is to be copied, so it stays whole.
+
+    Where the other columns would have too little room beside it, each name stands on a line of its
+    own above them.
+    """
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    headings = [column.rstrip(">") for column in columns]
+    longest = max(cell_len(line[0]) for line in [headings, *lines])
+    room = output.width() - longest - GAP * (len(columns) - 1)
+    others = [*zip(headings[1:], *(line[1:] for line in lines), strict=True)]
+    if room >= BESIDE * len(others):
+        widths = [longest, *column_widths(others, room)]
+        cut = [[line[0], *map(wrap_cell, line[1:], widths[1:])] for line in lines]
+        return _grid(columns, cut, widths)
+    room = output.width() - INDENT - GAP * (len(others) - 1)
+    widths = column_widths(others, room)
+    parts: list[RenderableType] = [Text(headings[0], style="bold")]
+    for line in (headings, *lines):
+        if line is not headings:
+            parts.append(Text(line[0], overflow="fold"))
+        style = "bold" if line is headings else ""
+        grid = _grid(columns[1:], [[*map(wrap_cell, line[1:], widths)]], widths, style, head=False)
+        parts.append(Padding(grid, (0, 0, 0, INDENT)))
+    return Group(*parts)
+
+
+def short_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table with one line for each row; what does not fit is cut."""
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    headings = [column.rstrip(">") for column in columns]
+    room = output.width() - GAP * (len(columns) - 1)
+    widths = column_widths([*zip(headings, *lines, strict=True)], room)
+    cut = [
+        [cell if cell_len(cell) <= width else f"{set_cell_size(cell, width - 1).rstrip()}…"
+         for cell, width in zip(line, widths, strict=True)]
+        for line in lines
+    ]  # fmt: skip
+    return _grid(columns, cut, widths)
+
+
+def _grid(
+    columns: Sequence[str],
+    lines: Iterable[Sequence[str]],
+    widths: Sequence[int],
+    style: str = "",
+    *,
+    head: bool = True,
+) -> Table:
+    grid = Table(
+        box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=head
+    )
+    headings = [column.rstrip(">") for column in columns]
+    for column, heading, width in zip(columns, headings, widths, strict=True):
+        grid.add_column(
+            heading,
+            justify="right" if column.endswith(">") else "left",
+            overflow="fold",
+            width=width,
+        )
+    for line in lines:
+        grid.add_row(*(Text(cell, style=style) for cell in line))
+    return grid
+
+
+def column_widths(cells: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return a width per column of ``cells``, given column by column; all fit into ``room``.
+
+    The longest piece of a word comes first, then cells of up to SHORT columns on one line, then
+    whole words. What is left goes to the columns with longer texts.
+    """
+    least = [
+        max((cell_len(piece) for text in texts for piece in _PIECE.findall(text)), default=1) or 1
+        for texts in cells
+    ]
+    most = [max((cell_len(text) for text in texts), default=1) or 1 for texts in cells]
+    words = [
+        max((cell_len(word) for text in texts for word in text.split()), default=1)
+        for texts in cells
+    ]
+    widths = _level(least, max(room, len(cells)))
+    whole = [max(low, min(high, SHORT)) for low, high in zip(least, most, strict=True)]
+    for wanted in (whole, words, most):
+        widths = _widen(widths, wanted, room - sum(widths))
+    return widths
+
+
+def _widen(widths: Sequence[int], wanted: Sequence[int], spare: int) -> list[int]:
+    """Share ``spare`` columns among those that are narrower than wanted."""
+    lacking = [max(0, most - width) for most, width in zip(wanted, widths, strict=True)]
+    total = sum(lacking)
+    if total <= spare:
+        return [width + less for width, less in zip(widths, lacking, strict=True)]
+    return [w + max(0, spare) * less // total for w, less in zip(widths, lacking, strict=True)]
+
+
+def _level(widths: Sequence[int], room: int) -> list[int]:
+    """Cut the widest to one level until all fit into ``room``."""
+    level = max(widths, default=1)
+    while level > 1 and sum(min(width, level) for width in widths) > room:
+        level -= 1
+    return [min(width, level) for width in widths]
+
+
+def wrap_cell(text: str, width: int) -> str:
+    """Return a text in lines of at most ``width`` columns."""
+    lines = [""]
+    for word in text.split():
+        gap = " " if lines[-1] else ""
+        if cell_len(lines[-1]) + len(gap) + cell_len(word) <= width:
+            lines[-1] += gap + word
+            continue
+        lines.append("")
+        for piece in _PIECE.findall(word):
+            if cell_len(lines[-1]) + cell_len(piece) <= width:
+                lines[-1] += piece
+            else:
+                lines += chop_cells(piece, width)
+    return "\n".join(line for line in lines if line)

@@ -114,13 +114,13 @@ def run_progress(*, quiet: bool, verbose: bool = False) -> Iterator[Listener]:
             yield run
     except asyncio.CancelledError:
         if run.id:
-            output.note(_can_go_on(run.id))
+            output.note(_how_to_resume(run.id))
         raise
     except (StoppedError, ModelError, DatabaseError, OutputError) as error:
         if run.id and not _is_gone(error):
             if run.rejected:
                 error.add_note(f"what the model replied: pgs runs replies {run.id}")
-            error.add_note(_can_go_on(run.id, bounded=isinstance(error, StoppedError)))
+            error.add_note(_how_to_resume(run.id, bounded=isinstance(error, StoppedError)))
         raise
 
 
@@ -129,6 +129,6 @@ def _is_gone(error: PGSError) -> bool:
     return isinstance(error, RunLostError) or (isinstance(error, TextDeletedError) and error.purged)
 
 
-def _can_go_on(run: str, *, bounded: bool = False) -> str:
+def _how_to_resume(run: str, *, bounded: bool = False) -> str:
     more = "; its limits start over, and can be changed" if bounded else ""
     return f"run {run} can be resumed: {resume_command(run)}{more}"
