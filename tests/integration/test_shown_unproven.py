@@ -135,8 +135,8 @@ async def test_every_plan_says_what_its_models_can_take(pgs: PGS, tmp_path: Path
 
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
-    assert plan_page.as_json(ingest)["contexts"] == {"reader": CONTEXTS["reader"]}
-    lines = "\n".join(plan_page.lines(ingest, [], 200))
+    assert plan_page.ingestion_json(ingest)["contexts"] == {"reader": CONTEXTS["reader"]}
+    lines = "\n".join(plan_page.of_ingestion(ingest, [], 200))
     assert f"Context reader: {CONTEXTS['reader']}" in on_one_line(lines)
 
 
@@ -177,4 +177,4 @@ async def test_small_contexts_come_with_what_to_do(pgs: PGS, tmp_path: Path) -> 
     (tmp_path / "fine.md").write_text("Marie Curie met Pierre Curie.\n")
     ingest = await pgs.ingest.plan(tmp_path, "docs")
     assert ingest.context_advice == (advice,)
-    assert advice in on_one_line("\n".join(plan_page.lines(ingest, [], 80)))
+    assert advice in on_one_line("\n".join(plan_page.of_ingestion(ingest, [], 80)))
