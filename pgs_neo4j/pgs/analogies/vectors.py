@@ -14,7 +14,7 @@ from pgs_neo4j.pgs.analogies.order import AnalogyOrder, AnalogyTools
 from pgs_neo4j.pgs.analogies.texts import GraphText
 from pgs_neo4j.search.stored_vectors import read_vectors
 
-BATCH = 512
+EMBED_BATCH = 512
 PROBES = 8
 """Texts that are embedded to see whether the same embedder made the stored embeddings."""
 SAME = 0.98
@@ -50,10 +50,10 @@ async def embed_lines(tools: AnalogyTools, lines: Sequence[str], what: str) -> N
     Raises ModelError.
     """
     parts: list[NDArray[np.float32]] = []
-    for first in range(0, len(lines), BATCH):
-        batch = lines[first : first + BATCH]
+    for first in range(0, len(lines), EMBED_BATCH):
+        batch = lines[first : first + EMBED_BATCH]
         parts.append(unit(await embed_counted(tools.calls, tools.embedder, batch)))
-        done = min(first + BATCH, len(lines))
+        done = min(first + EMBED_BATCH, len(lines))
         tools.on_event(Progressed("analogies", done, len(lines), f"{what} embedded"))
     return np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
 
@@ -71,8 +71,8 @@ async def _read_own(
     first = await read_vectors(tools.db, [t.node for t in probes], embedding, dimensions)
     if not first or not _are_same(probes, probed, first):
         return stored
-    for start in range(0, len(texts), BATCH):
-        nodes = [text.node for text in texts[start : start + BATCH]]
+    for start in range(0, len(texts), EMBED_BATCH):
+        nodes = [text.node for text in texts[start : start + EMBED_BATCH]]
         stored |= await read_vectors(tools.db, nodes, embedding, dimensions)
     return stored
 

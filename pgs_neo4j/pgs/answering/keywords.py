@@ -17,11 +17,11 @@ from pgs_neo4j.text.thinking import strip_thinking
 
 KEYED: tuple[SearchMode, ...] = ("local", "global", "mix", "multipath")
 """Modes that search for keywords instead of all words of the question."""
-ROOM = 300
+KEYWORD_ROOM = 300
 """Tokens of the reply."""
-LONGEST = 80
+LONGEST_KEYWORD = 80
 
-SYSTEM = f"""\
+KEYWORD_SYSTEM = f"""\
 You name what to look for in a knowledge graph to answer a question. Write two lines and nothing \
 else, with at most {MOST} entries each, separated by semicolons, the most important first:
 names: things, people, places, and terms that the question names or clearly means
@@ -38,7 +38,9 @@ def asks_for_keywords(order: AnswerOrder, tools: RunTools) -> bool:
 
 def keyword_prompt(question: str) -> Prompt:
     """Return the prompt that asks for keywords."""
-    return Prompt(task="keywords", system=SYSTEM, user=f"Question: {question}", question=question)
+    return Prompt(
+        task="keywords", system=KEYWORD_SYSTEM, user=f"Question: {question}", question=question
+    )
 
 
 async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) -> Found:
@@ -51,7 +53,7 @@ async def find_again(order: AnswerOrder, tools: RunTools, record: AnswerRecord) 
         return order.found
     try:
         prompt = keyword_prompt(order.run.question)
-        reply = await ask_once(order, tools, record, tools.keyword_llm, prompt, ROOM)
+        reply = await ask_once(order, tools, record, tools.keyword_llm, prompt, KEYWORD_ROOM)
     except (ModelError, StoppedError) as error:
         tools.log.warn(f"the question's own words were searched for: {error}")
         return order.found
@@ -76,6 +78,8 @@ def parse_keywords(reply: str, question: str) -> Keywords | None:
 
 
 def _entries(line: str) -> tuple[str, ...]:
-    entries = (one_line(entry.strip(" .*_`\"'"), LONGEST).lower() for entry in line.split(";"))
+    entries = (
+        one_line(entry.strip(" .*_`\"'"), LONGEST_KEYWORD).lower() for entry in line.split(";")
+    )
     told = [entry for entry in entries if entry and entry not in ("none", "n/a")]
     return tuple(dict.fromkeys(told))[:MOST]

@@ -96,14 +96,14 @@ def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCall
     parts: list[tuple[LLM, PlannedCalls]] = []
     keyed = asks_for_keywords(order, tools)
     if keyed:
-        room = keywords.ROOM
+        room = keywords.KEYWORD_ROOM
         tokens = estimated_tokens(keyword_prompt(question))
         parts.append((tools.keyword_llm, _one_call(tokens, room // 4, room)))
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
-        room = reranking.ROOM
+        room = reranking.ORDER_ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
         if keyed:  # other nodes will be found, of any length
-            tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST))
+            tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST_SHOWN))
         parts.append((tools.ordering_llm, _one_call(tokens, room // 4, room)))
     return parts
 

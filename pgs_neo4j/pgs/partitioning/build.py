@@ -40,7 +40,7 @@ from pgs_neo4j.pgs.partitioning.kept_settings import settings_of
 from pgs_neo4j.pgs.partitioning.membership import rank_members
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
-from pgs_neo4j.pgs.partitioning.rows import generation_properties, uid
+from pgs_neo4j.pgs.partitioning.rows import uid
 from pgs_neo4j.pgs.partitioning.scan.view import TORN, View, usable_weights
 from pgs_neo4j.pgs.partitioning.writing import Described, SharedPartitions
 
@@ -88,7 +88,7 @@ async def build_generation(
             grown=root.comparison.drift.accumulated if root is not None else 0.0,
         )
         with tools.timer.step("flip"):
-            await make_current(order, tools, finished, view)
+            await writing.make_current(order, tools, finished, view)
     return True
 
 
@@ -122,15 +122,6 @@ async def _store(
     with tools.timer.step("enrich"):
         described = await writing.describe(order, tools, view, members, drafts, levels, shared)
     return described, figures
-
-
-async def make_current(
-    order: BuildOrder, tools: BuildTools, finished: Generation, view: View
-) -> None:
-    """Make a finished generation the current one, with all its figures."""
-    finished = replace(finished, seconds=dict(tools.timer.seconds))
-    stored = generation_properties(finished, sketch=view.sketch.tolist())
-    await generation.make_current(tools.db, order.graph, finished.id, stored)
 
 
 async def _detect(

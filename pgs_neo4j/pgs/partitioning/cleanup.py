@@ -29,6 +29,6 @@ async def remove_leftovers(
 
     The caller holds the lease ``own``.
     """
-    await seeds.prepare(tools.db, own.graph)
+    await seeds.prepare_seeds(tools.db, own.graph)
     await drop_leftovers(gds, Owner(own.graph, own.fence))
     await generation.prune(tools.db, order.graph, order.config.keep_generations)

@@ -16,7 +16,6 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Partition
 from pgs_neo4j.pgs.partitioning import generation, writing
 from pgs_neo4j.pgs.partitioning.attempt import begin_generation
-from pgs_neo4j.pgs.partitioning.build import make_current
 from pgs_neo4j.pgs.partitioning.membership import Membership, rank_members
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
 from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
@@ -58,7 +57,7 @@ async def refresh_generation(
             standing=dict(order.standing),
         )
         with tools.timer.step("flip"):
-            await make_current(order, tools, finished, view)
+            await writing.make_current(order, tools, finished, view)
     return True
 
 

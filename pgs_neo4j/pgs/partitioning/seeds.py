@@ -12,17 +12,17 @@ from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.errors import DatabaseError
 
 
-async def prepare(db: Database, graph: str) -> None:
+async def prepare_seeds(db: Database, graph: str) -> None:
     """Create the label of a graph's seeds and unmark all nodes.
 
     Called before a change token is read: the database counts a new name as a commit.
     """
     label = seed_label(graph)
     await db.write(queries.get("pgs/partitioning/create_seed_labels"), label=label)
-    await clear(db, graph)
+    await clear_seeds(db, graph)
 
 
-async def clear(db: Database, graph: str) -> None:
+async def clear_seeds(db: Database, graph: str) -> None:
     """Remove the marks."""
     await db.write(queries.get("pgs/partitioning/delete_seeds"), label=seed_label(graph))
 
@@ -38,4 +38,4 @@ async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator
         yield Seeds(label, int(rows[0]["marked"]))
     finally:
         with suppress(DatabaseError):
-            await to_the_end(clear(db, graph))
+            await to_the_end(clear_seeds(db, graph))

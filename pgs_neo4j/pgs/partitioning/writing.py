@@ -7,7 +7,7 @@ which they were built, although their weights may have changed slightly.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from pgs_neo4j.pgs.partitioning.describe.indexing import merge_segments
 from pgs_neo4j.pgs.partitioning.describe.titles import add_titles
 from pgs_neo4j.pgs.partitioning.membership import Membership
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.pgs.partitioning.rows import generation_properties
 from pgs_neo4j.pgs.partitioning.scan.view import View
 
 
@@ -104,3 +105,12 @@ async def describe(
     whole, above = units.build(whole, levels)
     await generation.write_units(tools.db, order.graph, order.generation_id, whole, above)
     return Described(whole, above, tuple(sorted(common_now)))
+
+
+async def make_current(
+    order: BuildOrder, tools: BuildTools, finished: Generation, view: View
+) -> None:
+    """Make a finished generation the current one, with all its figures."""
+    finished = replace(finished, seconds=dict(tools.timer.seconds))
+    stored = generation_properties(finished, sketch=view.sketch.tolist())
+    await generation.make_current(tools.db, order.graph, finished.id, stored)

@@ -14,7 +14,7 @@ from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.analogies.order import AnalogyOrder
 from pgs_neo4j.pgs.analogies.texts import GraphText
-from pgs_neo4j.pgs.analogies.vectors import BATCH, PROBES, embed_lines, embed_texts
+from pgs_neo4j.pgs.analogies.vectors import EMBED_BATCH, PROBES, embed_lines, embed_texts
 from tests.fakes.database import FakeDatabase
 from tests.unit.pgs.analogies.conftest import analogy_tools, graph_text
 
@@ -84,6 +84,9 @@ async def test_without_stored_vectors_lines_are_embedded_in_portions_that_are_to
     assert embedder.embedded == ["text 0", "text 1", "text 2"]
     events: list[Event] = []
     own = analogy_tools(None, embedder=Embedder(), on_event=events.append)
-    lines = [f"text {i}" for i in range(BATCH + 1)]
-    assert len(await embed_lines(own, lines, "texts")) == BATCH + 1
-    assert [event.done for event in events if isinstance(event, Progressed)] == [BATCH, BATCH + 1]
+    lines = [f"text {i}" for i in range(EMBED_BATCH + 1)]
+    assert len(await embed_lines(own, lines, "texts")) == EMBED_BATCH + 1
+    assert [event.done for event in events if isinstance(event, Progressed)] == [
+        EMBED_BATCH,
+        EMBED_BATCH + 1,
+    ]

@@ -16,7 +16,7 @@ from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import FoundItem
 from pgs_neo4j.pgs.answering.reranking import (
     CANDIDATES,
-    LONGEST,
+    LONGEST_SHOWN,
     ordered_items,
     rerank_found,
     rerank_prompt,
@@ -65,7 +65,7 @@ def test_a_node_is_one_line_of_bounded_length_whatever_it_holds() -> None:
     prompt = rerank_prompt(QUESTION, [node(n, hostile) for n in range(1, CANDIDATES + 9)])
     lines = prompt.user.splitlines()
     assert len(lines) == CANDIDATES + 4
-    assert max(map(len, lines)) <= LONGEST + 5
+    assert max(map(len, lines)) <= LONGEST_SHOWN + 5
     assert prompt.user.count("</nodes>") == 1
 
 
