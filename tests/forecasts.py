@@ -37,15 +37,14 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.bounds import Bounds, Reading, largest
 from pgs_neo4j.pgs.plan import UsualReplies, likely_total, plan_synthesis
-from pgs_neo4j.pgs.sweeping.material import PackedPartition, fit_frame, pack_partition
+from pgs_neo4j.pgs.sweeping.material import PackedPartition, find_paid, fit_frame, pack_partition
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools, new_gate, record_nothing
 from pgs_neo4j.pgs.sweeping.pack import Pass
-from pgs_neo4j.pgs.sweeping.paid import find_paid
 from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
 from pgs_neo4j.pgs.sweeping.report import sweep_prompt
 from pgs_neo4j.pgs.sweeping.short_report import FORM
 from pgs_neo4j.pgs.sweeping.strict import AGAIN
-from pgs_neo4j.pgs.synthesis.order import SynthesisTools
+from pgs_neo4j.pgs.synthesis.reply import SynthesisTools
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.text.tokens import estimate
 from tests.fakes.tokens import nothing_deleted

@@ -19,7 +19,7 @@ from pgs_neo4j.model import (
     Unit,
 )
 from pgs_neo4j.pgs.sweeping.order import SweepOrder
-from pgs_neo4j.pgs.synthesis.order import SynthesisOrder
+from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder
 
 
 def sweep_order(

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from pgs_neo4j.pgs.partitioning.result import Partitioning
     from pgs_neo4j.pgs.runs.feedback import check_outcome
     from pgs_neo4j.pgs.runs.jobs import Job
-    from pgs_neo4j.pgs.runs.listing import RunInfo
-    from pgs_neo4j.pgs.runs.replies import StoredReply
+    from pgs_neo4j.pgs.runs.listing import RunInfo, StoredReply
     from pgs_neo4j.pgs.runs.runs import StoredRun
     from pgs_neo4j.pgs.runs.session import SessionInfo
 

@@ -11,9 +11,9 @@ from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.spending import Account, record_spending
 from pgs_neo4j.model import Analogies, AnalogyPlan
-from pgs_neo4j.pgs.analogies.forecast import plan_analogies
+from pgs_neo4j.pgs.analogies.buying import plan_analogies
 from pgs_neo4j.pgs.analogies.making import make_analogies
-from pgs_neo4j.pgs.analogies.order import AnalogyOrder, AnalogyTools
+from pgs_neo4j.pgs.analogies.texts import AnalogyOrder, AnalogyTools
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property
-from pgs_neo4j.pgs.analogies.store import forget_analogies
+from pgs_neo4j.pgs.analogies.buying import forget_analogies
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning.rows import definition_of
 from pgs_neo4j.pgs.runs import feedback, session

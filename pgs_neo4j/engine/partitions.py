@@ -13,9 +13,8 @@ from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.spending import Account
 from pgs_neo4j.model import Drift, Generation, LineageChange, Origin, Partition, Unit
 from pgs_neo4j.pgs.partitioning import generation
-from pgs_neo4j.pgs.partitioning.cleanup import clean_up
 from pgs_neo4j.pgs.partitioning.drift import check_drift, choose_origin
-from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
+from pgs_neo4j.pgs.partitioning.ensure import clean_up, ensure_partitions
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 
 

@@ -18,18 +18,17 @@ from pgs_neo4j.llm.calls.spending import Account, recording_unbegun
 from pgs_neo4j.model import Answer, Mode, Plan, Routing, SearchMode, Sweep, Synthesis
 from pgs_neo4j.pgs import idempotency, pipeline, plan
 from pgs_neo4j.pgs.answering.layered import LayeredAnswer, layered_search
-from pgs_neo4j.pgs.checking.cited_texts import read_cited_texts
+from pgs_neo4j.pgs.checking.citing import read_cited_texts
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.pgs.partitioning.drift import may_have_changed
 from pgs_neo4j.pgs.route import route_question
 from pgs_neo4j.pgs.runs import answers, runs, session
 from pgs_neo4j.pgs.runs.keys import check_new_id
-from pgs_neo4j.pgs.runs.requests import find_former
-from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.sweeping import sweep
 from pgs_neo4j.pgs.sweeping.order import SweepTools, new_gate, record_nothing, without_centroid
-from pgs_neo4j.pgs.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder, SynthesisTools
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.pgs.waves import order_sweeps
 

@@ -17,8 +17,7 @@ from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer, FeedbackResult, Mode, Sweep
 from pgs_neo4j.pgs.runs import answers, documents, feedback, keys, session, sweeps
 from pgs_neo4j.pgs.runs import runs as stored_runs
-from pgs_neo4j.pgs.runs.listing import RunInfo, list_runs
-from pgs_neo4j.pgs.runs.replies import WHOLE, StoredReply, read_replies
+from pgs_neo4j.pgs.runs.listing import WHOLE, RunInfo, StoredReply, list_runs, read_replies
 from pgs_neo4j.pgs.runs.runs import StoredRun
 
 

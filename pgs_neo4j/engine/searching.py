@@ -33,10 +33,10 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.answering.answer import answer_found, answer_request
 from pgs_neo4j.pgs.answering.context import build_context, check_tokens
+from pgs_neo4j.pgs.answering.model_help import CANDIDATES
 from pgs_neo4j.pgs.answering.modes import ANSWERED
-from pgs_neo4j.pgs.answering.order import AnswerOrder, describe_search, restore_search
 from pgs_neo4j.pgs.answering.plan import plan_answer, plus_search
-from pgs_neo4j.pgs.answering.reranking import CANDIDATES
+from pgs_neo4j.pgs.answering.record import AnswerOrder, describe_search, restore_search
 from pgs_neo4j.pgs.answering.search import SearchOrder, SearchTools, search
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, check_question
 from pgs_neo4j.pgs.partitioning.drift import may_have_changed

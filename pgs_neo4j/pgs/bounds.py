@@ -23,14 +23,14 @@ from pgs_neo4j.llm.calls.settling import PROMPT, ROOM
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import PlannedMost, Prompt, Relationship
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
+from pgs_neo4j.pgs.sweeping.material import REASKS
 from pgs_neo4j.pgs.sweeping.pack import Pass, halves
-from pgs_neo4j.pgs.sweeping.paid import REASKS
 from pgs_neo4j.pgs.sweeping.passes import MOST_ROOM
 from pgs_neo4j.pgs.sweeping.short_report import short_prompt
 from pgs_neo4j.pgs.sweeping.strict import AGAIN_CHARACTERS
 from pgs_neo4j.pgs.synthesis import condense, reserve
+from pgs_neo4j.pgs.synthesis.condense import FRAME, LEAST_GAIN, MOST_LEVELS
 from pgs_neo4j.pgs.synthesis.prompt import SYSTEM
-from pgs_neo4j.pgs.synthesis.reduce import FRAME, LEAST_GAIN, MOST_LEVELS
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate, estimate_bytes
 
 CHARACTER_BYTES = 4  # of UTF-8, at most

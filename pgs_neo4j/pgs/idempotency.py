@@ -10,8 +10,7 @@ from pgs_neo4j.pgs import pipeline
 from pgs_neo4j.pgs.order import RunOrder, RunTools
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.runs import answers
-from pgs_neo4j.pgs.runs.requests import find_former
-from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
 
 
 def describe_request(order: RunOrder, models: list[str]) -> dict[str, Any]:

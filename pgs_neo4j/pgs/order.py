@@ -19,7 +19,7 @@ from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.order import OpenGDS
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.runs import session
-from pgs_neo4j.pgs.runs.requests import check_key
+from pgs_neo4j.pgs.runs.runs import check_key
 from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.add_command import text_command
 from pgs_neo4j.text.shown import counted

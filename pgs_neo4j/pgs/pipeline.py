@@ -21,6 +21,7 @@ from pgs_neo4j.model import (
     SweepStatus,
     Synthesis,
 )
+from pgs_neo4j.pgs.checking.absences import Lookups
 from pgs_neo4j.pgs.checking.check import (
     CheckOrder,
     CheckTools,
@@ -28,24 +29,22 @@ from pgs_neo4j.pgs.checking.check import (
     open_lookups,
     word_checks,
 )
-from pgs_neo4j.pgs.checking.cited_texts import read_cited_texts
-from pgs_neo4j.pgs.checking.citing import locate_answer
-from pgs_neo4j.pgs.checking.lookups import Lookups
+from pgs_neo4j.pgs.checking.citing import locate_answer, read_cited_texts
 from pgs_neo4j.pgs.claiming import choose_partitions
 from pgs_neo4j.pgs.forgetting import forget_deleted, forget_recovered, meet_deletions
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order, warn_of_quotes
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.record import Prepared, record_run
+from pgs_neo4j.pgs.refusals import check_matched
 from pgs_neo4j.pgs.run import Run
 from pgs_neo4j.pgs.runs import answers, keys, session
-from pgs_neo4j.pgs.runs.details import result_properties
+from pgs_neo4j.pgs.runs.answers import result_properties
 from pgs_neo4j.pgs.runs.runs import StoredRun
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.runs.sweeps import read_unsynthesized
 from pgs_neo4j.pgs.sweeping.order import without_centroid
-from pgs_neo4j.pgs.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder, SynthesisTools
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
-from pgs_neo4j.pgs.unmatched import check_matched
 from pgs_neo4j.pgs.waves import judge_sweeps, settle_sweeps, sweep_run
 from pgs_neo4j.text.shown import counted
 

@@ -26,13 +26,13 @@ from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.ledger import Spent
 from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.model import Drift
-from pgs_neo4j.pgs.left import check_left
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_texts
 from pgs_neo4j.pgs.partitioning.drift import check_drift
 from pgs_neo4j.pgs.partitioning.ensure import ensure_partitions
 from pgs_neo4j.pgs.partitioning.kept_settings import describe_ignored
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current, read_generation
+from pgs_neo4j.pgs.refusals import check_left
 from pgs_neo4j.pgs.runs import keys, runs, session
 from pgs_neo4j.pgs.runs.recording import Recording, hold
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun

@@ -10,17 +10,17 @@ from pydantic import TypeAdapter
 from pgs_neo4j.errors import BudgetError, ConfigError, ModelError
 from pgs_neo4j.events import Routed
 from pgs_neo4j.model import Partition, Route, Routing
-from pgs_neo4j.pgs.evidence_routes import (
+from pgs_neo4j.pgs.order import RunOrder, RunTools
+from pgs_neo4j.pgs.partitioning.result import Partitioning, add_centroids
+from pgs_neo4j.pgs.record import RunRecord
+from pgs_neo4j.pgs.refusals import nothing_left, stops_at_end
+from pgs_neo4j.pgs.relevance import (
     choose_by_evidence,
+    route,
     route_by_evidence,
     speaks,
     unknown_words,
 )
-from pgs_neo4j.pgs.left import nothing_left, stops_at_end
-from pgs_neo4j.pgs.order import RunOrder, RunTools
-from pgs_neo4j.pgs.partitioning.result import Partitioning, add_centroids
-from pgs_neo4j.pgs.record import RunRecord
-from pgs_neo4j.pgs.relevance import route
 from pgs_neo4j.pgs.runs import runs, session
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.search.evidence import Evidence, EvidenceOrder, find_evidence

@@ -15,7 +15,7 @@ from pgs_neo4j.events import Event, SweepFinished
 from pgs_neo4j.llm.calls.stop import Stop
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
-from pgs_neo4j.pgs.checking.lookups import Lookups
+from pgs_neo4j.pgs.checking.absences import Lookups
 from pgs_neo4j.pgs.claiming import claim_flagged
 from pgs_neo4j.pgs.forgetting import forget_deleted, forget_replies, meet_deletions
 from pgs_neo4j.pgs.log import RunLog
@@ -25,8 +25,7 @@ from pgs_neo4j.pgs.run import Run
 from pgs_neo4j.pgs.runs import session
 from pgs_neo4j.pgs.runs.runs import Handle
 from pgs_neo4j.pgs.runs.session import Read
-from pgs_neo4j.pgs.sweeping.analogies import read_analogies
-from pgs_neo4j.pgs.sweeping.digests import digest_neighbors, read_reached
+from pgs_neo4j.pgs.sweeping.neighbors import digest_neighbors, read_analogies, read_reached
 from pgs_neo4j.pgs.sweeping.order import (
     SweepOrder,
     SweepResult,

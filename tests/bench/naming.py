@@ -30,7 +30,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.pgs.partitioning.result import Partitioning
-from pgs_neo4j.pgs.sweeping.digests import Reached, digest_neighbors, read_reached
+from pgs_neo4j.pgs.sweeping.neighbors import Reached, digest_neighbors, read_reached
 from pgs_neo4j.text.node_text import title_of
 from pgs_neo4j.text.ranking import K1, rarity
 from pgs_neo4j.text.words import stems, words

@@ -38,7 +38,7 @@ from pgs_neo4j.documents.load import load
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import Event, Routed, TextStreamed
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.pgs.sweeping.members import CHUNK
+from pgs_neo4j.pgs.sweeping.material import CHUNK
 from pgs_neo4j.pgs.sweeping.order import READ_AHEAD
 from tests.bench import place, program
 from tests.bench.instant import InstantEmbedder, InstantLLM

@@ -24,9 +24,8 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import GraphMapping, Node, Partition, Relationship
 from pgs_neo4j.pgs.partitioning.result import Partitioning
-from pgs_neo4j.pgs.sweeping.digests import digest_neighbors
-from pgs_neo4j.pgs.sweeping.material import FRAME_SLACK
-from pgs_neo4j.pgs.sweeping.members import read_members, read_relationships
+from pgs_neo4j.pgs.sweeping.material import FRAME_SLACK, read_members, read_relationships
+from pgs_neo4j.pgs.sweeping.neighbors import digest_neighbors
 from pgs_neo4j.pgs.sweeping.order import SweepOrder
 from pgs_neo4j.pgs.sweeping.pack import Pass, pack
 from pgs_neo4j.pgs.sweeping.report import frame_size, sweep_prompt

@@ -30,8 +30,7 @@ from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Completion, Prompt, Usage
 from pgs_neo4j.model.ingest import Ingested
-from pgs_neo4j.pgs.partitioning import build, generation, membership, result
-from pgs_neo4j.pgs.partitioning.scan import view
+from pgs_neo4j.pgs.partitioning import build, generation, membership, result, view
 from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests import servers
 from tests.bench.ingestion.corpus import make_world, write_files, write_texts

@@ -21,7 +21,7 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.events import PassFinished, PhaseFinished, Routed, SweepFinished, TextStreamed
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, SweepStatus, Usage
-from pgs_neo4j.pgs.sweeping import members
+from pgs_neo4j.pgs.sweeping import material
 from tests.database import alter, fetch
 from tests.engines import engine_on_papers
 from tests.graphs import count
@@ -50,7 +50,7 @@ def facts(prompts):
 
 
 async def test_a_question_is_answered_from_every_node_of_a_small_graph(engine, db, monkeypatch):
-    monkeypatch.setattr(members, "CHUNK", 15)
+    monkeypatch.setattr(material, "CHUNK", 15)
     events = []
     answer = await engine.execute("What is missing?", graph="papers", on_event=events.append)
     assert not answer.partial
@@ -199,14 +199,14 @@ async def test_a_failing_synthesis_loses_no_sweep_and_no_money(connect, db):
 
 
 async def test_one_unreadable_partition_does_not_stop_the_others(engine, db, monkeypatch):
-    read_members = members.read_members
+    read_members = material.read_members
 
     async def slow(db, partition, *args):
         if partition.id == 2:
             raise DatabaseTimeoutError("no answer within 1 s")
         return await read_members(db, partition, *args)
 
-    monkeypatch.setattr(members, "read_members", slow)
+    monkeypatch.setattr(material, "read_members", slow)
     answer = await engine.execute("Begin", graph="papers")
     assert answer.coverage.nodes_read == 122
     assert [s.status for s in answer.sweeps if s.partition == 2] == [SweepStatus.FAILED]

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 from pydantic import SecretStr
+from tests.unit.pgs.synthesis.test_reduce import hierarchy
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
@@ -25,7 +26,7 @@ from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Synthesis
-from pgs_neo4j.pgs.synthesis.order import SynthesisTools
+from pgs_neo4j.pgs.synthesis.reply import SynthesisTools
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.text.extraction.schema import EntitySchema
 from tests.analogies import SMALL, linked, planted, skeleton_of, true_pairs
@@ -37,7 +38,6 @@ from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.orders import swept, synthesis_order
 from tests.unit.documents.extract.test_model import Kept, chunk_of
-from tests.unit.pgs.synthesis.test_reduce import hierarchy
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 

@@ -37,7 +37,7 @@ async def test_an_unchanged_graph_is_known_without_a_scan(engine, db, monkeypatc
     async def refuse(*args, **kwargs):
         raise AssertionError("the graph was scanned")
 
-    monkeypatch.setattr("pgs_neo4j.pgs.partitioning.scan.view.scan", refuse)
+    monkeypatch.setattr("pgs_neo4j.pgs.partitioning.view.scan", refuse)
     drift = await engine.check("papers")
     assert not drift.committed
     assert not drift.changed

@@ -7,7 +7,7 @@ import pytest
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export import to_json
 from pgs_neo4j.llm.scripted import contract_reply
-from pgs_neo4j.pgs.synthesis.echoes import ECHOED, find_echoes
+from pgs_neo4j.pgs.synthesis.statements import ECHOED, find_echoes
 from tests.engines import answering, asked
 
 TRUE = "So it is said of the papers here."

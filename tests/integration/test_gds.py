@@ -19,7 +19,7 @@ from pgs_neo4j.database.gds import (
 from pgs_neo4j.database.gds.catalog import make_name
 from pgs_neo4j.errors import DatabaseTimeoutError, GDSError, GDSMemoryError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning.scan.nodes import read_ids
+from pgs_neo4j.pgs.partitioning.scan import read_ids
 from tests.database import alter, fetch
 
 TRIANGLES = """

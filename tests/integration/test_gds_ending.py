@@ -12,7 +12,7 @@ from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.gds import calls, detect_communities, list_leftovers, open_gds, project_view
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning.scan.nodes import read_ids
+from pgs_neo4j.pgs.partitioning.scan import read_ids
 from tests.database import alter, drop_projections, empty, fetch
 from tests.fakes.tcp_proxy import proxy
 from tests.thorough import tries

@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.pgs.sweeping.digests import digest_neighbors, read_reached
+from pgs_neo4j.pgs.sweeping.neighbors import digest_neighbors, read_reached
 from tests.database import alter
 
 SIZE = 12  # nodes of a group, all of which are linked

@@ -13,8 +13,7 @@ from pgs_neo4j.database.gds import GDS
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseError, EmptyGraphError
 from pgs_neo4j.model import Drift
-from pgs_neo4j.pgs.partitioning import build, ensure, generation, membership
-from pgs_neo4j.pgs.partitioning.scan import view
+from pgs_neo4j.pgs.partitioning import build, ensure, generation, membership, view
 from tests.database import alter
 from tests.graphs import count
 from tests.leftovers import nothing_left, whole

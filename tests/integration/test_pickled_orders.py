@@ -18,7 +18,7 @@ from pgs_neo4j.pgs.order import RunOrder
 from pgs_neo4j.pgs.partitioning import ensure
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, PartitionOrder
 from pgs_neo4j.pgs.sweeping.order import SweepOrder
-from pgs_neo4j.pgs.synthesis.order import SynthesisOrder
+from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder
 from pgs_neo4j.search.lookup_order import LookupOrder
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers

@@ -8,7 +8,7 @@ import pytest
 from pgs_neo4j.documents.brain import parse_brain
 from pgs_neo4j.documents.load import load
 from pgs_neo4j.errors import LeaseLostError
-from pgs_neo4j.pgs.partitioning import attempt, generation, writing
+from pgs_neo4j.pgs.partitioning import generation, writing
 from tests.database import alter
 from tests.engines import KNOBS, engine_on
 from tests.graphs import checksum, count, home, papers
@@ -153,7 +153,7 @@ async def test_what_a_failed_or_killed_job_shared_stays_and_the_rest_of_it_goes(
     assert await count(db, "()-[x:PGS_IN]->()") == 160
     assert await links(db, first) == before
     assert await count(db, "()-[x:PGS_ADJACENT]->()") == len(before)
-    monkeypatch.setattr(attempt.generation, "abandon", killed)  # type: ignore[attr-defined]
+    monkeypatch.setattr(writing.generation, "abandon", killed)  # type: ignore[attr-defined]
     with pytest.raises(RuntimeError, match="killed"):
         await engine.partition("papers")
     monkeypatch.undo()

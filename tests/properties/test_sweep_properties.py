@@ -18,12 +18,17 @@ from pgs_neo4j.model import (
     Sweep,
     SweepStatus,
 )
-from pgs_neo4j.pgs.sweeping.groups import group_by_connection, group_by_weight
-from pgs_neo4j.pgs.sweeping.pack import Pass, pack, read_ranges
+from pgs_neo4j.pgs.sweeping.pack import (
+    Pass,
+    group_by_connection,
+    group_by_weight,
+    pack,
+    read_ranges,
+)
 from pgs_neo4j.pgs.sweeping.pieces import cut_node, render_node
 from pgs_neo4j.pgs.sweeping.report import frame_size, parse_report, render_report, sweep_prompt
 from pgs_neo4j.pgs.synthesis.prompt import synthesis_prompt
-from pgs_neo4j.pgs.synthesis.shorten import bullet_count
+from pgs_neo4j.pgs.synthesis.sections import bullet_count
 from pgs_neo4j.text.citations import defuse, find_mentions, qualify_aliases, resolve
 from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.tokens import estimate

@@ -13,7 +13,7 @@ from pgs_neo4j.database.stored_data import check_fields, check_stored
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.engine.browse.view import GraphView, check_limit, unknown_node
 from pgs_neo4j.model import Node, NodeFinding
-from pgs_neo4j.pgs.sweeping.quotes import quotes_from
+from pgs_neo4j.pgs.sweeping.claims import quotes_from
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.claims.marking import remark
 

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.portions import portions
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import Progressed
+from pgs_neo4j.llm.calls.budget import Amount
 from pgs_neo4j.llm.calls.coded import complete_coded
+from pgs_neo4j.llm.calls.cost_range import cost_range
 from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.calls.receipts import receipt_characters
 from pgs_neo4j.llm.calls.stop import Stop
-from pgs_neo4j.model import Completion
+from pgs_neo4j.model import AnalogyPlan, Completion, PlannedCalls
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
-from pgs_neo4j.pgs.analogies.order import AnalogyOrder, AnalogyTools
-from pgs_neo4j.pgs.analogies.skeletons import TEXTS_PER_CALL, parse_skeletons, skeleton_prompt
-from pgs_neo4j.pgs.analogies.store import adopt_skeletons, keep_skeletons
-from pgs_neo4j.pgs.analogies.texts import GraphText
+from pgs_neo4j.pgs.analogies.texts import (
+    TEXTS_PER_CALL,
+    AnalogyOrder,
+    AnalogyTools,
+    GraphText,
+    check_analogies,
+    parse_skeletons,
+    read_texts,
+    skeleton_prompt,
+)
 from pgs_neo4j.pgs.sweeping.order import new_gate
 from pgs_neo4j.pgs.sweeping.pieces import render_node
+from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
 UNIT = 1_000_000  # the room of a call, of which each text takes a share
 FRAME = 8  # tokens around a text in a prompt
+BATCH = 5_000
+LINE_TOKENS = 40
+"""Tokens of a usual line with a skeleton of about 30 words."""
 
 
 @dataclass(slots=True)
@@ -136,3 +151,114 @@ def group_texts(
         shares[place] = int(share * UNIT) + 1
     for part in portions(shares, TEXTS_PER_CALL, UNIT):
         yield texts[part]
+
+
+async def find_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict[str, str]:
+    """Return the stored skeletons by key. Raises DatabaseError."""
+    return {row["key"]: row["text"] for row in await _read(db, graph, sorted(set(keys)))}
+
+
+async def adopt_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict[str, str]:
+    """Return the stored skeletons by key, and record that a graph uses them.
+
+    Raises DatabaseError.
+    """
+    rows = await _read(db, graph, sorted(set(keys)))
+    names = ("key", "text", "model")
+    others = [{name: row[name] for name in names} for row in rows if not row["known"]]
+    await _write(db, graph, others)
+    return {row["key"]: row["text"] for row in rows}
+
+
+async def keep_skeletons(
+    order: AnalogyOrder, tools: AnalogyTools, skeletons: Mapping[str, str]
+) -> None:
+    """Store skeletons by key. Raises DatabaseError."""
+    model = tools.llm.name
+    rows = [{"key": key, "text": text, "model": model} for key, text in skeletons.items()]
+    await _write(tools.db, order.graph, rows)
+
+
+async def forget_analogies(db: Database, graph: str) -> None:
+    """Delete the analogies of a graph, and the skeletons that no other graph uses.
+
+    Raises DatabaseError.
+    """
+    await db.batch(queries.get("pgs/analogies/delete_analogies"), graph=graph)
+    await clear_links(db, graph)
+
+
+async def clear_links(db: Database, graph: str) -> None:
+    """Delete the analogies of a graph that are not of its current making.
+
+    Raises DatabaseError.
+    """
+    await db.batch(queries.get("pgs/analogies/delete_links"), graph=graph)
+
+
+async def _read(db: Database, graph: str, keys: list[str]) -> list[Row]:
+    rows: list[Row] = []
+    for first in range(0, len(keys), BATCH):
+        part = keys[first : first + BATCH]
+        rows += await db.read(queries.get("pgs/analogies/read_skeletons"), keys=part, graph=graph)
+    return rows
+
+
+async def _write(db: Database, graph: str, rows: list[Row]) -> None:
+    for first in range(0, len(rows), BATCH):
+        part = rows[first : first + BATCH]
+        await db.write(queries.get("pgs/analogies/write_skeletons"), rows=part, graph=graph)
+
+
+async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPlan:
+    """Return what ``make_analogies`` would buy. No model is called.
+
+    Raises ConfigError, NoTextError, and DatabaseError.
+    """
+    check_analogies(order, tools)
+    texts = await read_texts(order, tools)
+    kept = await find_skeletons(tools.db, order.graph, (text.key for text in texts))
+    groups = [*group_texts(order, tools, missing_texts(texts, kept))]
+    sizes = [estimated_tokens(skeleton_prompt([text.shown for text in own])) for own in groups]
+    longest = len(groups) * order.config.sweep_max_tokens
+    calls = PlannedCalls(
+        calls=len(groups),
+        input_tokens=sum(sizes),
+        output_most=longest,
+        longest_prompt=max(sizes, default=0),
+    )
+    low, high = cost_range(tools.calls.budget, [(tools.llm, calls)] if groups else [])
+    return AnalogyPlan(
+        graph=order.graph,
+        model=tools.llm.name,
+        embedder=tools.embedder.name,
+        texts=len(texts),
+        kept=sum(text.key in kept for text in texts),
+        shortened=sum(text.shortened for text in texts),
+        calls=len(groups),
+        input_tokens=sum(sizes),
+        output_tokens=sum(map(_usual, groups)),
+        output_most=longest,
+        embedded_tokens=sum(estimate(text.whole) + LINE_TOKENS for text in texts),
+        low=low,
+        high=high,
+        budget=_crossed_limit(tools, groups, sizes),
+    )
+
+
+def _usual(group: Sequence[GraphText]) -> int:
+    return LINE_TOKENS * len(group)
+
+
+def _crossed_limit(
+    tools: AnalogyTools, groups: Sequence[Sequence[GraphText]], sizes: Sequence[int]
+) -> str:
+    """Return the limit that the calls would cross, and what stays without a skeleton."""
+    budget, total, left = tools.calls.budget, Amount(), sum(map(len, groups))
+    for group, size in zip(groups, sizes, strict=True):
+        cost = budget.price(tools.llm.name, size, _usual(group)) or 0.0
+        total += Amount(1, size + _usual(group), cost)
+        if crossed := budget.bounds.crossed(total):
+            return f"{crossed[0]} would leave about {counted(left, 'text')} without a skeleton"
+        left -= len(group)
+    return ""

@@ -10,21 +10,23 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.model import Answer, Coverage, Crosscheck, Routing, Shown, Synthesis, Usage
 from pgs_neo4j.pgs.answering.context import Context
-from pgs_neo4j.pgs.answering.keywords import asks_for_keywords, find_again
-from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.answering.model_help import (
+    asks_for_keywords,
+    find_again,
+    orders_by_model,
+    rerank_found,
+)
 from pgs_neo4j.pgs.answering.reading import ReadReply, shown_citations
-from pgs_neo4j.pgs.answering.record import AnswerRecord, record_answer
+from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord, record_answer
 from pgs_neo4j.pgs.answering.reply import CheckedReply, check_prices, fit_prompt, reply_within
-from pgs_neo4j.pgs.answering.reranking import orders_by_model, rerank_found
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.pipeline import tidy_replies
 from pgs_neo4j.pgs.route import route_question
-from pgs_neo4j.pgs.runs import answers, search_answers, session
-from pgs_neo4j.pgs.runs.details import result_properties
-from pgs_neo4j.pgs.runs.requests import find_former
-from pgs_neo4j.pgs.runs.runs import StoredRun
+from pgs_neo4j.pgs.runs import answer_rows, answers, session
+from pgs_neo4j.pgs.runs.answers import result_properties
+from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.synthesis.statements import doubted_sentences
 
@@ -78,7 +80,7 @@ async def answer_found(
         answer = _compose(order, tools, record, replied, shown, read, routing, seconds)
         if answer.text:
             recording = record.recording
-            await search_answers.write(
+            await answer_rows.write(
                 recording.db, recording.handle, answer, context.nodes, context.facts
             )
         await record.recording.finish(result_properties(answer, read))

@@ -20,26 +20,28 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.pgs.answering.modes import ANSWERED
 from pgs_neo4j.pgs.answering.search import MOST_ITEMS, SearchOrder, SearchTools, check_mode, search
-from pgs_neo4j.pgs.left import check_left
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.pipeline import execute
 from pgs_neo4j.pgs.record import prepare
+from pgs_neo4j.pgs.refusals import check_left, check_matched, may_refuse
 from pgs_neo4j.pgs.route import (
     embed_order,
     find_order_evidence,
     route_question,
     select_partitions,
 )
-from pgs_neo4j.pgs.sweeping.claims import Claims
+from pgs_neo4j.pgs.sweeping.claims import Claims, Wording
 from pgs_neo4j.pgs.sweeping.pieces import render_node
-from pgs_neo4j.pgs.sweeping.quotes import Wording
 from pgs_neo4j.pgs.sweeping.strict import ask_again
-from pgs_neo4j.pgs.synthesis.echoes import find_echoes_of
-from pgs_neo4j.pgs.synthesis.statements import NOTHING_LEFT, StatementFilter, doubted_sentences
+from pgs_neo4j.pgs.synthesis.statements import (
+    NOTHING_LEFT,
+    StatementFilter,
+    doubted_sentences,
+    find_echoes_of,
+)
 from pgs_neo4j.pgs.synthesis.write import TRIES, UNPROVEN
-from pgs_neo4j.pgs.unmatched import check_matched, may_refuse
 from pgs_neo4j.search.nodes import read_nodes
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.places import read_placed

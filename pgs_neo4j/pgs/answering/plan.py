@@ -12,11 +12,16 @@ from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls, Prompt, SearchPlan
-from pgs_neo4j.pgs.answering import keywords, reranking
-from pgs_neo4j.pgs.answering.keywords import asks_for_keywords, keyword_prompt
-from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.answering import model_help
+from pgs_neo4j.pgs.answering.model_help import (
+    asks_for_keywords,
+    cut,
+    keyword_prompt,
+    orders_by_model,
+    rerank_prompt,
+)
+from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
-from pgs_neo4j.pgs.answering.reranking import cut, orders_by_model, rerank_prompt
 from pgs_neo4j.pgs.order import RunTools, check_order
 from pgs_neo4j.pgs.plan import plus, usual_tokens
 from pgs_neo4j.pgs.record import shares_replies
@@ -96,14 +101,14 @@ def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCall
     parts: list[tuple[LLM, PlannedCalls]] = []
     keyed = asks_for_keywords(order, tools)
     if keyed:
-        room = keywords.KEYWORD_ROOM
+        room = model_help.KEYWORD_ROOM
         tokens = estimated_tokens(keyword_prompt(question))
         parts.append((tools.keyword_llm, _one_call(tokens, room // 4, room)))
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
-        room = reranking.ORDER_ROOM
+        room = model_help.ORDER_ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
         if keyed:  # other nodes will be found, of any length
-            tokens = max(tokens, reranking.CANDIDATES * estimate("x" * reranking.LONGEST_SHOWN))
+            tokens = max(tokens, model_help.CANDIDATES * estimate("x" * model_help.LONGEST_SHOWN))
         parts.append((tools.ordering_llm, _one_call(tokens, room // 4, room)))
     return parts
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.model import Citation, DoubtedSentence, Finding, FoundFact, FoundItem, Node
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
-from pgs_neo4j.pgs.answering.aliases import relationship_aliases, separate_citations
-from pgs_neo4j.pgs.answering.context import Context
-from pgs_neo4j.pgs.sweeping.claims import Claims
-from pgs_neo4j.pgs.sweeping.quotes import Wording, check_quotes
+from pgs_neo4j.pgs.answering.context import Context, relationship_aliases, separate_citations
+from pgs_neo4j.pgs.sweeping.claims import Claims, Wording, check_quotes
 from pgs_neo4j.pgs.sweeping.strict import kept_findings
-from pgs_neo4j.pgs.synthesis.echoes import Repeats
 from pgs_neo4j.pgs.synthesis.statements import (
+    Repeats,
     StatementFilter,
     doubted_sentences,
     strike_sentences,

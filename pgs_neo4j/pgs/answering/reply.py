@@ -21,9 +21,7 @@ from pgs_neo4j.export.counts import EXTRACTIVE
 from pgs_neo4j.llm.calls.receipts import receipt_characters
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import CheckedAbsence, Completion, GraphMapping, Prompt, Stated
-from pgs_neo4j.pgs.answering.context import LEAST_TOKENS, Context, build_context
-from pgs_neo4j.pgs.answering.order import AnswerOrder
-from pgs_neo4j.pgs.answering.prompt import answer_prompt
+from pgs_neo4j.pgs.answering.context import LEAST_TOKENS, Context, answer_prompt, build_context
 from pgs_neo4j.pgs.answering.reading import (
     NOT_FOUND,
     SECTIONS,
@@ -33,18 +31,21 @@ from pgs_neo4j.pgs.answering.reading import (
     read_reply_text,
     strike_reply,
 )
-from pgs_neo4j.pgs.answering.record import AnswerRecord
+from pgs_neo4j.pgs.answering.record import AnswerOrder, AnswerRecord
 from pgs_neo4j.pgs.checking.absences import AbsenceGroup, check_absences
 from pgs_neo4j.pgs.order import RunTools
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.sweeping.order import without_centroid
 from pgs_neo4j.pgs.sweeping.strict import ask_again
 from pgs_neo4j.pgs.synthesis import reserve
-from pgs_neo4j.pgs.synthesis.echoes import Repeats, find_echoes, find_echoes_of
-from pgs_neo4j.pgs.synthesis.order import SynthesisTools
-from pgs_neo4j.pgs.synthesis.reply import keep_reply, read_reply
-from pgs_neo4j.pgs.synthesis.statements import StatementFilter, doubted_sentences
-from pgs_neo4j.pgs.synthesis.telling import Teller
+from pgs_neo4j.pgs.synthesis.reply import SynthesisTools, Teller, keep_reply, read_reply
+from pgs_neo4j.pgs.synthesis.statements import (
+    Repeats,
+    StatementFilter,
+    doubted_sentences,
+    find_echoes,
+    find_echoes_of,
+)
 from pgs_neo4j.pgs.synthesis.verdicts import VerdictFilter
 from pgs_neo4j.pgs.synthesis.write import TRIES, UNPROVEN, WITHDRAWN
 from pgs_neo4j.search.lookup import look_up

@@ -28,8 +28,7 @@ from pgs_neo4j.model import (
     SearchMode,
 )
 from pgs_neo4j.model.ceilings import RERANK_S
-from pgs_neo4j.pgs.answering.modes import MODES
-from pgs_neo4j.pgs.answering.view import SearchTrace, SearchView, first
+from pgs_neo4j.pgs.answering.modes import MODES, SearchTrace, SearchView, first
 from pgs_neo4j.search.name_words import NAMES
 from pgs_neo4j.search.named_nodes import ONLY_NAMES
 from pgs_neo4j.search.nodes import read_nodes

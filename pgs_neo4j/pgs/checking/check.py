@@ -23,10 +23,8 @@ from pgs_neo4j.model import (
     Stated,
     Sweep,
 )
-from pgs_neo4j.pgs.checking.absences import check_absences, group_absences
-from pgs_neo4j.pgs.checking.convergences import Place, cited_places, find_convergences
-from pgs_neo4j.pgs.checking.flags import chase_flags
-from pgs_neo4j.pgs.checking.lookups import Lookups
+from pgs_neo4j.pgs.checking.absences import Lookups, check_absences, group_absences
+from pgs_neo4j.pgs.checking.comparing import Place, chase_flags, cited_places, find_convergences
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.sweeping.order import without_centroid
 from pgs_neo4j.search.lookup import look_up

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import (
     Communities,
     Projection,
+    Seeds,
     detect_communities,
     project_edges,
     project_view,
     refuse_if_too_large,
+    seed_label,
 )
-from pgs_neo4j.database.tasks import together
+from pgs_neo4j.database.tasks import to_the_end, together
+from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.graph.adjacency import adjacency
 from pgs_neo4j.graph.bundles import share_together
 from pgs_neo4j.graph.connected import count_pieces
@@ -27,8 +33,7 @@ from pgs_neo4j.graph.limits import Limited
 from pgs_neo4j.graph.lineage import inherited
 from pgs_neo4j.graph.quality import Quality, modularity, quality
 from pgs_neo4j.model import Adjacent, Generation, Partition
-from pgs_neo4j.pgs.partitioning import generation, seeds, writing
-from pgs_neo4j.pgs.partitioning.attempt import begin_generation
+from pgs_neo4j.pgs.partitioning import generation, writing
 from pgs_neo4j.pgs.partitioning.divide import (
     Division,
     bundle,
@@ -36,13 +41,13 @@ from pgs_neo4j.pgs.partitioning.divide import (
     place_communities,
 )
 from pgs_neo4j.pgs.partitioning.documents import Bundled
+from pgs_neo4j.pgs.partitioning.drift import Predecessor
 from pgs_neo4j.pgs.partitioning.kept_settings import settings_of
 from pgs_neo4j.pgs.partitioning.membership import rank_members
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
-from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
 from pgs_neo4j.pgs.partitioning.rows import uid
-from pgs_neo4j.pgs.partitioning.scan.view import TORN, View, usable_weights
-from pgs_neo4j.pgs.partitioning.writing import Described, SharedPartitions
+from pgs_neo4j.pgs.partitioning.view import TORN, View, usable_weights
+from pgs_neo4j.pgs.partitioning.writing import Described, SharedPartitions, begin_generation
 
 ADJACENT = 15  # neighbors of a partition that a sweep sees; the published five miss half
 
@@ -151,7 +156,7 @@ async def _detect(
             marks = None
             if root is not None and direct:
                 marks = await stack.enter_async_context(
-                    seeds.mark_seeds(tools.db, order.graph, root.generation.id)
+                    mark_seeds(tools.db, order.graph, root.generation.id)
                 )
             projection = await stack.enter_async_context(
                 project_view(
@@ -281,3 +286,32 @@ def _summarize(
         knobs=settings_of(order.config),
         standing=dict(order.standing),
     )
+
+
+async def prepare_seeds(db: Database, graph: str) -> None:
+    """Create the label of a graph's seeds and unmark all nodes.
+
+    Called before a change token is read: the database counts a new name as a commit.
+    """
+    label = seed_label(graph)
+    await db.write(queries.get("pgs/partitioning/create_seed_labels"), label=label)
+    await clear_seeds(db, graph)
+
+
+async def clear_seeds(db: Database, graph: str) -> None:
+    """Remove the marks."""
+    await db.write(queries.get("pgs/partitioning/delete_seeds"), label=seed_label(graph))
+
+
+@asynccontextmanager
+async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
+    """Mark the partitions of a generation while GDS reads them."""
+    label = seed_label(graph)
+    rows = await db.write(
+        queries.get("pgs/partitioning/set_seeds"), generation=generation, label=label
+    )
+    try:
+        yield Seeds(label, int(rows[0]["marked"]))
+    finally:
+        with suppress(DatabaseError):
+            await to_the_end(clear_seeds(db, graph))

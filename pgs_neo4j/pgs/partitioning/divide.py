@@ -30,10 +30,10 @@ from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.documents import Bundled, bundle_view
+from pgs_neo4j.pgs.partitioning.drift import Predecessor
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
-from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
 from pgs_neo4j.pgs.partitioning.rows import FeaturesRow
-from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.text.node_text import searched_text
 
 FRAME_TOKENS = 47

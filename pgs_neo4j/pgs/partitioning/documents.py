@@ -23,7 +23,7 @@ from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, contracted, join, un
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import PART_TYPES
-from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.pgs.partitioning.view import View
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,13 +16,21 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.graph.sketch import difference
-from pgs_neo4j.model import Drift, Generation, GraphDrift, GraphMapping, Origin, PartitionDrift
+from pgs_neo4j.model import (
+    Drift,
+    Generation,
+    GraphDrift,
+    GraphMapping,
+    Origin,
+    Partition,
+    PartitionDrift,
+)
 from pgs_neo4j.pgs.partitioning import generation, membership
+from pgs_neo4j.pgs.partitioning import view as scanner
 from pgs_neo4j.pgs.partitioning.kept_settings import keep_settings
 from pgs_neo4j.pgs.partitioning.membership import Membership
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools, settings_digest
-from pgs_neo4j.pgs.partitioning.scan import view as scanner
-from pgs_neo4j.pgs.partitioning.scan.view import View, refuse_empty
+from pgs_neo4j.pgs.partitioning.view import View, refuse_empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +238,23 @@ def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view:
     differing = difference(sketch, view.sketch)
     # A changed one counts as removed and added; the larger of the two numbers is reported.
     return (differing + abs(count - current.relationship_count) + 1) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """The earlier generation, its partitions by id, and its comparison."""
+
+    generation: Generation
+    partitions: tuple[Partition, ...]
+    comparison: Comparison
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Partition ``(n,)`` of each scanned node from 0, or -1."""
+        return self.comparison.labels
+
+    @property
+    def bound(self) -> NDArray[np.int64]:
+        """Labels ``(n,)``, with -1 for pools, whose nodes may move freely."""
+        pool = np.asarray([part.pool for part in self.partitions] + [True])
+        return np.where(pool[self.labels], -1, self.labels)

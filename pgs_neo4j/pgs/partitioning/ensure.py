@@ -14,17 +14,18 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pgs_neo4j.database import lease
-from pgs_neo4j.database.gds import Owner
+from pgs_neo4j.database.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.database.repeats import TRIED_ENOUGH
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError, StoredDataError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.model import Generation
-from pgs_neo4j.pgs.partitioning import generation
+from pgs_neo4j.pgs.partitioning import build, generation
+from pgs_neo4j.pgs.partitioning import view as scanner
 from pgs_neo4j.pgs.partitioning.build import build_generation
-from pgs_neo4j.pgs.partitioning.cleanup import clean_up, remove_leftovers
 from pgs_neo4j.pgs.partitioning.drift import (
+    Predecessor,
     choose_origin,
     compare_scan,
     confirm_generation,
@@ -42,21 +43,18 @@ from pgs_neo4j.pgs.partitioning.order import (
     BuildTools,
     PartitionOrder,
     PartitionTools,
+    StepTimer,
     new_generation_id,
     settings_digest,
 )
-from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
-from pgs_neo4j.pgs.partitioning.refresh import refresh_generation
 from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current, read_partitions_of
-from pgs_neo4j.pgs.partitioning.scan import view as scanner
-from pgs_neo4j.pgs.partitioning.scan.view import View, refuse_empty
-from pgs_neo4j.pgs.partitioning.step_timer import StepTimer
+from pgs_neo4j.pgs.partitioning.view import View, refuse_empty
+from pgs_neo4j.pgs.partitioning.writing import refresh_generation
 from pgs_neo4j.telemetry import names
 from pgs_neo4j.telemetry.spans import start_span
 from pgs_neo4j.text.shown import counted
 
 T = TypeVar("T")
-
 ATTEMPTS = 3  # scans of a graph whose nodes vanish during the attempt
 FIRST_WAIT_S = 3600.0  # until another job has made the first generation of a graph
 WAIT_S = 10.0  # until another job has made a newer generation
@@ -251,3 +249,28 @@ def _finish(result: Partitioning, timer: StepTimer) -> Partitioning:
     timer.on_event(PhaseFinished("partition", seconds, f"{what}, {how}"))
     drift = result.drift and replace(result.drift, algorithm=figures.algorithm)
     return replace(result, seconds=seconds, steps=timer.seconds, drift=drift)
+
+
+async def clean_up(order: PartitionOrder, tools: PartitionTools) -> None:
+    """Remove what a dead job left behind, and surplus generations.
+
+    GDS is opened only if a job has died. Raises BusyError when the job is alive.
+    """
+    keep = order.config.keep_generations
+    if await lease.is_unreleased(tools.db, order.graph):
+        async with lease.hold_lease(tools.db, order.graph, seconds=order.config.lease_s) as own:
+            await remove_leftovers(order, tools, await tools.open_gds(), own)
+    elif await generation.has_surplus(tools.db, order.graph, keep):
+        await generation.prune(tools.db, order.graph, keep)
+
+
+async def remove_leftovers(
+    order: PartitionOrder, tools: PartitionTools, gds: GDS, own: Lease
+) -> None:
+    """Remove seeds, projections, and generations of earlier jobs.
+
+    The caller holds the lease ``own``.
+    """
+    await build.prepare_seeds(tools.db, own.graph)
+    await drop_leftovers(gds, Owner(own.graph, own.fence))
+    await generation.prune(tools.db, order.graph, order.config.keep_generations)

@@ -18,7 +18,7 @@ from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph import weights
 from pgs_neo4j.model import Generation
 from pgs_neo4j.pgs.partitioning.rows import MembersRow
-from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.pgs.partitioning.view import View
 
 MEMBER_BATCH = 10_000
 READ_BATCH = 50_000

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Literal
 from uuid import uuid4
 
@@ -11,14 +13,37 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import GDS
 from pgs_neo4j.database.lease import Lease
-from pgs_neo4j.events import OnEvent
+from pgs_neo4j.events import OnEvent, StepStarted
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.partitioning.rows import definition_of
-from pgs_neo4j.pgs.partitioning.step_timer import StepTimer
 from pgs_neo4j.search.space import Space
+
+
+class StepTimer:
+    """Seconds per step, in ``seconds``; those of a repeated step add up."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self.on_event = on_event
+        self.seconds: dict[str, float] = {}
+        self._began = perf_counter()
+
+    def elapsed(self) -> float:
+        """Return the seconds since the timer was created."""
+        return perf_counter() - self._began
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Report the start of a step; add its seconds at the end."""
+        self.on_event(StepStarted("partition", name))
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - began
+
 
 OpenGDS = Callable[[], Awaitable[GDS]]
 WhenBusy = Literal["refuse", "reuse"]

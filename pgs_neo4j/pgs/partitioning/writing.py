@@ -6,21 +6,44 @@ which they were built, although their weights may have changed slightly.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Generation, Partition, Unit
 from pgs_neo4j.pgs.partitioning import generation, membership
 from pgs_neo4j.pgs.partitioning.describe import enrich, units
 from pgs_neo4j.pgs.partitioning.describe.indexing import merge_segments
 from pgs_neo4j.pgs.partitioning.describe.titles import add_titles
-from pgs_neo4j.pgs.partitioning.membership import Membership
+from pgs_neo4j.pgs.partitioning.drift import Predecessor
+from pgs_neo4j.pgs.partitioning.membership import Membership, rank_members
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
-from pgs_neo4j.pgs.partitioning.rows import generation_properties
-from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.pgs.partitioning.rows import definition_of, generation_properties, uid
+from pgs_neo4j.pgs.partitioning.view import TORN, View
+
+
+@asynccontextmanager
+async def begin_generation(order: BuildOrder, tools: BuildTools) -> AsyncIterator[None]:
+    """Begin the ordered generation; abandon it on failure."""
+    try:
+        properties = {
+            "algorithm": order.config.algorithm,
+            "definition": definition_of(order.mapping),
+        }
+        await generation.begin(tools.db, order.lease, order.generation_id, properties)
+        yield
+    except BaseException:
+        # Shielded: a canceled attempt also removes its unfinished generation. A generation made
+        # current before the failure stays.
+        with suppress(DatabaseError):
+            await to_the_end(generation.abandon(tools.db, order.generation_id))
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +137,78 @@ async def make_current(
     finished = replace(finished, seconds=dict(tools.timer.seconds))
     stored = generation_properties(finished, sketch=view.sketch.tolist())
     await generation.make_current(tools.db, order.graph, finished.id, stored)
+
+
+async def refresh_generation(
+    order: BuildOrder, tools: BuildTools, view: View, previous: Predecessor
+) -> bool:
+    """Write the refreshed generation and make it current.
+
+    False if nodes vanished.
+    """
+    touched = set(previous.comparison.touched)
+    shared = SharedPartitions(
+        previous.generation, {part.id for part in previous.partitions} - touched
+    )
+    async with begin_generation(order, tools):
+        members = rank_members(view, previous.labels)
+        drafts = _redraft(order, view, members, previous)
+        with tools.timer.step("write"):
+            if not await write(order, tools, drafts, members, shared):
+                await generation.abandon(tools.db, order.generation_id)
+                return False
+        with tools.timer.step("enrich"):
+            levels = await _levels(tools.db, previous)
+            described = await describe(order, tools, view, members, drafts, levels, shared)
+        finished = replace(
+            previous.generation,
+            id=order.generation_id,
+            fingerprint=view.fingerprint(order.settings),
+            origin="refreshed",
+            issues=view.issues | _kept_issues(previous),
+            token=order.token,
+            dimensions=described.dimensions,
+            common=described.common,
+            standing=dict(order.standing),
+        )
+        with tools.timer.step("flip"):
+            await make_current(order, tools, finished, view)
+    return True
+
+
+def _kept_issues(previous: Predecessor) -> dict[str, int]:
+    """Return what was noticed of the partitions, which stay as they are."""
+    torn = previous.generation.issues.get(TORN, 0)
+    return {TORN: torn} if torn else {}
+
+
+def _redraft(
+    order: BuildOrder, view: View, members: Membership, previous: Predecessor
+) -> list[Partition]:
+    """Return the partitions by id, the touched ones with new uids."""
+    touched = set(previous.comparison.touched)
+    tokens = np.bincount(members.partition_ids, view.tokens, len(previous.partitions) + 1)
+    texts = np.bincount(members.partition_ids, view.tokens > 0, len(previous.partitions) + 1)
+    return [
+        replace(
+            part,
+            uid=uid(order.generation_id, part.id),
+            tokens=int(tokens[part.id]),
+            texts=int(texts[part.id]),
+            parent=None,
+        )
+        if part.id in touched
+        else part
+        for part in previous.partitions
+    ]
+
+
+async def _levels(db: Database, previous: Predecessor) -> list[NDArray[np.int64]]:
+    """Return, for each level ``(k,)``, the position of its units above."""
+    above = await generation.read_units(db, previous.generation.id)
+    if not above:
+        return []
+    levels = [[part.parent for part in previous.partitions]]
+    top = max(unit.level for unit in above)
+    levels += [[u.parent for u in above if u.level == level] for level in range(1, top)]
+    return [np.asarray(level, dtype=np.int64) - 1 for level in levels]

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import cast
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import NoAnswerError
-from pgs_neo4j.model import Answer, Sweep, Synthesis
+from pgs_neo4j.model import (
+    Answer,
+    Coverage,
+    Crosscheck,
+    Routing,
+    Shown,
+    Sweep,
+    SweepStatus,
+    Synthesis,
+    Usage,
+)
 from pgs_neo4j.pgs.runs.answer_rows import answer_rows
-from pgs_neo4j.pgs.runs.details import Details, read_details
 from pgs_neo4j.pgs.runs.rows import CitedRow
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun, write_as_holder
+from pgs_neo4j.pgs.runs.session import Read
+from pgs_neo4j.pgs.runs.sweep_rows import Name, located
 from pgs_neo4j.pgs.runs.sweeps import recorded_sweeps
-from pgs_neo4j.pgs.runs.verdicts import Name, located
 
 
 async def write(db: Database, handle: Handle, answer: Answer) -> None:
@@ -82,3 +96,87 @@ async def _synthesis(db: Database, run: str, synthesis: Synthesis) -> Synthesis:
         (row["partition"], row["alias"]): row["element_id"] for row in rows
     }
     return replace(synthesis, citations=located(synthesis.citations, element_ids))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """Everything in an answer except its run's columns and recorded sweeps.
+
+    ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
+    counts, by partition id, the nodes that the session had read by then, ``texts_read`` those of
+    them that had text, and ``nodes_unproven`` others that were shown without proof. ``shown`` is
+    that of an answer from a search.
+    """
+
+    routing: Routing
+    coverage: Coverage
+    usage: Usage
+    seconds: dict[str, float]
+    crosscheck: Crosscheck
+    unread: tuple[Sweep, ...]
+    nodes_read: dict[int, int]
+    texts_read: dict[int, int]
+    own_coverage: Coverage
+    shown: Shown | None
+    synthesis: Synthesis
+    nodes_unproven: dict[int, int] = field(default_factory=dict)
+    contexts: tuple[tuple[str, str], ...] = ()
+
+
+DETAILS = TypeAdapter(Details)
+
+
+def details_json(answer: Answer, read: Read) -> str:
+    """Return the details as JSON, without element ids, which do not last."""
+    details = Details(
+        routing=answer.routing,
+        coverage=answer.coverage,
+        usage=answer.usage,
+        seconds=answer.seconds,
+        crosscheck=answer.crosscheck,
+        unread=tuple(sweep for sweep in answer.sweeps if sweep.status is SweepStatus.UNREAD),
+        nodes_read=read.counts,
+        texts_read=read.text_counts,
+        own_coverage=answer.own_coverage,
+        shown=answer.shown,
+        synthesis=answer.synthesis,
+        nodes_unproven=read.unproven_counts,
+        contexts=answer.contexts,
+    )
+    data = DETAILS.dump_python(details, mode="json")
+    return json.dumps(_without_element_ids(data), ensure_ascii=False)
+
+
+def result_properties(answer: Answer, read: Read) -> Row:
+    """Return the properties with which a run ends that has an answer."""
+    return {
+        "status": "partial" if answer.partial else "complete",
+        "answer": answer.text,
+        "thesis": answer.synthesis.thesis,
+        "model": answer.model,
+        "seconds": round(answer.seconds["total"], 3),
+        "nodes_read": sum(sweep.nodes_read for sweep in answer.sweeps),
+        "texts_read": sum(sweep.texts_read for sweep in answer.sweeps),
+        "nodes_unproven": sum(sweep.nodes_unproven for sweep in answer.sweeps),
+        "warnings": list(answer.warnings),
+        "stopped": answer.stopped,
+        "details": details_json(answer, read),
+        **({"nodes_shown": len(answer.shown.nodes)} if answer.shown else {}),
+    }
+
+
+def read_details(stored: str) -> Details:
+    """Read a run's details."""
+    return DETAILS.validate_json(stored)
+
+
+def _without_element_ids(value: Any) -> Any:
+    """Return JSON data without element ids.
+
+    They identify nodes in this database only.
+    """
+    if isinstance(value, dict):
+        return {
+            key: _without_element_ids(item) for key, item in value.items() if key != "element_id"
+        }
+    return [_without_element_ids(item) for item in value] if isinstance(value, list) else value

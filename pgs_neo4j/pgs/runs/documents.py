@@ -11,7 +11,7 @@ from pgs_neo4j.export import Area, AreaState, Document, SourceNode
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
 from pgs_neo4j.pgs.partitioning import generation
-from pgs_neo4j.pgs.runs.details import read_details
+from pgs_neo4j.pgs.runs.answers import read_details
 from pgs_neo4j.pgs.runs.rows import SourceRow
 from pgs_neo4j.pgs.runs.runs import StoredRun
 from pgs_neo4j.text import node_text

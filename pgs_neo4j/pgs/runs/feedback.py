@@ -16,7 +16,7 @@ from pgs_neo4j.graph.scores.ema import ALPHA, START
 from pgs_neo4j.model import Answer, Citation, FeedbackResult, GraphMapping, Outcome
 from pgs_neo4j.pgs.runs import answers
 from pgs_neo4j.pgs.runs.runs import StoredRun, is_running
-from pgs_neo4j.pgs.runs.verdicts import Name
+from pgs_neo4j.pgs.runs.sweep_rows import Name
 from pgs_neo4j.text.citations import resolve_qualified
 
 SCORES: dict[Outcome, float] = {"accepted": 1.0, "rework": 0.5, "rejected": 0.0}

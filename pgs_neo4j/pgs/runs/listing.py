@@ -16,6 +16,8 @@ from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
 from pgs_neo4j.database.typed_columns import FIX
 
 _REQUEST = TypeAdapter(dict[str, Any])
+WHOLE = 10_000_000
+"""Characters; no stored reply is longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,3 +89,32 @@ def _info(stored: Row) -> RunInfo:
     facts: dict[str, Any] = {field.name: stored.get(field.name) for field in fields(RunInfo)}
     facts["structure_only"] = bool(request.get("structure_only"))
     return check_fields(RunInfo, facts, what, FIX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReply:
+    """A reply of a model that a run has paid for, as it is stored.
+
+    ``error`` is why it was rejected, None if it was accepted. ``partition`` and ``number`` name the
+    pass that it answers, None for another call. ``size`` is that of the whole text in bytes.
+    ``text`` may be its beginning alone. ``created_at`` is in ISO 8601.
+    """
+
+    text: str
+    model: str
+    size: int
+    output_tokens: int
+    error: str | None
+    partition: int | None
+    number: int | None
+    created_at: str
+
+
+async def read_replies(db: Database, run: str, most: int = WHOLE) -> list[StoredReply]:
+    """Return the stored replies of a run, in the order in which they arrived.
+
+    Of each text, at most ``most`` characters. Replies that came from the cache are not among them:
+    they are those of the run that paid for them. Raises DatabaseError.
+    """
+    rows = await db.read(queries.get("pgs/runs/read_run_replies"), run=run, most=most)
+    return [StoredReply(**row) for row in rows]

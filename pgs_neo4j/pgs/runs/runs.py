@@ -24,6 +24,7 @@ from pgs_neo4j.database.stored_data import SHOWN, parse_stored
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.errors import (
     BusyError,
+    IdempotencyError,
     PGSError,
     RunLostError,
     TextDeletedError,
@@ -37,12 +38,12 @@ from pgs_neo4j.pgs.runs import keys
 from pgs_neo4j.pgs.runs.rows import RunRow
 
 _OBJECT = TypeAdapter(dict[str, Any])
-
 SIGN_S = 10.0  # between two signs of life
 SIGN_TIMEOUT_S = 5.0
 END_S = 0.2
 SHORTEST_PREFIX = 4  # characters of an id that name a run, as with git
 CANDIDATES = 5
+MAX_KEY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,3 +359,28 @@ def _has_ended(holder: str) -> bool:
     """Whether a holder was a process of this machine that ended."""
     process = Holder.parse(holder)
     return process is not None and process.has_ended()
+
+
+def check_key(key: str | None) -> None:
+    """Raise UsageError for an idempotency key that is empty, overlong, or not printable."""
+    if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
+        raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
+
+
+async def find_former(
+    db: Database, graph: str, session: str, key: str | None, request: dict[str, Any]
+) -> StoredRun | None:
+    """Return the session's run under an idempotency key; None without a key, or such a run.
+
+    Raises IdempotencyError when the key belongs to another request.
+    """
+    former = await by_key(db, graph, session, key) if key else None
+    if former is None:
+        return None
+    stored = await read(db, former)
+    if stored.request != request:
+        raise IdempotencyError(
+            f"the idempotency key was used for run {former} with another request; choose another "
+            "key, or repeat that request"
+        )
+    return stored

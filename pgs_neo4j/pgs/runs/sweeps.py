@@ -38,7 +38,7 @@ from pgs_neo4j.pgs.runs.rows import (
     StoredFlag,
     UnsynthesizedRow,
 )
-from pgs_neo4j.pgs.runs.verdicts import Name, citations_of, quotes_of
+from pgs_neo4j.pgs.runs.sweep_rows import Name, citations_of, quotes_of
 from pgs_neo4j.pgs.sweeping.strict import marked_sentences
 
 Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)

@@ -3,19 +3,104 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.stored_data import COUNT, check_stored
+from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.calls.purchases import claim_purchases
 from pgs_neo4j.llm.calls.receipts import receipt_characters
-from pgs_neo4j.model import Node, Relationship
-from pgs_neo4j.pgs.sweeping import members
-from pgs_neo4j.pgs.sweeping.analogies import render_analogies
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.model import Completion, GraphMapping, Node, Partition, Prompt, Relationship
+from pgs_neo4j.pgs.sweeping.neighbors import render_analogies
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools
 from pgs_neo4j.pgs.sweeping.pack import Pass, pack
 from pgs_neo4j.pgs.sweeping.report import frame_size, sweep_prompt
 from pgs_neo4j.pgs.sweeping.strict import AGAIN_CHARACTERS
+from pgs_neo4j.text import node_text
 from pgs_neo4j.text.tokens import estimate, estimate_bytes
+
+# Ranks per statement, a deadline and a retry each: all of a partition within the usual limits,
+# since every statement looks at all of its members.
+CHUNK = 2000
+MOST_CHARACTERS = 500  # of a relationship's name; prompts show fewer
+REASKS = 3  # of one pass whose reply is cut off
+
+
+async def read_members(
+    db: Database,
+    partition: Partition,
+    mapping: GraphMapping,
+    skip: frozenset[int] = frozenset(),
+) -> list[Node]:
+    """Return a partition's nodes by rank, without those in ``skip``. Raises StoredDataError."""
+    nodes: list[Node] = []
+    for first in range(0, partition.size, CHUNK):
+        last = min(first + CHUNK, partition.size)
+        if skip.issuperset(range(first, last)):
+            continue
+        rows = await db.read(
+            queries.get("pgs/sweeping/read_members"),
+            partition=partition.uid,
+            first=first,
+            last=last,
+            text=mapping.text_properties,
+            facts=mapping.facts,
+            title=mapping.title_properties,
+            key=mapping.key_properties,
+        )
+        nodes += [
+            node_text.node(
+                rank=check_stored(COUNT, rank, "the rank of a node", FIX),
+                element_id=element_id,
+                labels=labels,
+                text=text,
+                title=title,
+                key=key,
+            )
+            for rank, element_id, labels, text, title, key in rows[0]["members"]
+            if rank not in skip
+        ]
+    return nodes
+
+
+async def read_relationships(
+    db: Database, partition: Partition, mapping: GraphMapping
+) -> list[Relationship]:
+    """Return relationships among a partition's members, by rank.
+
+    Parallel relationships of one type count once, unless their names differ. The facts that they
+    state are part of the text of their sources.
+    """
+    if mapping.relationship_name:
+        return await _read_named(db, partition, mapping)
+    rows = await db.read(
+        queries.get("pgs/sweeping/read_relationships"),
+        partition=partition.uid,
+        types=list(mapping.relationship_types),
+    )
+    columns = zip(rows[0]["sources"], rows[0]["targets"], rows[0]["types"], strict=True)
+    return [Relationship(*triple) for triple in dict.fromkeys(columns)]
+
+
+async def _read_named(
+    db: Database, partition: Partition, mapping: GraphMapping
+) -> list[Relationship]:
+    rows = await db.read(
+        queries.get("pgs/sweeping/read_named_relationships"),
+        partition=partition.uid,
+        types=list(mapping.relationship_types),
+        name=mapping.relationship_name or "",
+        length=MOST_CHARACTERS,
+    )
+    names = ("sources", "targets", "types", "names")
+    columns = zip(*(rows[0][name] for name in names), strict=True)
+    return [Relationship(*values) for values in dict.fromkeys(columns)]
+
 
 FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
 MATCH_SLACK = 120  # characters for the list of nodes that match the question
@@ -58,9 +143,9 @@ def fit_frame(order: SweepOrder, tools: SweepTools) -> SweepOrder:
 async def read_packed(order: SweepOrder, tools: SweepTools) -> PackedPartition:
     """Read a partition and pack it into passes. Raises DatabaseError."""
     db, partition, mapping = tools.db, order.partition, order.mapping
-    reading = asyncio.create_task(members.read_relationships(db, partition, mapping))
+    reading = asyncio.create_task(read_relationships(db, partition, mapping))
     try:
-        nodes = await members.read_members(db, partition, mapping, order.skip)
+        nodes = await read_members(db, partition, mapping, order.skip)
         links = await reading
     finally:
         reading.cancel()
@@ -116,3 +201,61 @@ def _explain_context(order: SweepOrder, tools: SweepTools, error: ConfigError) -
         "beside the instructions and the question; use a model with a larger context, or let its "
         "server give it more"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PaidPasses:
+    """A packed partition, its prompts by label, and the replies it has.
+
+    ``keys`` holds the key of each pass by number, where replies are cached. ``replies`` are by key;
+    those to halves of a pass are among them, under its key and the letters of the half. ``own`` are
+    the keys that this run has claimed to buy, ``busy`` maps those that another run is buying to it.
+    """
+
+    packed: PackedPartition
+    prompts: Mapping[str, Prompt]
+    keys: Mapping[int, str] = field(default_factory=dict)
+    replies: Mapping[str, Completion] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    busy: Mapping[str, str] = field(default_factory=dict)
+
+
+async def find_paid(order: SweepOrder, tools: SweepTools, packed: PackedPartition) -> PaidPasses:
+    """Return the passes to read, and their cached replies. Raises DatabaseError."""
+    count, replies = len(packed.passes), tools.replies
+    coded = tools.calls.asks_receipts(tools.llm)
+    prompts = {
+        item.label: sweep_prompt(order, item, count, with_receipts=coded) for item in packed.passes
+    }
+    if replies is None:
+        return PaidPasses(packed, prompts)
+    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
+    keys: dict[int, str] = {}
+    for item in packed.passes:
+        if key := replies.key(tools.llm, prompts[item.label], room, effort):
+            keys[item.number] = key
+    return PaidPasses(packed, prompts, keys, await find_halved(replies, keys.values()))
+
+
+async def claim_passes(tools: SweepTools, paid: PaidPasses) -> PaidPasses:
+    """Claim the passes that no cached reply answers. Raises DatabaseError.
+
+    Replies that another run has stored since are added.
+    """
+    unpaid = [key for key in paid.keys.values() if key not in paid.replies]
+    replies = tools.replies
+    if replies is None or not replies.shared or not unpaid:
+        return paid
+    claims = await claim_purchases(tools.db, replies.run, unpaid)
+    stored = await find_halved(replies, claims.stored)
+    return replace(
+        paid,
+        replies={**paid.replies, **stored},
+        own=frozenset(claims.own),
+        busy=claims.busy,
+    )
+
+
+async def find_halved(replies: Replies, keys: Iterable[str]) -> dict[str, Completion]:
+    """Return the cached replies to passes and to their halves, by key. Raises DatabaseError."""
+    return await replies.find_divided(keys)

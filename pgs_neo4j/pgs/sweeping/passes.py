@@ -28,6 +28,7 @@ from pgs_neo4j.llm.calls.stop import Stop
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.sweeping.claims import known_to, words_around
+from pgs_neo4j.pgs.sweeping.material import REASKS, PaidPasses, find_halved
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
 from pgs_neo4j.pgs.sweeping.pack import (
     HALVES,
@@ -37,7 +38,6 @@ from pgs_neo4j.pgs.sweeping.pack import (
     read_ranges,
     without_ranges,
 )
-from pgs_neo4j.pgs.sweeping.paid import REASKS, PaidPasses, find_halved
 from pgs_neo4j.pgs.sweeping.report import has_sections, merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.pgs.sweeping.short_report import SHORT_MARK, short_prompt
 from pgs_neo4j.pgs.sweeping.strict import ask_again, failed_sentences, stands_better, strike_report

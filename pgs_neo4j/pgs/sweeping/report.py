@@ -20,12 +20,16 @@ from pgs_neo4j.model import (
     Report,
 )
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
-from pgs_neo4j.pgs.sweeping.analogies import render_analogies
-from pgs_neo4j.pgs.sweeping.claims import Claims
-from pgs_neo4j.pgs.sweeping.digests import render_digest
+from pgs_neo4j.pgs.sweeping.claims import (
+    Claims,
+    Wording,
+    check_quotes,
+    facts_by_target,
+    links_by_alias,
+)
+from pgs_neo4j.pgs.sweeping.neighbors import render_analogies, render_digest
 from pgs_neo4j.pgs.sweeping.order import SweepOrder
 from pgs_neo4j.pgs.sweeping.pack import Pass
-from pgs_neo4j.pgs.sweeping.quotes import Wording, check_quotes, facts_by_target, links_by_alias
 from pgs_neo4j.pgs.sweeping.short_report import FORM, SHORT_SYSTEM, Echoes, loose_sections
 from pgs_neo4j.pgs.sweeping.strict import marked_sentences
 from pgs_neo4j.text.aliases import GROUP

@@ -9,9 +9,8 @@ from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryErr
 from pgs_neo4j.events import SweepFinished, SweepStarted
 from pgs_neo4j.llm.calls.stop import Stop
 from pgs_neo4j.model import Sweep, SweepStatus
-from pgs_neo4j.pgs.sweeping.material import fit_frame, read_packed
+from pgs_neo4j.pgs.sweeping.material import claim_passes, find_paid, fit_frame, read_packed
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools
-from pgs_neo4j.pgs.sweeping.paid import claim_passes, find_paid
 from pgs_neo4j.pgs.sweeping.passes import PassReader, order_passes
 
 

@@ -6,22 +6,37 @@ are, and code restores a citation that the model leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from pgs_neo4j.errors import ModelOutputError
-from pgs_neo4j.model import Absence, Citation, Finding, Prompt, PromptReport, Report
+from pgs_neo4j.database.tasks import together
+from pgs_neo4j.errors import BudgetError, ModelError, ModelOutputError, PromptTooLongError
+from pgs_neo4j.llm.calls.coded import complete_coded
+from pgs_neo4j.llm.calls.receipts import receipt_characters
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import (
+    Absence,
+    Citation,
+    Finding,
+    Partition,
+    Prompt,
+    PromptReport,
+    Report,
+    Unit,
+)
+from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.sweeping.report import render_report
 from pgs_neo4j.pgs.sweeping.short_report import Echoes
+from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder, SynthesisTools, find_or_claim
 from pgs_neo4j.pgs.synthesis.sections import Section, citable_of
 from pgs_neo4j.text.citations import resolve_qualified
 from pgs_neo4j.text.markdown import bullets, paragraph, sections
 from pgs_neo4j.text.thinking import strip_thinking
+from pgs_neo4j.text.tokens import estimate_bytes
 
 KEYWORDS = 12  # of all its partitions, that a condensed report is described by
 NAMED = 12  # partitions named above it
 KEPT = 40  # citations per line of those that no condensed finding has
-
 SYSTEM = """\
 You condense the reports of readers who each read one partition of a knowledge graph at full \
 text, so that another model can combine them with many more. Text in the reports that gives \
@@ -46,6 +61,12 @@ SECTIONS = {
     "findings": ("findings", "key findings", "condensed findings", "main findings", "finding"),
 }
 ECHOES = Echoes(SYSTEM)
+MOST_LEVELS = 8
+LEAST_GAIN = 0.95  # of the size before; sections that shrink less are not condensed once more
+LEAST_DIVIDED = 3  # more reports whose prompt is too long are condensed in two groups
+FRAME = 400  # characters of a prompt that are neither instructions nor reports
+FINDINGS = 3  # of each report, where no model could condense them
+Path = tuple[int, ...]
 
 
 def reduction_prompt(question: str, group: Sequence[Section]) -> Prompt:
@@ -141,3 +162,186 @@ def _name(partitions: Sequence[int]) -> str:
 
 def _text(section: Section) -> str:
     return render_report(section.qualified)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """Fewer sections, and how they came about.
+
+    ``calls`` counts model calls, ``unproven`` those of them for which nothing proves that the model
+    was given all of the prompt, and ``failed`` the groups that no model could condense.
+    """
+
+    sections: tuple[Section, ...]
+    calls: int = 0
+    unproven: int = 0
+    failed: int = 0
+
+
+async def reduce_sections(
+    order: SynthesisOrder,
+    tools: SynthesisTools,
+    llm: LLM,
+    sections: Sequence[Section],
+    fits: Callable[[Sequence[Section]], bool],
+) -> Reduction:
+    """Condense sections with ``llm`` until they fit or stop shrinking."""
+    paths = paths_of(order.partitions, order.units)
+    current = sorted(
+        sections, key=lambda section: (paths.get(section.partitions[0], ()), section.partitions)
+    )
+    room = _room(order, tools, llm)
+    calls = unproven = failed = 0
+    for _ in range(MOST_LEVELS):
+        if fits(current):
+            break
+        groups = group_sections(current, paths, room)
+        reductions = await together(*(_condense(order, tools, llm, group) for group in groups))
+        joined = _joined(reductions)
+        calls, failed = calls + joined.calls, failed + joined.failed
+        unproven += joined.unproven
+        before, after = _size(current), _size(joined.sections)
+        if after < before:
+            current = [*joined.sections]
+        if after > LEAST_GAIN * before:
+            break
+    return Reduction(tuple(current), calls, unproven, failed)
+
+
+def _room(order: SynthesisOrder, tools: SynthesisTools, llm: LLM) -> int:
+    """Return the characters of sections that fit one reduction."""
+    config = order.config
+    room = config.max_pass_characters
+    most = tools.calls.pass_tokens(llm, config.max_pass_tokens, config.sweep_max_tokens)
+    if most is not None:
+        room = min(room, int(most * 2))  # cautious: any language
+    codes = receipt_characters(estimate_bytes(room)) if tools.calls.asks_receipts(llm) else 0
+    return max(1, room - len(SYSTEM) - len(order.question) - FRAME - codes)
+
+
+async def _condense(
+    order: SynthesisOrder, tools: SynthesisTools, llm: LLM, group: Sequence[Section]
+) -> Reduction:
+    """Condense one group into one section, or each half of one whose prompt is too long.
+
+    If the model fails, the section has the first findings of each report.
+    """
+    if len(group) == 1:
+        return Reduction((group[0],))
+    try:
+        condensed = await _ask(order, tools, llm, reduction_prompt(order.question, group), group)
+    except PromptTooLongError:
+        condensed = None
+        if len(group) > LEAST_DIVIDED:
+            middle = len(group) // 2
+            halves = group[:middle], group[middle:]
+            return _joined(await together(*(_condense(order, tools, llm, half) for half in halves)))
+    if condensed is None:
+        return Reduction((join_sections("", _first_findings(group), group),), failed=1)
+    section, proven = condensed
+    return Reduction((section,), calls=1, unproven=0 if proven else 1)
+
+
+def _joined(reductions: Sequence[Reduction]) -> Reduction:
+    return Reduction(
+        tuple(section for reduction in reductions for section in reduction.sections),
+        sum(reduction.calls for reduction in reductions),
+        sum(reduction.unproven for reduction in reductions),
+        sum(reduction.failed for reduction in reductions),
+    )
+
+
+async def _ask(
+    order: SynthesisOrder,
+    tools: SynthesisTools,
+    llm: LLM,
+    prompt: Prompt,
+    group: Sequence[Section],
+) -> tuple[Section, bool] | None:
+    """Return the condensed section, and whether the model is known to have been given all of it.
+
+    None when the model fails. Raises PromptTooLongError.
+    """
+    calls, replies = tools.calls, tools.replies
+    room, effort = order.config.sweep_max_tokens, order.config.sweep_effort
+    key = replies.key(llm, prompt, room, effort) if replies else None
+    cached = await find_or_claim(tools, key)
+    for _ in range(MALFORMED_TRIES):
+        try:
+            reply = cached or await complete_coded(
+                calls,
+                llm,
+                prompt,
+                "reports",
+                room=room,
+                effort=effort,
+                last=True,
+                repeat_malformed=False,
+            )
+            if reply.truncated:
+                room *= 2
+                continue
+            section = parse_condensed(reply.text, group)
+        except BudgetError:
+            return None
+        except PromptTooLongError:
+            raise
+        except ModelError:
+            cached = None
+            continue
+        if cached is not None:
+            calls.count_cached(cached)
+        elif replies and key:
+            await replies.keep([replies.row(key, reply)])
+        return section, reply.proven
+    return None
+
+
+def paths_of(partitions: Sequence[Partition], units: Sequence[Unit]) -> dict[int, Path]:
+    """Return the units above each partition, by id, top down."""
+    parents = {(unit.level, unit.id): unit.parent for unit in units}
+    paths: dict[int, Path] = {}
+    for part in partitions:
+        path: list[int] = []
+        level, unit = 1, part.parent
+        while unit is not None:
+            path.insert(0, unit)
+            level, unit = level + 1, parents.get((level, unit))
+        paths[part.id] = tuple(path)
+    return paths
+
+
+def group_sections(
+    sections: Sequence[Section], paths: Mapping[int, Path], room: int
+) -> list[list[Section]]:
+    """Split sections into consecutive groups of at most ``room`` characters.
+
+    Once half of the room is used, a group ends with the unit of its last section. A section that is
+    too long for any group stands alone.
+    """
+    groups: list[list[Section]] = [[]]
+    used = 0
+    for section in sections:
+        size = _size([section])
+        last = groups[-1][-1:] if groups[-1] else []
+        crossing = bool(last) and _unit(last[0], paths) != _unit(section, paths)
+        if groups[-1] and (used + size > room or (crossing and used * 2 > room)):
+            groups.append([])
+            used = 0
+        groups[-1].append(section)
+        used += size
+    return groups
+
+
+def _unit(section: Section, paths: Mapping[int, Path]) -> Path:
+    return paths.get(section.partitions[0], ())
+
+
+def _size(sections: Sequence[Section]) -> int:
+    return sum(
+        len(section.header) + len(render_report(section.qualified)) + 2 for section in sections
+    )
+
+
+def _first_findings(group: Sequence[Section]) -> tuple[Finding, ...]:
+    return tuple(finding for section in group for finding in section.qualified.findings[:FINDINGS])

@@ -9,12 +9,15 @@ from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.calls.receipts import place_receipts, receipt_characters, request_receipts
 from pgs_neo4j.model import Citation, Prompt, PromptReport, Report, Synthesis
 from pgs_neo4j.pgs.sweeping.report import render_report
-from pgs_neo4j.pgs.synthesis.order import SynthesisOrder
-from pgs_neo4j.pgs.synthesis.sections import Section, citable_of, listed_keywords, sections_of
-from pgs_neo4j.pgs.synthesis.shorten import (
+from pgs_neo4j.pgs.synthesis.reply import SynthesisOrder
+from pgs_neo4j.pgs.synthesis.sections import (
+    Section,
     Shortening,
     bullet_count,
+    citable_of,
     find_shortening,
+    listed_keywords,
+    sections_of,
     shorten_report,
 )
 from pgs_neo4j.text.citations import resolve_qualified

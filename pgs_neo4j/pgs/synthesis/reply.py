@@ -2,13 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 
+from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.errors import DatabaseError, TextDeletedError
+from pgs_neo4j.events import OnEvent, TextStreamed
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.calls.purchases import claim_purchases, wait_for_purchase
 from pgs_neo4j.llm.calls.receipts import ReceiptFilter, without_receipts
-from pgs_neo4j.model import Completion, Effort, Prompt
-from pgs_neo4j.pgs.synthesis.order import SynthesisTools, find_or_claim
+from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import CheckedAbsence, Completion, Effort, Partition, Prompt, Sweep, Unit
 from pgs_neo4j.text.thinking import ThinkingFilter
+
+CheckDeleted = Callable[[object], Awaitable[None]]
+REMEMBERED = 2_000
+"""Characters before a piece that are checked with it: deleted sentences may arrive in pieces."""
+PAUSE = 2.0
+"""Time between two checks, as a multiple of what the last one took.
+
+With a distant database, a check of each word would take longer than the words do.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisOrder:
+    """One question, and everything else in its synthesis prompt.
+
+    ``search_answer`` is an answer to go beyond, ``checks`` is the text of the checks on the
+    reports. Reports that exceed one prompt are condensed along ``units``. ``absences`` are the
+    checked ones, from which bullets of the answer get verdicts; None: it gets none. ``texts`` are
+    those of the nodes that the reports cite, by partition and rank, in which the sentences of the
+    answer are looked up; None: they are not.
+    """
+
+    question: str
+    sweeps: tuple[Sweep, ...]
+    partitions: tuple[Partition, ...]
+    config: PGSConfig
+    units: tuple[Unit, ...] = ()
+    search_answer: str | None = None
+    checks: str = ""
+    absences: tuple[CheckedAbsence, ...] | None = None
+    texts: Mapping[tuple[int, int], str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisTools:
+    """The connections that write a synthesis.
+
+    ``reducing_llm`` condenses reports; without it, content that does not fit is dropped.
+    ``check_deleted`` raises TextDeletedError for text of a document that was deleted since.
+    """
+
+    llm: LLM
+    calls: Calls
+    replies: Replies | None
+    on_event: OnEvent
+    warn: Callable[[str], None]
+    check_deleted: CheckDeleted
+    reducing_llm: LLM | None = None
+
+
+async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | None:
+    """Return a cached reply; None once this run is to buy it.
+
+    While another run is buying it, waits for that. Raises DatabaseError.
+    """
+    replies = tools.replies
+    if replies is None or key is None:
+        return None
+    cached = (await replies.find([key])).get(key)
+    if cached is not None or not replies.shared:
+        return cached
+    claims = await claim_purchases(replies.db, replies.run, [key])
+    if buyer := claims.busy.get(key):
+        replies.note_wait(buyer, tools.on_event)
+        await wait_for_purchase(replies.db, replies.run, key, lambda: False)
+    return None if key in claims.own else (await replies.find([key])).get(key)
 
 
 async def read_reply(
@@ -51,3 +124,49 @@ async def keep_reply(
     key = replies.key(tools.llm, prompt, room, effort) if replies else None
     if replies and key and not reply.usage.cached and not reply.truncated:
         await replies.keep([replies.row(key, reply)])
+
+
+@dataclass(slots=True)
+class Teller:
+    """Streams text piece by piece, and none that was deleted since it was read.
+
+    Listeners may belong to other programs, where no deletion finds text again. So each piece is
+    checked before it leaves, and not only what is stored at the end.
+    """
+
+    on_event: OnEvent
+    check_deleted: CheckDeleted
+    told: bool = False
+    _before: str = field(default="", repr=False)
+    _held: str = field(default="", repr=False)
+    _due: float = 0.0
+
+    async def tell(self, text: str) -> None:
+        """Stream a piece, or hold it back until the next check is due. Raises TextDeletedError.
+
+        Pieces also wait while the database does not answer: the reply is paid for, and the database
+        may be back before it ends.
+        """
+        self._held += text
+        now = asyncio.get_running_loop().time
+        begun = now()
+        if begun < self._due:
+            return
+        try:
+            await self.finish()
+        except TextDeletedError:
+            raise
+        except DatabaseError:
+            pass
+        self._due = now() + PAUSE * (now() - begun)
+
+    async def finish(self, text: str = "") -> None:
+        """Stream the last piece, and what was held back. Raises DatabaseError."""
+        self._held += text
+        if not self._held:
+            return
+        said = self._before + self._held
+        await self.check_deleted(said)
+        self.on_event(TextStreamed(self._held))
+        self.told = True
+        self._before, self._held = said[-REMEMBERED:], ""

@@ -24,19 +24,24 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, DoubtedSentence, Prompt, Sweep, Synthesis, Usage
 from pgs_neo4j.pgs.sweeping.strict import ask_again, failed_sentences, strike_report
 from pgs_neo4j.pgs.synthesis import reserve
-from pgs_neo4j.pgs.synthesis.echoes import Repeats, find_echoes_of
-from pgs_neo4j.pgs.synthesis.order import SynthesisOrder, SynthesisTools
+from pgs_neo4j.pgs.synthesis.condense import Reduction, reduce_sections
 from pgs_neo4j.pgs.synthesis.prompt import SECTIONS, FittedPrompt, parse_synthesis, synthesis_prompt
-from pgs_neo4j.pgs.synthesis.reduce import Reduction, reduce_sections
-from pgs_neo4j.pgs.synthesis.reply import keep_reply, read_reply
+from pgs_neo4j.pgs.synthesis.reply import (
+    SynthesisOrder,
+    SynthesisTools,
+    Teller,
+    keep_reply,
+    read_reply,
+)
 from pgs_neo4j.pgs.synthesis.sections import Section, sections_of
 from pgs_neo4j.pgs.synthesis.statements import (
+    Repeats,
     StatementFilter,
     doubt_statements,
     doubted_sentences,
+    find_echoes_of,
     strike_sentences,
 )
-from pgs_neo4j.pgs.synthesis.telling import Teller
 from pgs_neo4j.pgs.synthesis.verdicts import VerdictFilter, judged
 from pgs_neo4j.text.claims.marking import Doubting, strike
 from pgs_neo4j.text.shown import counted

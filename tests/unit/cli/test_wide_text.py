@@ -12,7 +12,7 @@ from pgs_neo4j.cli.pages.text import columns, filled, item, labeled
 from pgs_neo4j.engine.survey.proposal import Proposal
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit
 from pgs_neo4j.model.graph import GraphMapping
-from pgs_neo4j.pgs.runs.replies import StoredReply
+from pgs_neo4j.pgs.runs.listing import StoredReply
 from tests.unit.cli.test_cli_latest import info
 from tests.unit.cli.test_found_page import found
 

@@ -7,8 +7,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Partition
-from pgs_neo4j.pgs.evidence_routes import route_by_evidence, speaks, unknown_words
-from pgs_neo4j.pgs.relevance import route
+from pgs_neo4j.pgs.relevance import route, route_by_evidence, speaks, unknown_words
 from pgs_neo4j.search.evidence import Evidence, EvidenceNode
 from pgs_neo4j.search.question import is_broad
 

@@ -8,7 +8,7 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Route
-from pgs_neo4j.pgs.evidence_routes import choose_by_evidence, route_by_evidence
+from pgs_neo4j.pgs.relevance import choose_by_evidence, route_by_evidence
 from pgs_neo4j.search.document_votes import (
     Mention,
     count_document_votes,

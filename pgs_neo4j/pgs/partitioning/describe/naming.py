@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import Partition
 from pgs_neo4j.model.graph import LABEL_JOINT
-from pgs_neo4j.pgs.partitioning.describe.label_check import improve_labels
+from pgs_neo4j.search.evidence import MOST_NODES, count_votes
+from pgs_neo4j.search.text_index import TextIndex, TextTable, read_table, read_terms
+from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.keywords import KeywordCounter
-from pgs_neo4j.text.terms.labels import Labels, Scored, pack_counts, score_words, unpack_counts
+from pgs_neo4j.text.terms.labels import (
+    Labels,
+    Scored,
+    list_terms,
+    pack_counts,
+    score_words,
+    unpack_counts,
+)
+from pgs_neo4j.text.terms.postings import count_terms
+from pgs_neo4j.text.terms.spans import TEXT_BITS, run_starts
 
 WORD_ROWS = 1000  # partitions whose counts are written at once, about a kilobyte each
+TERMS = 500  # whose postings are read at once; neighbors share cells
+WORDS = 1 << TEXT_BITS  # split at once, at most
+Postings = tuple[NDArray[np.int32], NDArray[np.float32], float]
+"""Texts and scores of a term, both ``(k,)``, and its rarity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +98,93 @@ async def _read(db: Database, others: Sequence[Partition]) -> dict[int, Counter[
     earlier = {row["uid"]: unpack_counts(row["words"]) for row in stored}
     # A graph that is removed just now has no partitions any more.
     return {part.id: earlier.get(part.uid, Counter()) for part in others}
+
+
+@dataclass(slots=True)
+class LabelCheck:
+    """Asks labels as questions to the text index of a generation.
+
+    ``postings`` holds what was read, by term. ``terms`` holds the terms of each word.
+    """
+
+    db: Database
+    table: TextTable
+    postings: dict[int, Postings] = field(default_factory=dict)
+    terms: dict[str, list[int]] = field(default_factory=dict)
+
+    async def improve(self, labels: Labels) -> None:
+        """Replace labels that do not lead to their partition, if another one does."""
+        await self._read(word for label in labels.chosen.values() for word in label)
+        failed = await asyncio.to_thread(self._failed, labels)
+        # Which labels are free changes with each replacement, so all terms are read.
+        await self._read(word for part in failed for word in list_terms(labels.scored[part]))
+        await asyncio.to_thread(self._replace, labels, failed)
+
+    def _failed(self, labels: Labels) -> list[int]:
+        return [p for p, label in labels.chosen.items() if label and not self.leads_to(label, p)]
+
+    def _replace(self, labels: Labels, failed: Iterable[int]) -> None:
+        for part in failed:
+            fitting = (label for label in labels.others(part) if self.leads_to(label, part))
+            label = next(fitting, None)
+            if label is not None:
+                labels.replace(part, label)
+
+    def leads_to(self, label: Sequence[str], partition_id: int) -> bool:
+        """Whether most evidence for the words of a label is in a partition."""
+        terms = dict.fromkeys(term for word in label for term in self.terms[word])
+        read = [self.postings[term] for term in terms if term in self.postings]
+        if not read:
+            return False
+        texts = np.concatenate([texts for texts, _, _ in read])
+        scores = np.concatenate([scores for _, scores, _ in read])
+        rarities = np.repeat([weight for *_, weight in read], [len(texts) for texts, *_ in read])
+        order = np.argsort(texts, kind="stable")
+        first = run_starts(texts[order])
+        texts, scores = texts[order[first]], np.add.reduceat(scores[order], first)
+        # As in `score_nodes`, a text that holds more of the words is preferred.
+        scores *= np.sqrt(np.add.reduceat(rarities[order], first))
+        if len(texts) > MOST_NODES:
+            least = np.partition(scores, -MOST_NODES)[-MOST_NODES]
+            texts, scores = texts[scores >= least], scores[scores >= least]
+        best = np.lexsort((texts, -scores))[:MOST_NODES]
+        votes = count_votes(self.table.partition_ids[texts[best]].tolist(), scores[best].tolist())
+        return next(iter(votes)) == partition_id
+
+    async def _read(self, words: Iterable[str]) -> None:
+        """Read the postings of words that are not read yet, a portion at a time."""
+        terms = sorted(self._split(words) - self.postings.keys())
+        for start in range(0, len(terms), TERMS):
+            index = await read_terms(self.db, self.table, terms[start : start + TERMS])
+            self.postings |= await asyncio.to_thread(_weigh, index)
+
+    def _split(self, words: Iterable[str]) -> set[int]:
+        """Return the terms of words, and remember the terms of each word."""
+        wanted = sorted(set(words))
+        fresh = [word for word in wanted if word not in self.terms]
+        self.terms |= {word: [] for word in fresh}
+        for start in range(0, len(fresh), WORDS):
+            counted = count_terms(fresh[start : start + WORDS])
+            for term, place in zip(counted.terms.tolist(), counted.texts.tolist(), strict=True):
+                self.terms[fresh[start + place]].append(term)
+        return {term for word in wanted for term in self.terms[word]}
+
+
+def _weigh(index: TextIndex) -> dict[int, Postings]:
+    """Return postings with scores that count the rarity of their terms."""
+    weights = {term: rarity(index.size, len(found)) for term, found in index.postings.items()}
+    return {
+        term: (
+            postings.texts.astype(np.int32),
+            (weights[term] * postings.impacts).astype(np.float32),
+            weights[term],
+        )
+        for term, postings in index.postings.items()
+    }
+
+
+async def improve_labels(db: Database, generation_id: str, labels: Labels) -> None:
+    """Let the labels of a generation lead to their partitions. Raises DatabaseError."""
+    table = await read_table(db, generation_id)
+    if table.segments and labels.chosen:
+        await LabelCheck(db, table).improve(labels)

@@ -22,7 +22,7 @@ from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning.membership import Membership
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
-from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.text.node_text import shortened, title_of
 
 TITLES = 8  # of a partition

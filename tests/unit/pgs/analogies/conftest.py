@@ -8,8 +8,7 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import PromptNode
-from pgs_neo4j.pgs.analogies.order import AnalogyTools
-from pgs_neo4j.pgs.analogies.texts import GraphText
+from pgs_neo4j.pgs.analogies.texts import AnalogyTools, GraphText
 
 
 def graph_text(place: int, body: str = "a body") -> GraphText:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.config import PGSConfig
+from pgs_neo4j.config.models_table import ModelEntry
+from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.scripted import ScriptedLLM
-from pgs_neo4j.model import GraphMapping, Prompt
-from pgs_neo4j.pgs.analogies.buying import SkeletonBuyer, group_texts
-from pgs_neo4j.pgs.analogies.order import AnalogyOrder
-from pgs_neo4j.pgs.analogies.skeletons import TEXTS_PER_CALL, skeleton_prompt
-from pgs_neo4j.pgs.analogies.texts import GraphText
+from pgs_neo4j.model import AnalogyPlan, GraphMapping, Prompt
+from pgs_neo4j.pgs.analogies.buying import LINE_TOKENS, SkeletonBuyer, group_texts, plan_analogies
+from pgs_neo4j.pgs.analogies.texts import TEXTS_PER_CALL, AnalogyOrder, GraphText, skeleton_prompt
 from tests.fakes.database import FakeDatabase, Row
 from tests.thorough import tries
 from tests.unit.pgs.analogies.conftest import analogy_tools, graph_text
@@ -116,3 +118,42 @@ async def test_two_that_mislead_each_other_are_asked_alone_at_last() -> None:
     _, model = await buy(texts, obedient)
     assert [len(prompt.nodes) for prompt in model.prompts] == [4, 2, 1, 1]
     assert max(shown(model).values()) == 3
+
+
+PRICES = {"scripted": ModelEntry(input_price=1.0, output_price=4.0)}  # per million tokens
+
+
+async def plan(models: dict[str, ModelEntry], **knobs: Any) -> AnalogyPlan:
+    """The plan for fifty texts without a skeleton."""
+    db = FakeDatabase(
+        read_texts=[
+            {"element_id": f"n{i}", "text": [f"body {i:02}"], "title": "t", "key": None}
+            for i in range(50)
+        ]
+    )
+    config = PGSConfig(**knobs)
+    order = AnalogyOrder("g", GraphMapping(text=("b",)), config)
+    return await plan_analogies(order, analogy_tools(Calls.of(config, models), db=db))
+
+
+async def test_the_cost_lies_between_two_bounds_if_the_model_has_a_price() -> None:
+    made = await plan(PRICES)
+    assert (made.calls, made.output_tokens) == (3, 50 * LINE_TOKENS)
+    assert made.low is not None
+    assert made.high is not None
+    usual = (made.input_tokens + 4 * made.output_tokens) / 1e6
+    assert made.low < usual < made.high
+    assert made.high == pytest.approx((1.5 * made.input_tokens + 4 * made.output_most) / 1e6)
+    made = await plan({})
+    assert (made.low, made.high) == (None, None)
+    with pytest.raises(ConfigError, match="max_cost needs the price"):
+        await plan({}, max_cost=1.0)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "left"), [({"max_calls": 1}, 30), ({"max_calls": 3}, 0), ({"max_cost": 1e-6}, 50)]
+)
+async def test_a_limit_leaves_the_last_texts_out(knobs: dict[str, Any], left: int) -> None:
+    made = await plan(PRICES, **knobs)
+    assert bool(made.budget) == bool(left)
+    assert not left or f"about {left} texts" in made.budget

@@ -10,7 +10,7 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Found, GraphMapping
-from pgs_neo4j.pgs.answering.order import AnswerOrder
+from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.log import RunLog
 from pgs_neo4j.pgs.order import RunOrder
 from tests.fakes.tokens import nothing_deleted

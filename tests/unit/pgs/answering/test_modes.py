@@ -8,8 +8,7 @@ from typing import Any, cast
 import pytest
 
 from pgs_neo4j.model import FoundFact, SearchMode
-from pgs_neo4j.pgs.answering.modes import FAR_SHARE, MODES
-from pgs_neo4j.pgs.answering.view import MOST_FACTS, SearchTrace, SearchView
+from pgs_neo4j.pgs.answering.modes import FAR_SHARE, MODES, MOST_FACTS, SearchTrace, SearchView
 from pgs_neo4j.search.paths.hits import Hits
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pgs_neo4j.pgs.answering.aliases import (
+from pgs_neo4j.pgs.answering.context import (
+    build_context,
     defuse_relationships,
     relationship_aliases,
     separate_citations,
 )
-from pgs_neo4j.pgs.answering.context import build_context
 from pgs_neo4j.pgs.answering.reading import SectionGate, read_reply_text, shown_citations
 from tests.unit.pgs.answering.test_context import fact, found, node
 

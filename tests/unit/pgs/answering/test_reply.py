@@ -17,10 +17,9 @@ from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Found
-from pgs_neo4j.pgs.answering.context import build_context
-from pgs_neo4j.pgs.answering.order import AnswerOrder
-from pgs_neo4j.pgs.answering.prompt import ANSWER, BYPASS
+from pgs_neo4j.pgs.answering.context import ANSWER, BYPASS, build_context
 from pgs_neo4j.pgs.answering.reading import read_reply_text
+from pgs_neo4j.pgs.answering.record import AnswerOrder
 from pgs_neo4j.pgs.answering.reply import check_prices, fit_prompt, is_empty
 from pgs_neo4j.text.tokens import estimate
 from tests.thorough import tries

@@ -14,7 +14,7 @@ from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import FoundItem
-from pgs_neo4j.pgs.answering.reranking import (
+from pgs_neo4j.pgs.answering.model_help import (
     CANDIDATES,
     LONGEST_SHOWN,
     ordered_items,

@@ -12,10 +12,9 @@ from pgs_neo4j.database.lease import Lease
 from pgs_neo4j.events import ignore
 from pgs_neo4j.graph.sketch import sketch
 from pgs_neo4j.model import Generation, GraphMapping, Partition
-from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
+from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools, StepTimer
 from pgs_neo4j.pgs.partitioning.rows import generation_properties, partition_row
-from pgs_neo4j.pgs.partitioning.scan.view import View
-from pgs_neo4j.pgs.partitioning.step_timer import StepTimer
+from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.search.space import Space
 from tests.fakes.database import Answer, FakeDatabase
 

@@ -9,7 +9,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.events import ignore
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning.cleanup import clean_up
+from pgs_neo4j.pgs.partitioning.ensure import clean_up
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools
 from pgs_neo4j.search.space import Space
 from tests.fakes.database import FakeDatabase

@@ -19,8 +19,7 @@ from pgs_neo4j.pgs.partitioning.divide import (
     prompt_tokens,
     share_unchanged,
 )
-from pgs_neo4j.pgs.partitioning.drift import Comparison
-from pgs_neo4j.pgs.partitioning.predecessor import Predecessor
+from pgs_neo4j.pgs.partitioning.drift import Comparison, Predecessor
 from pgs_neo4j.pgs.sweeping.pack import pack
 from pgs_neo4j.text.tokens import estimate
 from tests.unit.pgs.partitioning.conftest import (

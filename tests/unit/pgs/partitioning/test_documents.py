@@ -10,7 +10,7 @@ from pgs_neo4j.graph.bundles import MENTIONED
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.documents import Bundled, bundle_view
-from pgs_neo4j.pgs.partitioning.scan.view import View
+from pgs_neo4j.pgs.partitioning.view import View
 
 MAPPING = GraphMapping(chunk_labels=("Chunk",), mention_types=("FROM_CHUNK",))
 LIMITS = Limits(min_nodes=1, max_nodes=100, max_tokens=1000)

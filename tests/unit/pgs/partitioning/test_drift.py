@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.model import Drift, Origin
 from pgs_neo4j.pgs.partitioning.drift import (
+    Comparison,
+    Predecessor,
     choose_origin,
     compare_arrays,
     confirm_generation,
@@ -22,7 +24,7 @@ from pgs_neo4j.pgs.partitioning.drift import (
 )
 from pgs_neo4j.pgs.partitioning.membership import Membership, rank_members
 from tests.fakes.database import FakeDatabase
-from tests.unit.pgs.partitioning.conftest import generation_of_sizes, ints, view_of
+from tests.unit.pgs.partitioning.conftest import generation_of_sizes, ints, partition, view_of
 
 CURRENT = generation_of_sizes(2, 2, relationship_count=2, settings="s", token="t", grown=0.1)
 PAIRS = [(0, 1), (2, 3)]
@@ -179,3 +181,17 @@ def test_comparing_counts_exactly_what_came_went_and_changed(
     touched = {was[node] + 1 for node, c in zip(scanned, changed, strict=True) if c and node in was}
     assert comparison.touched == tuple(sorted(touched))
     assert drift.relationships_changed == 0
+
+
+PARTS = (partition(1, 2), partition(2, 3, pool=True), partition(3, 1))
+
+
+def test_nothing_binds_the_nodes_of_a_pool() -> None:
+    comparison = Comparison(Drift(committed=True), ints(0, 1, -1, 2, 1, 0))
+    previous = Predecessor(generation_of_sizes(2, 3, 1), PARTS, comparison)
+    assert previous.bound.tolist() == [0, -1, -1, 2, -1, 0]
+
+
+def test_without_partitions_nothing_is_bound() -> None:
+    comparison = Comparison(Drift(committed=True), ints(-1, -1))
+    assert Predecessor(generation_of_sizes(), (), comparison).bound.tolist() == [-1, -1]

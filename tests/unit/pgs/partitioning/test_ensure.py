@@ -22,10 +22,10 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import Event, PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning import cleanup, ensure
+from pgs_neo4j.pgs.partitioning import ensure
+from pgs_neo4j.pgs.partitioning import view as scanner
 from pgs_neo4j.pgs.partitioning.ensure import FIRST_WAIT_S, WAIT_S, ensure_partitions
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools, settings_digest
-from pgs_neo4j.pgs.partitioning.scan import view as scanner
 from pgs_neo4j.search.space import Space
 from tests.fakes.database import Answer, FakeDatabase
 from tests.unit.pgs.partitioning.conftest import generation_of_sizes, stored_partitions, view_of
@@ -99,7 +99,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(scanner, "scan", scan)
     monkeypatch.setattr(lease, "hold_lease", stage.hold)
     monkeypatch.setattr(lease, "is_unreleased", nothing)
-    monkeypatch.setattr(cleanup, "drop_leftovers", nothing)
+    monkeypatch.setattr(ensure, "drop_leftovers", nothing)
     return stage
 
 

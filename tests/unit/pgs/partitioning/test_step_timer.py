@@ -7,15 +7,15 @@ from contextlib import suppress
 import pytest
 
 from pgs_neo4j.events import Event, StepStarted
-from pgs_neo4j.pgs.partitioning import step_timer
-from pgs_neo4j.pgs.partitioning.step_timer import StepTimer
+from pgs_neo4j.pgs.partitioning import order
+from pgs_neo4j.pgs.partitioning.order import StepTimer
 
 
 def test_steps_are_reported_as_they_begin_and_add_up_also_when_they_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(step_timer, "perf_counter", lambda: now)
+    monkeypatch.setattr(order, "perf_counter", lambda: now)
     events: list[Event] = []
     timer = StepTimer(events.append)
     for name, seconds in (("scan", 1.0), ("compare", 4.0), ("scan", 2.0)):

@@ -8,7 +8,7 @@ import pytest
 
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.pgs.runs import keys
-from pgs_neo4j.pgs.runs.requests import MAX_KEY, check_key
+from pgs_neo4j.pgs.runs.runs import MAX_KEY, check_key
 
 
 def test_a_request_without_an_idempotency_key_has_an_empty_one() -> None:

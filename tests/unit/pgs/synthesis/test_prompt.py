@@ -8,7 +8,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import Finding, Partition, SweepStatus
 from pgs_neo4j.pgs.synthesis.prompt import parse_synthesis, synthesis_prompt
-from pgs_neo4j.pgs.synthesis.shorten import Shortening, find_shortening
+from pgs_neo4j.pgs.synthesis.sections import Shortening, find_shortening
 from pgs_neo4j.text.tokens import estimate
 from tests.orders import cited, swept, synthesis_order
 from tests.thorough import tries

@@ -8,7 +8,7 @@ from pgs_neo4j.events import ignore
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import Completion, Partition, SweepStatus, Usage
-from pgs_neo4j.pgs.synthesis.order import SynthesisTools
+from pgs_neo4j.pgs.synthesis.reply import SynthesisTools
 from pgs_neo4j.pgs.synthesis.write import write_synthesis
 from pgs_neo4j.text.thinking import ThinkingFilter
 from pgs_neo4j.text.tokens import estimate

@@ -17,7 +17,7 @@ from pgs_neo4j.pgs.partitioning.describe.enrich import (
     describe,
     summarize,
 )
-from pgs_neo4j.pgs.partitioning.describe.texts import MemberText
+from pgs_neo4j.pgs.partitioning.describe.indexing import MemberText
 from pgs_neo4j.pgs.partitioning.membership import Membership
 from pgs_neo4j.search.space import Space
 from tests.fakes.embedders import ScriptedEmbedder

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
-from pgs_neo4j.pgs.partitioning.describe.enrich import PartitionTexts, TextReader, word_hasher
-from pgs_neo4j.pgs.partitioning.describe.indexing import SegmentWriter
-from pgs_neo4j.pgs.partitioning.describe.texts import MemberText
-from pgs_neo4j.pgs.partitioning.describe.words import WordReader
+from pgs_neo4j.pgs.partitioning.describe.enrich import (
+    PartitionTexts,
+    TextReader,
+    WordReader,
+    word_hasher,
+)
+from pgs_neo4j.pgs.partitioning.describe.indexing import MemberText, SegmentWriter
 from pgs_neo4j.search.space import Space
 from pgs_neo4j.text.terms import batches
 from pgs_neo4j.text.terms.keywords import KeywordCounter

@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.events import Event, Progressed
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning.scan.relationships import (
+from pgs_neo4j.pgs.partitioning.scan import (
     Relationships,
     place_lookup,
     read_edges,

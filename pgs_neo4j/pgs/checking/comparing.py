@@ -1,0 +1,268 @@
+"""Sorts the reports of all sweeps, and repeats their findings."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+from pgs_neo4j.model import ChasedFlag, Citation, Convergence, Finding, Flag, Report, Stated, Sweep
+from pgs_neo4j.text.claims.marking import remark, unmark
+from pgs_neo4j.text.gist import SPEAKS, Rarity, gist, named
+from pgs_neo4j.text.grouping import ROUNDING, grouped
+
+MOST_ANSWERS = 3
+MOST = 50  # convergences; neither people nor the synthesis would read more
+MOST_FINDINGS = 8  # of one convergence, from different partitions first
+Place = tuple[int, int]
+"""A node: its partition's id, and its rank there."""
+
+
+def sorted_reports(sweeps: Sequence[Sweep]) -> list[tuple[str, Report]]:
+    """Return all reports by partition, each with the id of its run.
+
+    The id is empty for the current run. Several reports on one partition stay in the order of
+    ``sweeps``.
+    """
+    reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
+    return sorted(reports, key=lambda pair: pair[1].partition)
+
+
+def stated_finding(partition: int, place: int, finding: Finding, run: str) -> Stated:
+    """Return a finding as other lists repeat it, with a mark if it is in doubt."""
+    return Stated(partition, place, remark(finding.text, finding.failures), run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bullet:
+    """A bullet and the roots of the words it is about."""
+
+    stated: Stated
+    gist: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bullets:
+    """All findings and absences by partition id.
+
+    ``rarity`` holds how rare their words are.
+    """
+
+    findings: Mapping[int, Sequence[_Bullet]]
+    absences: Mapping[int, Sequence[_Bullet]]
+    rarity: Rarity
+
+
+def chase_flags(sweeps: Sequence[Sweep]) -> tuple[ChasedFlag, ...]:
+    """Return every flag, by partition and place, with its target's reports."""
+    reports = sorted_reports(sweeps)
+    bullets = _collect_bullets(reports)
+    swept = {report.partition for _, report in reports}
+    return tuple(
+        _chase_flag(report.partition, place, flag, swept, bullets)
+        for _, report in reports
+        for place, flag in enumerate(report.flags)
+    )
+
+
+def _collect_bullets(reports: Sequence[tuple[str, Report]]) -> _Bullets:
+    findings: dict[int, list[_Bullet]] = defaultdict(list)
+    absences: dict[int, list[_Bullet]] = defaultdict(list)
+    for run, report in reports:
+        number = report.partition
+        findings[number] += [
+            _Bullet(stated_finding(number, place, finding, run), gist(finding.text))
+            for place, finding in enumerate(report.findings)
+        ]
+        absences[number] += [
+            _Bullet(Stated(number, place, absence.text, run), gist(absence.text))
+            for place, absence in enumerate(report.absences)
+        ]
+    rarity = Rarity.of(
+        bullet.gist
+        for by_partition in (findings, absences)
+        for bullets in by_partition.values()
+        for bullet in bullets
+    )
+    return _Bullets(findings, absences, rarity)
+
+
+def _chase_flag(
+    source: int, place: int, flag: Flag, swept: set[int], bullets: _Bullets
+) -> ChasedFlag:
+    target = -1 if flag.target is None else flag.target
+    absent = _closest(flag, bullets.absences.get(target, ()), bullets.rarity)
+    answers = _closest(flag, bullets.findings.get(target, ()), bullets.rarity)
+    return ChasedFlag(
+        source=source,
+        place=place,
+        text=flag.text,
+        target=flag.target,
+        swept=target in swept,
+        citations=flag.citations,
+        answers=answers[:MOST_ANSWERS],
+        absent=absent[0] if absent else None,
+    )
+
+
+def _closest(flag: Flag, bullets: Sequence[_Bullet], rarity: Rarity) -> tuple[Stated, ...]:
+    """Return the bullets on a flag's subject, the closest first."""
+    about = named(unmark(flag.text))
+    same = [bullet for bullet in bullets if rarity.near(about, bullet.gist) >= SPEAKS - ROUNDING]
+    # Not by nearness: a short bullet is near with only a few shared words.
+    same.sort(key=lambda bullet: -round(rarity.weight(about & bullet.gist), 9))
+    return tuple(bullet.stated for bullet in same)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A finding, its text without a mark, and its valid citations by the nodes they cite."""
+
+    stated: Stated
+    text: str
+    cited: dict[Place, Citation] = field(compare=False)
+
+
+def cited_places(sweeps: Sequence[Sweep]) -> tuple[Place, ...]:
+    """Return the nodes that findings cite, each once, in order."""
+    return tuple(sorted({place for claim in _claims(sweeps) for place in claim.cited}))
+
+
+def find_convergences(
+    sweeps: Sequence[Sweep], links: Iterable[tuple[Place, Place]]
+) -> tuple[Convergence, ...]:
+    """Return findings that meet, at most ``MOST``; the broadest come first.
+
+    ``links`` are pairs of cited nodes that a relationship connects. Findings that say nearly the
+    same form one convergence. Connected findings are grouped around the one that meets most
+    partitions, then around the one that meets most of the rest. So each pair appears once, and a
+    pair that says the same is not repeated as connected.
+    """
+    claims = _claims(sweeps)
+    groups = _saying_the_same(claims)
+    met = [_by_words(claims, group) for group in groups]
+    met += _by_links(claims, _bonds(claims, links, groups))
+    return tuple(sorted(met, key=_breadth)[:MOST])
+
+
+def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
+    """Return all findings in the order of partition and place."""
+    reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
+    return [
+        _Claim(stated_finding(report.partition, place, finding, run), finding.text, _cited(finding))
+        for run, report in sorted(reports, key=lambda pair: pair[1].partition)
+        for place, finding in enumerate(report.findings)
+    ]
+
+
+def _cited(finding: Finding) -> dict[Place, Citation]:
+    by_place: dict[Place, Citation] = {}
+    for citation in finding.citations:
+        if citation.valid and citation.rank is not None:
+            by_place.setdefault((citation.partition, citation.rank), citation)
+    return by_place
+
+
+def _saying_the_same(claims: Sequence[_Claim]) -> list[list[int]]:
+    """Return indices of findings that say the same in different partitions."""
+    gists = [gist(claim.text) for claim in claims]
+    groups = grouped(gists, Rarity.of(gists))
+    return [group for group in groups if len({claims[i].stated.partition for i in group}) > 1]
+
+
+def _by_words(claims: Sequence[_Claim], group: Sequence[int]) -> Convergence:
+    chosen = _spread(claims, group, MOST_FINDINGS)
+    return Convergence(kind="words", findings=tuple(claims[i].stated for i in chosen))
+
+
+def _bonds(
+    claims: Sequence[_Claim], links: Iterable[tuple[Place, Place]], groups: Sequence[Sequence[int]]
+) -> dict[tuple[int, int], set[Place]]:
+    """Return pairs of findings, by index, and the nodes that connect them.
+
+    The two findings belong to different partitions and different groups.
+    """
+    citing: dict[Place, list[int]] = defaultdict(list)
+    for i, claim in enumerate(claims):
+        for place in claim.cited:
+            citing[place].append(i)
+    group_of = {i: number for number, group in enumerate(groups) for i in group}
+    bonds: dict[tuple[int, int], set[Place]] = defaultdict(set)
+    for one, other in sorted(set(links)):
+        for i in citing.get(one, ()) if one[0] != other[0] else ():
+            for j in citing.get(other, ()):
+                if group_of.get(i, -i - 1) != group_of.get(j, -j - 1):
+                    bonds[min(i, j), max(i, j)] |= {one, other}
+    return bonds
+
+
+def _by_links(
+    claims: Sequence[_Claim], bonds: Mapping[tuple[int, int], set[Place]]
+) -> Iterator[Convergence]:
+    """Yield each finding with those that it meets, at most ``MOST``.
+
+    No bond appears twice.
+    """
+    beside: dict[int, set[int]] = defaultdict(set)
+    for one, other in bonds:
+        beside[one].add(other)
+        beside[other].add(one)
+    queue = [(-_partitions(claims, met), i) for i, met in beside.items()]
+    heapify(queue)
+    count = 0
+    while queue and count < MOST:
+        breadth, center = heappop(queue)
+        now = -_partitions(claims, beside[center])
+        if now != breadth:
+            # Some of its bonds have been used, so another finding may be broader now.
+            heappush(queue, (now, center))
+        elif now:
+            around = sorted(beside.pop(center))
+            for other in around:
+                beside[other].discard(center)
+            yield _around(claims, bonds, center, around)
+            count += 1
+
+
+def _around(
+    claims: Sequence[_Claim],
+    bonds: Mapping[tuple[int, int], set[Place]],
+    center: int,
+    around: Sequence[int],
+) -> Convergence:
+    chosen = _spread(claims, around, MOST_FINDINGS - 1)
+    pairs = [(min(i, center), max(i, center)) for i in chosen]
+    nodes = dict.fromkeys(node for pair in pairs for node in sorted(bonds[pair]))
+    citations: dict[Place, Citation] = {}
+    for i in (center, *chosen):
+        citations |= claims[i].cited
+    return Convergence(
+        kind="neighbors",
+        findings=tuple(claims[i].stated for i in (center, *chosen)),
+        citations=tuple(citations[node] for node in nodes),
+    )
+
+
+def _partitions(claims: Sequence[_Claim], places: Iterable[int]) -> int:
+    return len({claims[i].stated.partition for i in places})
+
+
+def _spread(claims: Sequence[_Claim], places: Sequence[int], most: int) -> list[int]:
+    """Return at most ``most`` findings in order, from many different partitions."""
+    seen: Counter[int] = Counter()
+    turns: list[tuple[int, int]] = []
+    for i in sorted(places):
+        turns.append((seen[claims[i].stated.partition], i))
+        seen[claims[i].stated.partition] += 1
+    return sorted(i for _, i in sorted(turns)[:most])
+
+
+def _breadth(met: Convergence) -> tuple[int, int, str, tuple[int, int, str]]:
+    first = met.findings[0]
+    return (
+        -len(met.partitions),
+        -len(met.findings),
+        met.kind,
+        (first.partition, first.place, first.text),
+    )

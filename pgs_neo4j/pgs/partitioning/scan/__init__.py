@@ -1,1 +1,0 @@
-"""Scans the mapped view of a graph."""

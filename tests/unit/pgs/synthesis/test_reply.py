@@ -1,0 +1,86 @@
+"""No piece of an answer is streamed before it was checked for deleted text."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pgs_neo4j.errors import DatabaseError, TextDeletedError
+from pgs_neo4j.events import Event, TextStreamed
+from pgs_neo4j.pgs.synthesis.reply import PAUSE, Teller
+
+PIECES = ["The keeper ", "hid ", "eleven ", "bells."]
+
+
+class Checks:
+    """Notes what is checked, and what is streamed; a check takes some time, or fails."""
+
+    def __init__(self, *, takes_s: float = 0.0, fails: dict[int, Exception] | None = None) -> None:
+        self.checked: list[object] = []
+        self.told: list[str] = []
+        self.takes_s, self.fails = takes_s, fails or {}
+
+    async def check(self, value: object) -> None:
+        await asyncio.sleep(self.takes_s)
+        self.checked.append(value)
+        if error := self.fails.get(len(self.checked)):
+            raise error
+
+    def hear(self, event: Event) -> None:
+        assert isinstance(event, TextStreamed)
+        self.told.append(event.text)
+
+
+async def test_each_piece_is_checked_with_what_was_told_before() -> None:
+    checks = Checks()
+    teller = Teller(checks.hear, checks.check)
+    await teller.tell(PIECES[0])
+    assert (checks.checked, checks.told) == ([PIECES[0]], [PIECES[0]])
+    for piece in PIECES[1:]:
+        await teller.tell(piece)
+    await teller.finish()
+    assert "".join(checks.told) == checks.checked[-1] == "".join(PIECES)
+
+
+async def test_nothing_is_told_once_a_check_finds_deleted_text() -> None:
+    checks = Checks(fails={1: TextDeletedError("deleted")})
+    teller = Teller(checks.hear, checks.check)
+    with pytest.raises(TextDeletedError):
+        await teller.tell(PIECES[0])
+    assert checks.told == []
+    assert not teller.told
+
+
+async def test_pieces_wait_for_a_database_that_does_not_answer() -> None:
+    checks = Checks(fails={1: DatabaseError("away"), 2: DatabaseError("away")})
+    teller = Teller(checks.hear, checks.check)
+    await teller.tell(PIECES[0])
+    assert checks.told == []
+    while len(checks.checked) < 2:
+        await teller.tell("")
+    await teller.finish(PIECES[1])
+    assert checks.told == [PIECES[0] + PIECES[1]]
+
+
+async def test_the_last_piece_is_not_told_without_a_check() -> None:
+    checks = Checks(fails={1: DatabaseError("away")})
+    with pytest.raises(DatabaseError):
+        await Teller(checks.hear, checks.check).finish(PIECES[0])
+    assert checks.told == []
+
+
+async def test_slow_checks_take_a_part_of_the_time_and_lose_no_piece() -> None:
+    """Pieces arrive faster than a distant database answers."""
+    checks = Checks(takes_s=0.02)
+    teller = Teller(checks.hear, checks.check)
+    pieces = [f"{number} " for number in range(200)]
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    for piece in pieces:
+        await asyncio.sleep(0.001)
+        await teller.tell(piece)
+    await teller.finish()
+    lasted = clock() - began
+    assert "".join(checks.told) == "".join(pieces)
+    assert len(checks.checked) * checks.takes_s < lasted / PAUSE + 2 * checks.takes_s
