@@ -1,4 +1,8 @@
-"""Chooses partitions for a run that no other run of its session is reading."""
+"""Claims partitions, so that runs of one session read different ones.
+
+A claim belongs to a running run. It is free as soon as the run has ended, its process is gone, or
+it gives no sign of life any more.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ from pgs_neo4j.pgs.record import RunRecord
 from pgs_neo4j.pgs.route import Selection, remember_routing, route_run, select_partitions
 from pgs_neo4j.pgs.runs import keys, session
 from pgs_neo4j.pgs.runs.runs import Handle, read_running, write_as_holder
+
+FIRST_POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,51 +51,6 @@ class ClaimResult:
 
     taken: frozenset[int]
     changed: bool
-
-
-async def read_claimed(
-    db: Database, graph: str, session: str, generation: str, run: str = ""
-) -> Claimed:
-    """Return what runs other than ``run`` have claimed in a generation. Raises DatabaseError."""
-    running = await read_running(db, keys.session_uid(graph, session))
-    return Claimed(
-        {
-            other.id: other.claimed
-            for other in running
-            if not other.ended and other.generation == generation and other.id != run
-        },
-        tuple(other.id for other in running if other.ended),
-        running[0].updated_at if running else "",
-    )
-
-
-async def claim_partitions(
-    db: Database,
-    handle: Handle,
-    session_uid: str,
-    partition_ids: Iterable[int],
-    claimed: Claimed | None = None,
-) -> ClaimResult:
-    """Claim partitions for a run, all or none.
-
-    ``claimed`` is what other runs had claimed before; without it, they may share a claim. Raises
-    RunLostError when another process has taken the run over.
-    """
-    rows = await write_as_holder(
-        db,
-        handle,
-        queries.get("pgs/runs/claim_partitions"),
-        session=session_uid,
-        partitions=sorted(partition_ids),
-        shared=claimed is None,
-        ended=list(claimed.ended) if claimed else [],
-        silent_s=SILENT_S,
-    )
-    changed = claimed is not None and rows[0]["updated_at"] != claimed.updated_at
-    return ClaimResult(frozenset(rows[0]["taken"]), changed)
-
-
-FIRST_POLL_S = 0.1
 
 
 async def choose_partitions(
@@ -179,11 +140,47 @@ async def _claim(
     return all(now.shown(part) == selection.read.shown(part) for part in ids)
 
 
+async def claim_partitions(
+    db: Database,
+    handle: Handle,
+    session_uid: str,
+    partition_ids: Iterable[int],
+    claimed: Claimed | None = None,
+) -> ClaimResult:
+    """Claim partitions for a run, all or none.
+
+    ``claimed`` is what other runs had claimed before; without it, they may share a claim. Raises
+    RunLostError when another process has taken the run over.
+    """
+    rows = await write_as_holder(
+        db,
+        handle,
+        queries.get("pgs/runs/claim_partitions"),
+        session=session_uid,
+        partitions=sorted(partition_ids),
+        shared=claimed is None,
+        ended=list(claimed.ended) if claimed else [],
+        silent_s=SILENT_S,
+    )
+    changed = claimed is not None and rows[0]["updated_at"] != claimed.updated_at
+    return ClaimResult(frozenset(rows[0]["taken"]), changed)
+
+
 async def _read_claimed(order: RunOrder, tools: RunTools, record: RunRecord) -> Claimed:
+    """Return what other runs of the session have claimed in a run's generation."""
     if order.mode == "full":
         return Claimed()
     generation = record.partitioning.generation.id
-    return await read_claimed(tools.db, order.graph, order.session, generation, record.id)
+    running = await read_running(tools.db, keys.session_uid(order.graph, order.session))
+    return Claimed(
+        {
+            other.id: other.claimed
+            for other in running
+            if not other.ended and other.generation == generation and other.id != record.id
+        },
+        tuple(other.id for other in running if other.ended),
+        running[0].updated_at if running else "",
+    )
 
 
 def _awaited(order: RunOrder, claimed: Claimed) -> str:

@@ -1,4 +1,4 @@
-"""Refuses to continue a session that has nothing left to read, before a run begins."""
+"""Refuses a run before it buys: nothing is left to read, or nothing matches the question."""
 
 from __future__ import annotations
 

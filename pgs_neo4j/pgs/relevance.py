@@ -1,4 +1,7 @@
-"""Phase 1: decides which partitions a question needs, and why."""
+"""Phase 1: decides which partitions a question needs, and why, by evidence or by centroids.
+
+Nodes that match the question are its evidence. Centroids decide where there is none.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 
 import pytest
 from pydantic import SecretStr
-from tests.unit.pgs.synthesis.test_reduce import hierarchy
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
@@ -38,6 +37,7 @@ from tests.fakes.windows import Cut, Window
 from tests.fakes.wires import listed
 from tests.orders import swept, synthesis_order
 from tests.unit.documents.extract.test_model import Kept, chunk_of
+from tests.unit.pgs.synthesis.test_condense import hierarchy
 
 pytestmark = pytest.mark.usefixtures("no_waits")
 

@@ -1,4 +1,8 @@
-"""Buys the skeletons of texts: twenty to a call, each kept before the next call goes out."""
+"""Buys the skeletons of texts, keeps them, and predicts what buying them would cost.
+
+Twenty texts share a call. Each reply is stored before the next call goes out, beside the reply
+cache, which may be trimmed.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ from pgs_neo4j.text.tokens import estimate, estimate_bytes
 
 UNIT = 1_000_000  # the room of a call, of which each text takes a share
 FRAME = 8  # tokens around a text in a prompt
-BATCH = 5_000
+BATCH = 5_000  # skeletons in one statement
 LINE_TOKENS = 40
 """Tokens of a usual line with a skeleton of about 30 words."""
 
@@ -155,7 +159,7 @@ def group_texts(
 
 async def find_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict[str, str]:
     """Return the stored skeletons by key. Raises DatabaseError."""
-    return {row["key"]: row["text"] for row in await _read(db, graph, sorted(set(keys)))}
+    return {row["key"]: row["text"] for row in await _read_skeletons(db, graph, sorted(set(keys)))}
 
 
 async def adopt_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict[str, str]:
@@ -163,10 +167,10 @@ async def adopt_skeletons(db: Database, graph: str, keys: Iterable[str]) -> dict
 
     Raises DatabaseError.
     """
-    rows = await _read(db, graph, sorted(set(keys)))
+    rows = await _read_skeletons(db, graph, sorted(set(keys)))
     names = ("key", "text", "model")
     others = [{name: row[name] for name in names} for row in rows if not row["known"]]
-    await _write(db, graph, others)
+    await _write_skeletons(db, graph, others)
     return {row["key"]: row["text"] for row in rows}
 
 
@@ -176,7 +180,7 @@ async def keep_skeletons(
     """Store skeletons by key. Raises DatabaseError."""
     model = tools.llm.name
     rows = [{"key": key, "text": text, "model": model} for key, text in skeletons.items()]
-    await _write(tools.db, order.graph, rows)
+    await _write_skeletons(tools.db, order.graph, rows)
 
 
 async def forget_analogies(db: Database, graph: str) -> None:
@@ -196,7 +200,7 @@ async def clear_links(db: Database, graph: str) -> None:
     await db.batch(queries.get("pgs/analogies/delete_links"), graph=graph)
 
 
-async def _read(db: Database, graph: str, keys: list[str]) -> list[Row]:
+async def _read_skeletons(db: Database, graph: str, keys: list[str]) -> list[Row]:
     rows: list[Row] = []
     for first in range(0, len(keys), BATCH):
         part = keys[first : first + BATCH]
@@ -204,7 +208,7 @@ async def _read(db: Database, graph: str, keys: list[str]) -> list[Row]:
     return rows
 
 
-async def _write(db: Database, graph: str, rows: list[Row]) -> None:
+async def _write_skeletons(db: Database, graph: str, rows: list[Row]) -> None:
     for first in range(0, len(rows), BATCH):
         part = rows[first : first + BATCH]
         await db.write(queries.get("pgs/analogies/write_skeletons"), rows=part, graph=graph)
@@ -237,7 +241,7 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
         shortened=sum(text.shortened for text in texts),
         calls=len(groups),
         input_tokens=sum(sizes),
-        output_tokens=sum(map(_usual, groups)),
+        output_tokens=sum(map(_usual_tokens, groups)),
         output_most=longest,
         embedded_tokens=sum(estimate(text.whole) + LINE_TOKENS for text in texts),
         low=low,
@@ -246,7 +250,7 @@ async def plan_analogies(order: AnalogyOrder, tools: AnalogyTools) -> AnalogyPla
     )
 
 
-def _usual(group: Sequence[GraphText]) -> int:
+def _usual_tokens(group: Sequence[GraphText]) -> int:
     return LINE_TOKENS * len(group)
 
 
@@ -256,8 +260,8 @@ def _crossed_limit(
     """Return the limit that the calls would cross, and what stays without a skeleton."""
     budget, total, left = tools.calls.budget, Amount(), sum(map(len, groups))
     for group, size in zip(groups, sizes, strict=True):
-        cost = budget.price(tools.llm.name, size, _usual(group)) or 0.0
-        total += Amount(1, size + _usual(group), cost)
+        cost = budget.price(tools.llm.name, size, _usual_tokens(group)) or 0.0
+        total += Amount(1, size + _usual_tokens(group), cost)
         if crossed := budget.bounds.crossed(total):
             return f"{crossed[0]} would leave about {counted(left, 'text')} without a skeleton"
         left -= len(group)

@@ -24,7 +24,8 @@ from pgs_neo4j.pgs.order import RunOrder, RunTools, check_order
 from pgs_neo4j.pgs.partitioning.result import Partitioning
 from pgs_neo4j.pgs.pipeline import tidy_replies
 from pgs_neo4j.pgs.route import route_question
-from pgs_neo4j.pgs.runs import answer_rows, answers, session
+from pgs_neo4j.pgs.runs import answers, session
+from pgs_neo4j.pgs.runs.answer_rows import write_search_answer
 from pgs_neo4j.pgs.runs.answers import result_properties
 from pgs_neo4j.pgs.runs.runs import StoredRun, find_former
 from pgs_neo4j.pgs.runs.session import Read
@@ -80,7 +81,7 @@ async def answer_found(
         answer = _compose(order, tools, record, replied, shown, read, routing, seconds)
         if answer.text:
             recording = record.recording
-            await answer_rows.write(
+            await write_search_answer(
                 recording.db, recording.handle, answer, context.nodes, context.facts
             )
         await record.recording.finish(result_properties(answer, read))

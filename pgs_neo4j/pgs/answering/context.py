@@ -1,7 +1,10 @@
-"""Lays out what a search found as the text that a prompt shows, within a number of tokens.
+"""The prompt of an answer from a search: it shows what was found, within a number of tokens.
 
 What does not fit whole is left out, and the next is tried. No line is cut. A long passage is
 reduced to its best whole sentences, and says so.
+
+Nodes have the aliases of ``text.aliases``, and relationships have ``t1``. A citation may name both:
+``[n1, t2]``.
 """
 
 from __future__ import annotations
@@ -20,6 +23,21 @@ from pgs_neo4j.text.clean import clean_text
 from pgs_neo4j.text.shown import counted
 from pgs_neo4j.text.tokens import estimate
 from pgs_neo4j.text.words import words
+
+LEAST_TOKENS = 200
+# Multi-path retrieval, published defaults.
+MOST_NODES, MOST_FACTS, MOST_PASSAGES = 30, 20, 15
+FACT_TOKENS = 500
+"""Tokens of all relationships (triplet search, published default)."""
+SECTION_SHARE = 0.2
+"""Share of the tokens for the names of nodes, and for each other section above the passages.
+
+Else a small context would hold nothing but names.
+"""
+PASSAGE_SHARE = 0.25
+"""Share of the tokens that one passage may take whole."""
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+GAP = "[…]"
 
 _ENTRY = r"(?:relationships?\s+)?[nt]\d{1,9}(?!\w)"
 _GROUP = re.compile(
@@ -70,55 +88,6 @@ BYPASS = """\
 You answer a question from what you know. You see nothing of any graph, so cite nothing. \
 Answer in one to three short paragraphs, and say what you are not sure of.
 """
-
-
-def relationship_aliases(text: str) -> Iterator[str]:
-    """Yield the aliases of relationships that a text cites, in order, each once."""
-    cited = (alias for group in _GROUP.finditer(text) for alias in _aliases(group[1]))
-    yield from dict.fromkeys(alias for alias in cited if alias[0] == "t")
-
-
-def separate_citations(text: str) -> str:
-    """Write citations of nodes and relationships apart: ``[n1, t2]`` becomes ``[n1] [t2]``."""
-
-    def rewrite(group: re.Match[str]) -> str:
-        aliases = _aliases(group[1])
-        if all(alias[0] == "n" for alias in aliases):
-            return group[0]
-        kinds = ([alias for alias in aliases if alias[0] == kind] for kind in "nt")
-        return " ".join(f"[{', '.join(kind)}]" for kind in kinds if kind)
-
-    return _GROUP.sub(rewrite, text)
-
-
-def defuse_relationships(text: str) -> str:
-    """Make brackets that look like aliases of relationships visibly harmless."""
-
-    def rewrite(group: re.Match[str]) -> str:
-        names_some = any(alias[0] == "t" for alias in _aliases(group[1]))
-        return f"⟦{group[0][1:-1]}⟧" if names_some else group[0]
-
-    return _GROUP.sub(rewrite, text)
-
-
-def _aliases(inside: str) -> list[str]:
-    return [f"{kind.lower()}{int(number)}" for kind, number in _ALIAS.findall(inside)]
-
-
-LEAST_TOKENS = 200
-# Multi-path retrieval, published defaults.
-MOST_NODES, MOST_FACTS, MOST_PASSAGES = 30, 20, 15
-FACT_TOKENS = 500
-"""Tokens of all relationships (triplet search, published default)."""
-SECTION_SHARE = 0.2
-"""Share of the tokens for the names of nodes, and for each other section above the passages.
-
-Else a small context would hold nothing but names.
-"""
-PASSAGE_SHARE = 0.25
-"""Share of the tokens that one passage may take whole."""
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])|\n+")
-GAP = "[…]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +269,7 @@ def answer_prompt(
     """
     if mode == "bypass":
         return Prompt(task="answer", system=BYPASS, user=question, question=question)
-    user = _user(context.text, question)
+    user = f"<found>\n{context.text}\n</found>\n\nQuestion: {question}"
     prompt = Prompt(
         task="answer",
         system=SUMMARY if mode == "summary" else ANSWER,
@@ -317,5 +286,34 @@ def answer_prompt(
     return replace(prompt, user=coded, content=user, receipts=codes)
 
 
-def _user(text: str, question: str) -> str:
-    return f"<found>\n{text}\n</found>\n\nQuestion: {question}"
+def relationship_aliases(text: str) -> Iterator[str]:
+    """Yield the aliases of relationships that a text cites, in order, each once."""
+    cited = (alias for group in _GROUP.finditer(text) for alias in _aliases(group[1]))
+    yield from dict.fromkeys(alias for alias in cited if alias[0] == "t")
+
+
+def separate_citations(text: str) -> str:
+    """Write citations of nodes and relationships apart: ``[n1, t2]`` becomes ``[n1] [t2]``."""
+
+    def rewrite(group: re.Match[str]) -> str:
+        aliases = _aliases(group[1])
+        if all(alias[0] == "n" for alias in aliases):
+            return group[0]
+        kinds = ([alias for alias in aliases if alias[0] == kind] for kind in "nt")
+        return " ".join(f"[{', '.join(kind)}]" for kind in kinds if kind)
+
+    return _GROUP.sub(rewrite, text)
+
+
+def defuse_relationships(text: str) -> str:
+    """Make brackets that look like aliases of relationships visibly harmless."""
+
+    def rewrite(group: re.Match[str]) -> str:
+        names_some = any(alias[0] == "t" for alias in _aliases(group[1]))
+        return f"⟦{group[0][1:-1]}⟧" if names_some else group[0]
+
+    return _GROUP.sub(rewrite, text)
+
+
+def _aliases(inside: str) -> list[str]:
+    return [f"{kind.lower()}{int(number)}" for kind, number in _ALIAS.findall(inside)]

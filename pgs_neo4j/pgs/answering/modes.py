@@ -1,7 +1,8 @@
-"""The modes of a search: which paths are walked, and how their scores become one.
+"""The modes of a search: which paths each walks, and how their scores become one.
 
 The modes ``naive``, ``local``, ``global``, ``hybrid``, and ``mix`` follow dual-level retrieval as
-published. The others follow the systems that they are named after.
+published. The others follow the systems that they are named after. A ``SearchView`` offers the
+paths of one question, and a ``SearchTrace`` collects what they find.
 """
 
 from __future__ import annotations
@@ -40,6 +41,20 @@ MOST_FACTS = 20
 """Relationships that a search returns (multi-path retrieval, published default)."""
 MOST_UNITS = 5
 MOST_FINDINGS = 10
+
+WEIGHTS: Mapping[str, float] = {"text": 0.7, "vector": 0.3}
+"""Weights of the paths. Chosen on CACM; 0.3 to 0.5 for vectors is flat elsewhere."""
+TITLE_SHARE = 0.3
+"""Weight of titles beside words that are names."""
+FACT_SHARE = 0.3
+"""Weight of the ends of relationships beside words that are themes."""
+FAR_SHARE = 0.9
+"""Score of a node beyond a hub, of its cosine: the hub is one more doubt."""
+ANALOGY_SHARE = 0.5
+"""Score of an analogy of a node, of the node's: it shares no word with the question."""
+TRIPLET_HOPS = 2
+EXACT = 1.0
+"""Score of a title that is a keyword."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,19 +190,6 @@ def first(scores: Mapping[str, float], count: int) -> dict[str, float]:
     return dict(islice(scores.items(), count))
 
 
-WEIGHTS: Mapping[str, float] = {"text": 0.7, "vector": 0.3}
-"""Weights of the paths. Chosen on CACM; 0.3 to 0.5 for vectors is flat elsewhere."""
-TITLE_SHARE = 0.3
-"""Weight of titles beside words that are names."""
-FACT_SHARE = 0.3
-"""Weight of the ends of relationships beside words that are themes."""
-FAR_SHARE = 0.9
-"""Score of a node beyond a hub, of its cosine: the hub is one more doubt."""
-ANALOGY_SHARE = 0.5
-"""Score of an analogy of a node, of the node's: it shares no word with the question."""
-TRIPLET_HOPS = 2
-EXACT = 1.0
-"""Score of a title that is a keyword."""
 Mode = Callable[[SearchView, SearchTrace], Awaitable[dict[str, float]]]
 
 

@@ -12,8 +12,11 @@ from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls, Prompt, SearchPlan
-from pgs_neo4j.pgs.answering import model_help
 from pgs_neo4j.pgs.answering.model_help import (
+    CANDIDATES,
+    KEYWORD_ROOM,
+    LONGEST_SHOWN,
+    ORDER_ROOM,
     asks_for_keywords,
     cut,
     keyword_prompt,
@@ -101,14 +104,14 @@ def _helpers(order: AnswerOrder, tools: RunTools) -> list[tuple[LLM, PlannedCall
     parts: list[tuple[LLM, PlannedCalls]] = []
     keyed = asks_for_keywords(order, tools)
     if keyed:
-        room = model_help.KEYWORD_ROOM
+        room = KEYWORD_ROOM
         tokens = estimated_tokens(keyword_prompt(question))
         parts.append((tools.keyword_llm, _one_call(tokens, room // 4, room)))
     if orders_by_model(order, tools) and (keyed or len(items) > 1):
-        room = model_help.ORDER_ROOM
+        room = ORDER_ROOM
         tokens = estimated_tokens(rerank_prompt(question, items))
         if keyed:  # other nodes will be found, of any length
-            tokens = max(tokens, model_help.CANDIDATES * estimate("x" * model_help.LONGEST_SHOWN))
+            tokens = max(tokens, CANDIDATES * estimate("x" * LONGEST_SHOWN))
         parts.append((tools.ordering_llm, _one_call(tokens, room // 4, room)))
     return parts
 

@@ -1,4 +1,4 @@
-"""Begins or resumes the run of an answer from a search."""
+"""The run of an answer from a search: its order, and its record, which begins or resumes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Groups the absences of all reports, and checks them in the graph.
+"""The absences of all reports: grouped, looked up while sweeps run, and judged.
 
-The module is pure: ``lookups`` searches the graph while sweeps are running, and ``text.gist``
-compares texts.
+``Lookups`` searches the graph in the background. All else here is pure, and ``text.gist`` compares
+texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
 MOST_SIGHTINGS = 5
 BATCH = 64  # absences looked for at once: a second or so for a graph of 12,000 nodes
 Look = Callable[[Iterable[SearchTerms]], Awaitable[Mapping[SearchTerms, SearchResult]]]
-"""``retrieval.lookup.look_up`` with one order and its database."""
+"""``search.lookup.look_up`` with one order and its database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,69 +69,6 @@ def group_absences(sweeps: Sequence[Sweep]) -> tuple[AbsenceGroup, ...]:
         for places in grouped(gists, Rarity.of(gists))
     ]
     return tuple(sorted(groups, key=lambda group: -group.partitions))
-
-
-def check_absences(
-    groups: Sequence[AbsenceGroup],
-    hits: Mapping[SearchTerms, SearchResult],
-    read: Mapping[int, frozenset[int]],
-) -> tuple[CheckedAbsence, ...]:
-    """Check each group by finding the nodes that contain its words.
-
-    The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
-    absence is contradicted when a node that was read contains its words, even if the node's own
-    partition reports it. If more nodes might contain the words than could be searched, or some
-    words are in a script that cannot be divided into words, a sighting still counts; without one,
-    the absence stays unchecked.
-    """
-    return tuple(_check_group(group, hits, read) for group in groups)
-
-
-def _check_group(
-    group: AbsenceGroup,
-    hits: Mapping[SearchTerms, SearchResult],
-    read: Mapping[int, frozenset[int]],
-) -> CheckedAbsence:
-    searches = [search_terms(stated.text) for stated in group.reported]
-    # If time ran out for the first, use the result for another that says the same.
-    search = next((search for search in searches if search in hits), searches[0])
-    result = hits.get(search, SearchResult())
-    sightings = [_sighting(hit, read) for hit in result.hits]
-    sightings.sort(key=lambda sighting: not sighting.read)
-    return CheckedAbsence(
-        text=group.text,
-        reported=group.reported,
-        status=_status(search, result, sightings),
-        terms=search.terms,
-        searched=result.searched,
-        method=result.method,
-        count=result.count,
-        sightings=tuple(sightings[:MOST_SIGHTINGS]),
-        texts=result.texts,
-    )
-
-
-def _status(
-    search: SearchTerms, result: SearchResult, sightings: Sequence[Sighting]
-) -> AbsenceStatus:
-    if sightings:
-        read = sightings[0].read
-        return AbsenceStatus.CONTRADICTED if read else AbsenceStatus.ELSEWHERE
-    proves = search.segmented and result.complete
-    if result.searched and proves and result.texts != 0:
-        return AbsenceStatus.CONFIRMED
-    return AbsenceStatus.UNCHECKED
-
-
-def _sighting(hit: Hit, read: Mapping[int, frozenset[int]]) -> Sighting:
-    return Sighting(
-        partition=hit.partition,
-        rank=hit.rank,
-        node=hit.key,
-        title=hit.title,
-        read=hit.rank in read.get(hit.partition, frozenset()),
-        element_id=hit.element_id,
-    )
 
 
 class Lookups:
@@ -214,3 +151,66 @@ class Lookups:
                 if not self._warned:
                     self._warned = True
                     self._warn(f"absences could not be looked up in the graph: {error}")
+
+
+def check_absences(
+    groups: Sequence[AbsenceGroup],
+    hits: Mapping[SearchTerms, SearchResult],
+    read: Mapping[int, frozenset[int]],
+) -> tuple[CheckedAbsence, ...]:
+    """Check each group by finding the nodes that contain its words.
+
+    The results are in the order of ``groups``. ``read`` are the ranks read of each partition. An
+    absence is contradicted when a node that was read contains its words, even if the node's own
+    partition reports it. If more nodes might contain the words than could be searched, or some
+    words are in a script that cannot be divided into words, a sighting still counts; without one,
+    the absence stays unchecked.
+    """
+    return tuple(_check_group(group, hits, read) for group in groups)
+
+
+def _check_group(
+    group: AbsenceGroup,
+    hits: Mapping[SearchTerms, SearchResult],
+    read: Mapping[int, frozenset[int]],
+) -> CheckedAbsence:
+    searches = [search_terms(stated.text) for stated in group.reported]
+    # If time ran out for the first, use the result for another that says the same.
+    search = next((search for search in searches if search in hits), searches[0])
+    result = hits.get(search, SearchResult())
+    sightings = [_sighting(hit, read) for hit in result.hits]
+    sightings.sort(key=lambda sighting: not sighting.read)
+    return CheckedAbsence(
+        text=group.text,
+        reported=group.reported,
+        status=_status(search, result, sightings),
+        terms=search.terms,
+        searched=result.searched,
+        method=result.method,
+        count=result.count,
+        sightings=tuple(sightings[:MOST_SIGHTINGS]),
+        texts=result.texts,
+    )
+
+
+def _status(
+    search: SearchTerms, result: SearchResult, sightings: Sequence[Sighting]
+) -> AbsenceStatus:
+    if sightings:
+        read = sightings[0].read
+        return AbsenceStatus.CONTRADICTED if read else AbsenceStatus.ELSEWHERE
+    proves = search.segmented and result.complete
+    if result.searched and proves and result.texts != 0:
+        return AbsenceStatus.CONFIRMED
+    return AbsenceStatus.UNCHECKED
+
+
+def _sighting(hit: Hit, read: Mapping[int, frozenset[int]]) -> Sighting:
+    return Sighting(
+        partition=hit.partition,
+        rank=hit.rank,
+        node=hit.key,
+        title=hit.title,
+        read=hit.rank in read.get(hit.partition, frozenset()),
+        element_id=hit.element_id,
+    )

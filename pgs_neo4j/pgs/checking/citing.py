@@ -1,4 +1,4 @@
-"""Finds out which nodes that an answer cites are still there."""
+"""The nodes that reports and answers cite: reads their texts, and finds which are gone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pgs_neo4j.search.places import Place, read_placed
 
 TEXTS = 500  # nodes whose texts are read at once
 MOST = 20_000  # nodes; no answer cites as many
+
+T = TypeVar("T")
 
 
 async def read_cited_texts(
@@ -40,9 +42,6 @@ async def read_cited_texts(
                 (node.title, node.key, *node.labels, node.text)
             )
     return texts
-
-
-T = TypeVar("T")
 
 
 async def locate_answer(db: Database, answer: Answer) -> Answer:

@@ -1,4 +1,8 @@
-"""Sorts the reports of all sweeps, and repeats their findings."""
+"""Compares reports with each other: flags with their targets, and findings that converge.
+
+Findings of different partitions converge if they agree in their words, or cite the same or
+connected nodes.
+"""
 
 from __future__ import annotations
 
@@ -148,10 +152,9 @@ def find_convergences(
 
 def _claims(sweeps: Sequence[Sweep]) -> list[_Claim]:
     """Return all findings in the order of partition and place."""
-    reports = [(sweep.run, sweep.report) for sweep in sweeps if sweep.report is not None]
     return [
         _Claim(stated_finding(report.partition, place, finding, run), finding.text, _cited(finding))
-        for run, report in sorted(reports, key=lambda pair: pair[1].partition)
+        for run, report in sorted_reports(sweeps)
         for place, finding in enumerate(report.findings)
     ]
 

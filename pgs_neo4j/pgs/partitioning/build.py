@@ -1,4 +1,7 @@
-"""Builds a new generation: communities in GDS, limits in Python, then storage."""
+"""Builds a new generation: communities in GDS, limits in Python, then storage.
+
+A seeded build begins from the earlier partitions, whose nodes are marked while GDS reads them.
+"""
 
 from __future__ import annotations
 
@@ -180,6 +183,35 @@ async def _communities_of(
         )
 
 
+@asynccontextmanager
+async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
+    """Mark the partitions of a generation while GDS reads them."""
+    label = seed_label(graph)
+    rows = await db.write(
+        queries.get("pgs/partitioning/set_seeds"), generation=generation, label=label
+    )
+    try:
+        yield Seeds(label, int(rows[0]["marked"]))
+    finally:
+        with suppress(DatabaseError):
+            await to_the_end(clear_seeds(db, graph))
+
+
+async def clear_seeds(db: Database, graph: str) -> None:
+    """Remove the marks."""
+    await db.write(queries.get("pgs/partitioning/delete_seeds"), label=seed_label(graph))
+
+
+async def prepare_seeds(db: Database, graph: str) -> None:
+    """Create the label of a graph's seeds and unmark all nodes.
+
+    Called before a change token is read: the database counts a new name as a commit.
+    """
+    label = seed_label(graph)
+    await db.write(queries.get("pgs/partitioning/create_seed_labels"), label=label)
+    await clear_seeds(db, graph)
+
+
 def _draft_partitions(
     generation_id: str,
     view: View,
@@ -286,32 +318,3 @@ def _summarize(
         knobs=settings_of(order.config),
         standing=dict(order.standing),
     )
-
-
-async def prepare_seeds(db: Database, graph: str) -> None:
-    """Create the label of a graph's seeds and unmark all nodes.
-
-    Called before a change token is read: the database counts a new name as a commit.
-    """
-    label = seed_label(graph)
-    await db.write(queries.get("pgs/partitioning/create_seed_labels"), label=label)
-    await clear_seeds(db, graph)
-
-
-async def clear_seeds(db: Database, graph: str) -> None:
-    """Remove the marks."""
-    await db.write(queries.get("pgs/partitioning/delete_seeds"), label=seed_label(graph))
-
-
-@asynccontextmanager
-async def mark_seeds(db: Database, graph: str, generation: str) -> AsyncIterator[Seeds]:
-    """Mark the partitions of a generation while GDS reads them."""
-    label = seed_label(graph)
-    rows = await db.write(
-        queries.get("pgs/partitioning/set_seeds"), generation=generation, label=label
-    )
-    try:
-        yield Seeds(label, int(rows[0]["marked"]))
-    finally:
-        with suppress(DatabaseError):
-            await to_the_end(clear_seeds(db, graph))

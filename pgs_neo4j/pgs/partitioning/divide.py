@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import cast
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.documents import Bundled, bundle_view
 from pgs_neo4j.pgs.partitioning.drift import Predecessor
 from pgs_neo4j.pgs.partitioning.order import BuildOrder, BuildTools
-from pgs_neo4j.pgs.partitioning.rows import FeaturesRow
 from pgs_neo4j.pgs.partitioning.view import View
 from pgs_neo4j.text.node_text import searched_text
 
@@ -46,6 +45,14 @@ SPARE = 1.38
 # a million nodes then take 256 MB instead of gigabytes.
 WIDTH = 64
 MOST_NODES = 1000
+
+
+class FeaturesRow(TypedDict):
+    """The row of ``read_features``: lists in parallel, empty vectors if missing."""
+
+    ids: list[int]
+    vectors: list[list[float]]
+    texts: list[list[object]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.bundles import (
     Bundles,
     bundle_documents,
@@ -21,6 +20,7 @@ from pgs_neo4j.graph.bundles import (
 )
 from pgs_neo4j.graph.csr import BoolArray, Edges, IntArray, contracted, join, undirected
 from pgs_neo4j.graph.hashes import text_hash
+from pgs_neo4j.graph.limits import Limits
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import PART_TYPES
 from pgs_neo4j.pgs.partitioning.view import View

@@ -1,7 +1,8 @@
 """Measures how far a graph has moved from its current generation.
 
 The first check is cheap: has another program committed since? Only then is the graph scanned and
-compared, node by node, with the contents from which its generation was built.
+compared, node by node, with the contents from which its generation was built. The next generation
+may grow from that comparison with its predecessor.
 """
 
 from __future__ import annotations
@@ -45,6 +46,26 @@ class Comparison:
     drift: Drift
     labels: NDArray[np.int64]
     touched: tuple[int, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """The earlier generation, its partitions by id, and its comparison."""
+
+    generation: Generation
+    partitions: tuple[Partition, ...]
+    comparison: Comparison
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Partition ``(n,)`` of each scanned node from 0, or -1."""
+        return self.comparison.labels
+
+    @property
+    def bound(self) -> NDArray[np.int64]:
+        """Labels ``(n,)``, with -1 for pools, whose nodes may move freely."""
+        pool = np.asarray([part.pool for part in self.partitions] + [True])
+        return np.where(pool[self.labels], -1, self.labels)
 
 
 async def check_drift(
@@ -238,23 +259,3 @@ def _relationships_changed(current: Generation, sketch: NDArray[np.int64], view:
     differing = difference(sketch, view.sketch)
     # A changed one counts as removed and added; the larger of the two numbers is reported.
     return (differing + abs(count - current.relationship_count) + 1) // 2
-
-
-@dataclass(frozen=True, slots=True)
-class Predecessor:
-    """The earlier generation, its partitions by id, and its comparison."""
-
-    generation: Generation
-    partitions: tuple[Partition, ...]
-    comparison: Comparison
-
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """Partition ``(n,)`` of each scanned node from 0, or -1."""
-        return self.comparison.labels
-
-    @property
-    def bound(self) -> NDArray[np.int64]:
-        """Labels ``(n,)``, with -1 for pools, whose nodes may move freely."""
-        pool = np.asarray([part.pool for part in self.partitions] + [True])
-        return np.where(pool[self.labels], -1, self.labels)

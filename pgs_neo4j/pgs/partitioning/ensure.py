@@ -4,7 +4,8 @@ A generation is reused while no other program commits, which is cheap to check. 
 is scanned under its lease and compared. An unchanged graph keeps its generation. If only texts,
 weights, or embeddings changed, the partitions are refreshed. After a small drift, new partitions
 grow from the earlier ones. In all other cases, partitioning starts from scratch. A new generation
-is written beside the current one and made current in one transaction.
+is written beside the current one and made current in one transaction. What dead jobs left behind is
+removed first.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError, StoredDataError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
 from pgs_neo4j.model import Generation
-from pgs_neo4j.pgs.partitioning import build, generation
+from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.partitioning import view as scanner
-from pgs_neo4j.pgs.partitioning.build import build_generation
+from pgs_neo4j.pgs.partitioning.build import build_generation, prepare_seeds
 from pgs_neo4j.pgs.partitioning.drift import (
     Predecessor,
     choose_origin,
@@ -271,6 +272,6 @@ async def remove_leftovers(
 
     The caller holds the lease ``own``.
     """
-    await build.prepare_seeds(tools.db, own.graph)
+    await prepare_seeds(tools.db, own.graph)
     await drop_leftovers(gds, Owner(own.graph, own.fence))
     await generation.prune(tools.db, order.graph, order.config.keep_generations)

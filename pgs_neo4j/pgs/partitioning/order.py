@@ -1,4 +1,4 @@
-"""Orders to partition a graph or build a generation, and their connections."""
+"""Orders to partition a graph or build a generation, their connections, and the timer of steps."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.pgs.partitioning.result import KnownGenerations
 from pgs_neo4j.pgs.partitioning.rows import definition_of
 from pgs_neo4j.search.space import Space
+
+OpenGDS = Callable[[], Awaitable[GDS]]
+WhenBusy = Literal["refuse", "reuse"]
 
 
 class StepTimer:
@@ -43,10 +46,6 @@ class StepTimer:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - began
-
-
-OpenGDS = Callable[[], Awaitable[GDS]]
-WhenBusy = Literal["refuse", "reuse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,6 @@ from pgs_neo4j.text.shell_words import shell_word
 
 Figure = Annotated[float, Field(allow_inf_nan=False)]
 
-
 Nodes = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 MostNodes = Annotated[int, Field(ge=2, le=MOST_COUNT)]
 Tokens = Annotated[int, Field(ge=1000, le=MOST_COUNT)]
@@ -142,43 +141,6 @@ class UnitRow(TypedDict):
 
     unit: StoredUnit
     parent: Count | None
-
-
-class MembersRow(TypedDict):
-    """A row of ``read_membership``: one partition, the lists in parallel."""
-
-    partition: int
-    ids: list[int]
-    ranks: list[int]
-    hashes: list[int]
-    facts: list[int]
-
-
-class FeaturesRow(TypedDict):
-    """The row of ``read_features``: lists in parallel, empty vectors if missing."""
-
-    ids: list[int]
-    vectors: list[list[float]]
-    texts: list[list[object]]
-
-
-class NodesRow(TypedDict):
-    """The row of ``read_nodes``: lists in parallel."""
-
-    ids: list[int]
-    texts: list[list[object]]
-    weights: list[float]
-    dimensions: list[int]
-    probes: list[list[float]]
-
-
-class RelationshipsRow(TypedDict):
-    """A row of ``read_relationships``: one type, the lists in parallel."""
-
-    type: str
-    sources: list[int]
-    targets: list[int]
-    weights: list[float]
 
 
 _GENERATION = TypeAdapter(StoredGeneration)

@@ -1,4 +1,4 @@
-"""Scans the nodes of a view.
+"""Scans the nodes and the relationships of a view into arrays.
 
 Texts are hashed and measured, not stored.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,22 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.events import OnEvent, Progressed
 from pgs_neo4j.graph.hashes import encoded, hash64, mixed_with, text_hash
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning.rows import NodesRow, RelationshipsRow
 from pgs_neo4j.text.node_text import joined_text
 from pgs_neo4j.text.tokens import estimate_bytes
 
 PROBES = 4  # components of a vector that show whether it changed
 FACT_BITS = 56  # Neo4j stores a number of up to 58 bits in half the room of a longer one
 PARALLEL = 3  # statements in flight
+
+
+class NodesRow(TypedDict):
+    """The row of ``read_nodes``: lists in parallel."""
+
+    ids: list[int]
+    texts: list[list[object]]
+    weights: list[float]
+    dimensions: list[int]
+    probes: list[list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +199,15 @@ def node_hashes(nodes: Nodes) -> NDArray[np.uint64]:
     """Return one hash ``(n,)`` uint64 of everything scanned of each node."""
     mix = mixed_with(nodes.ids.view(np.uint64), nodes.text_hash.view(np.uint64))
     return mixed_with(mix, nodes.facts.view(np.uint64))
+
+
+class RelationshipsRow(TypedDict):
+    """A row of ``read_relationships``: one type, the lists in parallel."""
+
+    type: str
+    sources: list[int]
+    targets: list[int]
+    weights: list[float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,9 @@ UNCLEAN = (
     "huge_relationship_weights",
 )
 
+TORN = "partitions_in_pieces"
+"""Partitions with nodes that nothing within them connects: what cannot be seen of a view."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -150,10 +153,6 @@ def usable_weights(weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], bo
 def _counted(dimensions: NDArray[np.int64]) -> dict[int, int]:
     sizes, counts = np.unique(dimensions, return_counts=True)
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))
-
-
-TORN = "partitions_in_pieces"
-"""Partitions with nodes that nothing within them connects: what cannot be seen of a view."""
 
 
 def count_issues(mapping: GraphMapping, nodes: Nodes, edges: Relationships) -> dict[str, int]:

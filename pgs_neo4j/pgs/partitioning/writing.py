@@ -1,7 +1,12 @@
-"""Writes and describes the partitions of a generation; unchanged ones are shared.
+"""Writes a generation: begins it, writes and describes its partitions, and makes it current.
 
-Two generations share a partition as one node with one set of members. The members keep the order in
-which they were built, although their weights may have changed slightly.
+Unchanged partitions are shared. Two generations share a partition as one node with one set of
+members. The members keep the order in which they were built, although their weights may have
+changed slightly.
+
+A refresh does no more than that. It serves a graph in which no relationship changed: only the
+partitions in which a text, weight, or embedding changed are written and described again. Partitions
+that a run is reading from the earlier generation do not change.
 """
 
 from __future__ import annotations
@@ -28,24 +33,6 @@ from pgs_neo4j.pgs.partitioning.rows import definition_of, generation_properties
 from pgs_neo4j.pgs.partitioning.view import TORN, View
 
 
-@asynccontextmanager
-async def begin_generation(order: BuildOrder, tools: BuildTools) -> AsyncIterator[None]:
-    """Begin the ordered generation; abandon it on failure."""
-    try:
-        properties = {
-            "algorithm": order.config.algorithm,
-            "definition": definition_of(order.mapping),
-        }
-        await generation.begin(tools.db, order.lease, order.generation_id, properties)
-        yield
-    except BaseException:
-        # Shielded: a canceled attempt also removes its unfinished generation. A generation made
-        # current before the failure stays.
-        with suppress(DatabaseError):
-            await to_the_end(generation.abandon(tools.db, order.generation_id))
-        raise
-
-
 @dataclass(frozen=True, slots=True)
 class SharedPartitions:
     """The earlier generation and the ids of its partitions to share."""
@@ -66,6 +53,24 @@ class Described:
     def dimensions(self) -> int | None:
         """Length of the centroids, None without any."""
         return next((len(p.centroid) for p in self.partitions if p.centroid is not None), None)
+
+
+@asynccontextmanager
+async def begin_generation(order: BuildOrder, tools: BuildTools) -> AsyncIterator[None]:
+    """Begin the ordered generation; abandon it on failure."""
+    try:
+        properties = {
+            "algorithm": order.config.algorithm,
+            "definition": definition_of(order.mapping),
+        }
+        await generation.begin(tools.db, order.lease, order.generation_id, properties)
+        yield
+    except BaseException:
+        # Shielded: a canceled attempt also removes its unfinished generation. A generation made
+        # current before the failure stays.
+        with suppress(DatabaseError):
+            await to_the_end(generation.abandon(tools.db, order.generation_id))
+        raise
 
 
 async def write(

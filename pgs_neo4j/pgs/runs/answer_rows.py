@@ -1,4 +1,4 @@
-"""An answer as rows for its nodes and links."""
+"""An answer as nodes and links that queries find, of a sweep run or of a search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypedDict
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.graph.hashes import text_hash
-from pgs_neo4j.model import Answer, Citation, Crosscheck, Finding, FoundFact, FoundItem
+from pgs_neo4j.model import Answer, Citation, Crosscheck, FoundFact, FoundItem
 from pgs_neo4j.pgs.runs.keys import (
     absence_id,
     checked_convergence_id,
@@ -19,7 +19,7 @@ from pgs_neo4j.pgs.runs.keys import (
     thesis_id,
 )
 from pgs_neo4j.pgs.runs.runs import Handle, write_as_holder
-from pgs_neo4j.pgs.runs.sweep_rows import FindingRow, citations_json, quotes_json
+from pgs_neo4j.pgs.runs.sweep_rows import FindingRow, finding_row
 from pgs_neo4j.text.citations import resolve_qualified
 
 
@@ -246,7 +246,7 @@ class SearchAnswerRows(TypedDict):
     relationships: list[ShownRelationshipRow]
 
 
-async def write(
+async def write_search_answer(
     db: Database,
     handle: Handle,
     answer: Answer,
@@ -269,7 +269,9 @@ def search_answer_rows(
     thesis: ThesisRow = {"id": thesis_id(run), "text": answer.synthesis.thesis}
     return {
         "thesis": thesis,
-        "findings": [_finding(run, place, claim) for place, claim in enumerate(claims)],
+        "findings": [
+            finding_row(claim_id(run, place), place, claim) for place, claim in enumerate(claims)
+        ],
         "citations": [
             *_citations(thesis["id"], answer.synthesis.citations),
             *(
@@ -296,19 +298,6 @@ def search_answer_rows(
             }
             for alias, fact in facts.items()
         ],
-    }
-
-
-def _finding(run: str, place: int, claim: Finding) -> FindingRow:
-    return {
-        "id": claim_id(run, place),
-        "text": claim.text,
-        "place": place,
-        "supported": claim.supported,
-        "misquoted": sum(not quote.found for quote in claim.quotes),
-        "citations": citations_json(claim.citations),
-        "quotes": quotes_json(claim.quotes),
-        "doubts": list(claim.doubts),
     }
 
 

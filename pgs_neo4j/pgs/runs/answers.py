@@ -1,10 +1,14 @@
-"""Answers in the database: written as nodes, read back from details."""
+"""Answers in the database: stored whole as one JSON document on their run, and read back from it.
+
+The columns of the run (question, mode, status) and its recorded sweeps are stored separately. The
+nodes of ``answer_rows`` repeat parts of the answer for queries and are never read back.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from pydantic import TypeAdapter
 
@@ -24,11 +28,46 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs.runs.answer_rows import answer_rows
-from pgs_neo4j.pgs.runs.rows import CitedRow
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun, write_as_holder
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.pgs.runs.sweep_rows import Name, located
 from pgs_neo4j.pgs.runs.sweeps import recorded_sweeps
+
+
+class CitedRow(TypedDict):
+    """A row of ``read_cited``: a node that a synthesis cites."""
+
+    partition: int
+    alias: str
+    element_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """Everything in an answer except its run's columns and recorded sweeps.
+
+    ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
+    counts, by partition id, the nodes that the session had read by then, ``texts_read`` those of
+    them that had text, and ``nodes_unproven`` others that were shown without proof. ``shown`` is
+    that of an answer from a search.
+    """
+
+    routing: Routing
+    coverage: Coverage
+    usage: Usage
+    seconds: dict[str, float]
+    crosscheck: Crosscheck
+    unread: tuple[Sweep, ...]
+    nodes_read: dict[int, int]
+    texts_read: dict[int, int]
+    own_coverage: Coverage
+    shown: Shown | None
+    synthesis: Synthesis
+    nodes_unproven: dict[int, int] = field(default_factory=dict)
+    contexts: tuple[tuple[str, str], ...] = ()
+
+
+DETAILS = TypeAdapter(Details)
 
 
 async def write(db: Database, handle: Handle, answer: Answer) -> None:
@@ -96,34 +135,6 @@ async def _synthesis(db: Database, run: str, synthesis: Synthesis) -> Synthesis:
         (row["partition"], row["alias"]): row["element_id"] for row in rows
     }
     return replace(synthesis, citations=located(synthesis.citations, element_ids))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
-    """Everything in an answer except its run's columns and recorded sweeps.
-
-    ``unread`` are the sweeps that a limit prevented; they are recorded nowhere else. ``nodes_read``
-    counts, by partition id, the nodes that the session had read by then, ``texts_read`` those of
-    them that had text, and ``nodes_unproven`` others that were shown without proof. ``shown`` is
-    that of an answer from a search.
-    """
-
-    routing: Routing
-    coverage: Coverage
-    usage: Usage
-    seconds: dict[str, float]
-    crosscheck: Crosscheck
-    unread: tuple[Sweep, ...]
-    nodes_read: dict[int, int]
-    texts_read: dict[int, int]
-    own_coverage: Coverage
-    shown: Shown | None
-    synthesis: Synthesis
-    nodes_unproven: dict[int, int] = field(default_factory=dict)
-    contexts: tuple[tuple[str, str], ...] = ()
-
-
-DETAILS = TypeAdapter(Details)
 
 
 def details_json(answer: Answer, read: Read) -> str:

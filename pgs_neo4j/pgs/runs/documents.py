@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from typing import TypedDict, cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
@@ -12,13 +12,29 @@ from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, SweepStatus
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.runs.answers import read_details
-from pgs_neo4j.pgs.runs.rows import SourceRow
 from pgs_neo4j.pgs.runs.runs import StoredRun
 from pgs_neo4j.text import node_text
 
 BATCH = 1000  # nodes read per statement
 
 Place = tuple[int, int]  # partition id and rank
+
+
+class SourceRow(TypedDict):
+    """A row of ``read_sources`` or ``read_shown``: a node now, with the properties of its mapping.
+
+    ``title`` and ``key`` are None, and ``text`` is empty, where the mapping names no property.
+    ``hash`` is the hash of the text that was read.
+    """
+
+    partition: int
+    rank: int
+    hash: int
+    element_id: str
+    labels: list[str]
+    title: object
+    key: object
+    text: list[object]
 
 
 async def document(

@@ -1,4 +1,4 @@
-"""Lists the runs of a database, the latest first."""
+"""Lists recorded runs, the latest first, and reads what models replied in one of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Stores runs: their holders, requests, and ends.
 
 A run belongs to one holder at a time. All its records are written under the holder's name. So a
-process that was considered dead cannot record anything when it wakes up.
+process that was considered dead cannot record anything when it wakes up. A request with a known
+idempotency key finds the run that it began.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from pydantic import TypeAdapter
 
@@ -35,7 +36,6 @@ from pgs_neo4j.llm.calls.ledger import Spent, Total, current_day
 from pgs_neo4j.llm.calls.spending import run_day_id, run_days
 from pgs_neo4j.model import Usage
 from pgs_neo4j.pgs.runs import keys
-from pgs_neo4j.pgs.runs.rows import RunRow
 
 _OBJECT = TypeAdapter(dict[str, Any])
 SIGN_S = 10.0  # between two signs of life
@@ -44,6 +44,17 @@ END_S = 0.2
 SHORTEST_PREFIX = 4  # characters of an id that name a run, as with git
 CANDIDATES = 5
 MAX_KEY = 200
+
+
+class RunRow(TypedDict):
+    """A row of ``run_by_id``; ``generation`` is None when its partitions are gone."""
+
+    run: dict[str, Any]
+    session: str
+    graph: str
+    generation: str | None
+    current: bool
+    silent: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +186,31 @@ async def read(db: Database, run: str) -> StoredRun:
         silent=bool(row["silent"]),
         properties=row["run"],
     )
+
+
+def check_key(key: str | None) -> None:
+    """Raise UsageError for an idempotency key that is empty, overlong, or not printable."""
+    if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
+        raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
+
+
+async def find_former(
+    db: Database, graph: str, session: str, key: str | None, request: dict[str, Any]
+) -> StoredRun | None:
+    """Return the session's run under an idempotency key; None without a key, or such a run.
+
+    Raises IdempotencyError when the key belongs to another request.
+    """
+    former = await by_key(db, graph, session, key) if key else None
+    if former is None:
+        return None
+    stored = await read(db, former)
+    if stored.request != request:
+        raise IdempotencyError(
+            f"the idempotency key was used for run {former} with another request; choose another "
+            "key, or repeat that request"
+        )
+    return stored
 
 
 async def read_running(db: Database, session_uid: str) -> list[RunningRun]:
@@ -359,28 +395,3 @@ def _has_ended(holder: str) -> bool:
     """Whether a holder was a process of this machine that ended."""
     process = Holder.parse(holder)
     return process is not None and process.has_ended()
-
-
-def check_key(key: str | None) -> None:
-    """Raise UsageError for an idempotency key that is empty, overlong, or not printable."""
-    if key is not None and not (key.strip() and len(key) <= MAX_KEY and key.isprintable()):
-        raise UsageError(f"an idempotency key has 1 to {MAX_KEY} printable characters")
-
-
-async def find_former(
-    db: Database, graph: str, session: str, key: str | None, request: dict[str, Any]
-) -> StoredRun | None:
-    """Return the session's run under an idempotency key; None without a key, or such a run.
-
-    Raises IdempotencyError when the key belongs to another request.
-    """
-    former = await by_key(db, graph, session, key) if key else None
-    if former is None:
-        return None
-    stored = await read(db, former)
-    if stored.request != request:
-        raise IdempotencyError(
-            f"the idempotency key was used for run {former} with another request; choose another "
-            "key, or repeat that request"
-        )
-    return stored

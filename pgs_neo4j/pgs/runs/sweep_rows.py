@@ -1,6 +1,8 @@
-"""A sweep as rows.
+"""A sweep as rows: its node, its bullets, and their links to cited nodes.
 
-The rows are its node, its bullets, and their links to cited nodes.
+Citations and quotations are stored as JSON with their verdicts. A verdict is made once, when the
+text arrives, because the graph may change later. Then a citation of a deleted node would look
+invalid, and a quotation of an edited node would look wrong.
 """
 
 from __future__ import annotations
@@ -110,7 +112,7 @@ def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
     partition_id = sweep.partition
     report = sweep.report or Report(partition=partition_id)
     findings = [
-        _finding_row(keys.finding_id(run_id, partition_id, place), place, finding)
+        finding_row(keys.finding_id(run_id, partition_id, place), place, finding)
         for place, finding in enumerate(report.findings)
     ]
     flags = [
@@ -140,7 +142,8 @@ def sweep_rows(run_id: str, sweep: Sweep) -> SweepRows:
     }
 
 
-def _finding_row(finding_id: str, place: int, finding: Finding) -> FindingRow:
+def finding_row(finding_id: str, place: int, finding: Finding) -> FindingRow:
+    """Return the row of a finding, at its place among those of a report or answer."""
     return {
         "id": finding_id,
         "text": finding.text,

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import Annotated, Literal, NotRequired, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict  # pydantic reads no other on Python 3.11
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.stored_data import check_stored, parse_stored, unreadable
+from pgs_neo4j.database.stored_data import Count, check_stored, parse_stored, unreadable
 from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.model import (
     Absence,
@@ -30,16 +31,87 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.pgs.runs import keys, runs
-from pgs_neo4j.pgs.runs.rows import (
-    RecordedSweepRow,
-    StoredAbsence,
-    StoredBullet,
-    StoredFinding,
-    StoredFlag,
-    UnsynthesizedRow,
-)
 from pgs_neo4j.pgs.runs.sweep_rows import Name, citations_of, quotes_of
 from pgs_neo4j.pgs.sweeping.strict import marked_sentences
+
+
+class CitedNode(TypedDict):
+    """A node that a bullet cites, if it is still in the graph."""
+
+    alias: str
+    element_id: str
+
+
+class StoredBullet(TypedDict):
+    """A finding or a flag; ``citations`` is JSON."""
+
+    place: Count
+    text: str
+    citations: str
+    cited: list[CitedNode]
+
+
+class StoredFinding(StoredBullet):
+    """A finding; ``quotes`` is JSON, and ``doubts`` is None where none were looked for."""
+
+    quotes: str
+    doubts: list[str] | None
+
+
+class StoredFlag(StoredBullet):
+    """An outbound flag."""
+
+    target: Count | None
+
+
+class StoredAbsence(TypedDict):
+    """An absence."""
+
+    place: Count
+    text: str
+
+
+class StoredSweep(TypedDict):
+    """The properties of a sweep; one that failed has no ``domain_state``. ``usage`` is JSON."""
+
+    status: Literal["accepted", "partial", "failed", "unread"]
+    nodes: Count
+    read_first: list[Count]
+    read_last: list[Count]
+    passes: Count
+    passes_accepted: Count
+    errors: list[str]
+    domain_state: NotRequired[str | None]
+    struck: list[str]
+    struck_reasons: list[str]
+    usage: str
+    seconds: Annotated[float, Field(allow_inf_nan=False)]
+    wave: Count
+    without_text: list[Count]
+    unproven_first: list[Count]
+    unproven_last: list[Count]
+
+
+class RecordedSweepRow(TypedDict):
+    """A row of ``read_sweeps``: a sweep with its bullets, in any order."""
+
+    id: str
+    partition: Count
+    sweep: StoredSweep
+    findings: list[StoredFinding]
+    flags: list[StoredFlag]
+    absences: list[StoredAbsence]
+
+
+class UnsynthesizedRow(RecordedSweepRow):
+    """A row of ``read_unsynthesized``.
+
+    ``current``: the run's generation is still the current one.
+    """
+
+    run: str
+    current: bool
+
 
 Bullet = TypeVar("Bullet", StoredFinding, StoredFlag, StoredAbsence)
 

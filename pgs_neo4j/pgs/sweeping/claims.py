@@ -1,7 +1,8 @@
-"""Looks the claims of a report up in the nodes that they cite, and in their facts.
+"""Looks what a report says up in the nodes that it cites: its quotations and its claims.
 
-A Domain State sums up its partition and may cite nothing, so a sentence of it without a citation
-is looked up in all that its prompt showed. So is a flag that cites nothing.
+Claims may also rest on the facts of those nodes. A Domain State sums up its partition and may cite
+nothing, so a sentence of it without a citation is looked up in all that its prompt showed. So is a
+flag that cites nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads a partition from the database and packs it into passes."""
+"""Prepares a sweep: reads a partition, packs it into passes, and finds replies paid before."""
 
 from __future__ import annotations
 
@@ -28,79 +28,6 @@ from pgs_neo4j.text.tokens import estimate, estimate_bytes
 # since every statement looks at all of its members.
 CHUNK = 2000
 MOST_CHARACTERS = 500  # of a relationship's name; prompts show fewer
-REASKS = 3  # of one pass whose reply is cut off
-
-
-async def read_members(
-    db: Database,
-    partition: Partition,
-    mapping: GraphMapping,
-    skip: frozenset[int] = frozenset(),
-) -> list[Node]:
-    """Return a partition's nodes by rank, without those in ``skip``. Raises StoredDataError."""
-    nodes: list[Node] = []
-    for first in range(0, partition.size, CHUNK):
-        last = min(first + CHUNK, partition.size)
-        if skip.issuperset(range(first, last)):
-            continue
-        rows = await db.read(
-            queries.get("pgs/sweeping/read_members"),
-            partition=partition.uid,
-            first=first,
-            last=last,
-            text=mapping.text_properties,
-            facts=mapping.facts,
-            title=mapping.title_properties,
-            key=mapping.key_properties,
-        )
-        nodes += [
-            node_text.node(
-                rank=check_stored(COUNT, rank, "the rank of a node", FIX),
-                element_id=element_id,
-                labels=labels,
-                text=text,
-                title=title,
-                key=key,
-            )
-            for rank, element_id, labels, text, title, key in rows[0]["members"]
-            if rank not in skip
-        ]
-    return nodes
-
-
-async def read_relationships(
-    db: Database, partition: Partition, mapping: GraphMapping
-) -> list[Relationship]:
-    """Return relationships among a partition's members, by rank.
-
-    Parallel relationships of one type count once, unless their names differ. The facts that they
-    state are part of the text of their sources.
-    """
-    if mapping.relationship_name:
-        return await _read_named(db, partition, mapping)
-    rows = await db.read(
-        queries.get("pgs/sweeping/read_relationships"),
-        partition=partition.uid,
-        types=list(mapping.relationship_types),
-    )
-    columns = zip(rows[0]["sources"], rows[0]["targets"], rows[0]["types"], strict=True)
-    return [Relationship(*triple) for triple in dict.fromkeys(columns)]
-
-
-async def _read_named(
-    db: Database, partition: Partition, mapping: GraphMapping
-) -> list[Relationship]:
-    rows = await db.read(
-        queries.get("pgs/sweeping/read_named_relationships"),
-        partition=partition.uid,
-        types=list(mapping.relationship_types),
-        name=mapping.relationship_name or "",
-        length=MOST_CHARACTERS,
-    )
-    names = ("sources", "targets", "types", "names")
-    columns = zip(*(rows[0][name] for name in names), strict=True)
-    return [Relationship(*values) for values in dict.fromkeys(columns)]
-
 
 FRAME_SLACK = 200  # characters for the count of passes and of relationships not listed
 MATCH_SLACK = 120  # characters for the list of nodes that match the question
@@ -108,6 +35,7 @@ MATCH_LENGTH = 9  # of an alias in that list
 FRAME_SHARE = 0.4  # of a small context that instructions, question, and neighbors may take
 BRIEF_KEYWORDS = 3
 BRIEF_NEIGHBORS = (16, 8, 4)  # as many are named, the nearest first
+REASKS = 3  # of one pass whose reply is cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +129,77 @@ def _explain_context(order: SweepOrder, tools: SweepTools, error: ConfigError) -
         "beside the instructions and the question; use a model with a larger context, or let its "
         "server give it more"
     )
+
+
+async def read_members(
+    db: Database,
+    partition: Partition,
+    mapping: GraphMapping,
+    skip: frozenset[int] = frozenset(),
+) -> list[Node]:
+    """Return a partition's nodes by rank, without those in ``skip``. Raises StoredDataError."""
+    nodes: list[Node] = []
+    for first in range(0, partition.size, CHUNK):
+        last = min(first + CHUNK, partition.size)
+        if skip.issuperset(range(first, last)):
+            continue
+        rows = await db.read(
+            queries.get("pgs/sweeping/read_members"),
+            partition=partition.uid,
+            first=first,
+            last=last,
+            text=mapping.text_properties,
+            facts=mapping.facts,
+            title=mapping.title_properties,
+            key=mapping.key_properties,
+        )
+        nodes += [
+            node_text.node(
+                rank=check_stored(COUNT, rank, "the rank of a node", FIX),
+                element_id=element_id,
+                labels=labels,
+                text=text,
+                title=title,
+                key=key,
+            )
+            for rank, element_id, labels, text, title, key in rows[0]["members"]
+            if rank not in skip
+        ]
+    return nodes
+
+
+async def read_relationships(
+    db: Database, partition: Partition, mapping: GraphMapping
+) -> list[Relationship]:
+    """Return relationships among a partition's members, by rank.
+
+    Parallel relationships of one type count once, unless their names differ. The facts that they
+    state are part of the text of their sources.
+    """
+    if mapping.relationship_name:
+        return await _read_named(db, partition, mapping)
+    rows = await db.read(
+        queries.get("pgs/sweeping/read_relationships"),
+        partition=partition.uid,
+        types=list(mapping.relationship_types),
+    )
+    columns = zip(rows[0]["sources"], rows[0]["targets"], rows[0]["types"], strict=True)
+    return [Relationship(*triple) for triple in dict.fromkeys(columns)]
+
+
+async def _read_named(
+    db: Database, partition: Partition, mapping: GraphMapping
+) -> list[Relationship]:
+    rows = await db.read(
+        queries.get("pgs/sweeping/read_named_relationships"),
+        partition=partition.uid,
+        types=list(mapping.relationship_types),
+        name=mapping.relationship_name or "",
+        length=MOST_CHARACTERS,
+    )
+    names = ("sources", "targets", "types", "names")
+    columns = zip(*(rows[0][name] for name in names), strict=True)
+    return [Relationship(*values) for values in dict.fromkeys(columns)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,8 @@
-"""Reads one streamed reply, from the cache or from the model."""
+"""What a synthesis is written from, and how one reply of it is read and streamed.
+
+The reply comes from the cache or from the model. Its text is streamed as events piece by piece,
+after a check that nothing in it was deleted.
+"""
 
 from __future__ import annotations
 
@@ -66,24 +70,6 @@ class SynthesisTools:
     reducing_llm: LLM | None = None
 
 
-async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | None:
-    """Return a cached reply; None once this run is to buy it.
-
-    While another run is buying it, waits for that. Raises DatabaseError.
-    """
-    replies = tools.replies
-    if replies is None or key is None:
-        return None
-    cached = (await replies.find([key])).get(key)
-    if cached is not None or not replies.shared:
-        return cached
-    claims = await claim_purchases(replies.db, replies.run, [key])
-    if buyer := claims.busy.get(key):
-        replies.note_wait(buyer, tools.on_event)
-        await wait_for_purchase(replies.db, replies.run, key, lambda: False)
-    return None if key in claims.own else (await replies.find([key])).get(key)
-
-
 async def read_reply(
     tools: SynthesisTools,
     prompt: Prompt,
@@ -124,6 +110,24 @@ async def keep_reply(
     key = replies.key(tools.llm, prompt, room, effort) if replies else None
     if replies and key and not reply.usage.cached and not reply.truncated:
         await replies.keep([replies.row(key, reply)])
+
+
+async def find_or_claim(tools: SynthesisTools, key: str | None) -> Completion | None:
+    """Return a cached reply; None once this run is to buy it.
+
+    While another run is buying it, waits for that. Raises DatabaseError.
+    """
+    replies = tools.replies
+    if replies is None or key is None:
+        return None
+    cached = (await replies.find([key])).get(key)
+    if cached is not None or not replies.shared:
+        return cached
+    claims = await claim_purchases(replies.db, replies.run, [key])
+    if buyer := claims.busy.get(key):
+        replies.note_wait(buyer, tools.on_event)
+        await wait_for_purchase(replies.db, replies.run, key, lambda: False)
+    return None if key in claims.own else (await replies.find([key])).get(key)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Prepares each report as a section of the synthesis prompt."""
+"""Reports as sections of the synthesis prompt, shortened until all of them fit."""
 
 from __future__ import annotations
 

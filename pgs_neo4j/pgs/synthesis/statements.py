@@ -1,9 +1,12 @@
-"""Marks the sentences of an answer whose claims the nodes that they cite do not bear out.
+"""Marks the sentences of an answer whose claims its nodes do not bear out, and drops echoes.
 
-Sentences that only repeat the instructions of the prompt are left out.
 The text is rewritten as it streams, one paragraph or bullet at a time, because the citations of a
 sentence may come at the end of it. Bullets on absences are left alone: they are about what no node
 says, and have their own checks.
+
+An echo only repeats the instructions of the prompt, as a model of less than about a billion
+parameters may do. It says nothing about the graph, and as an absence it would even be confirmed,
+since no node has it.
 """
 
 from __future__ import annotations
@@ -40,37 +43,6 @@ Repeats = Callable[[str], bool]
 ECHOED = "The model only repeated its instructions here, so nothing is said."
 LEAST_WORDS = 3  # of a short instruction that is recognized by all of its words
 _END = re.compile(r"[.:;\n]+")
-
-
-def find_echoes_of(reader: Named, prompt: Prompt) -> Repeats | None:
-    """Return what recognizes the instructions in a reader's reply; None if it follows none."""
-    return None if reader.name == EXTRACTIVE else find_echoes(prompt)
-
-
-def find_echoes(prompt: Prompt) -> Repeats:
-    """Return what recognizes the instructions of a prompt in its reply.
-
-    What stands in the data of the prompt as well is no echo: a graph may be about instructions.
-    """
-    instructions = prompt.system, AGAIN, REQUEST
-    echoes = Echoes(*instructions)
-    short = {_flat(part) for text in instructions for part in _END.split(text)}
-
-    @cache
-    def data() -> str:
-        return _flat((prompt.content or prompt.user).partition(AGAIN)[0])
-
-    def repeats(text: str) -> bool:
-        said = _flat(text)
-        whole = said in short and len(said.split()) >= LEAST_WORDS
-        return (whole or echoes.is_echo(text)) and (not said.strip() or said not in data())
-
-    return repeats
-
-
-def _flat(text: str) -> str:
-    return f" {' '.join(find_words(fold_case(GROUP.sub(' ', text))))} "
-
 
 UNCHECKED = "absences"
 NOTHING_LEFT = "Nothing that was said here stands: what it cites does not say it, so it was struck."
@@ -263,3 +235,33 @@ def strike_sentences(text: str, names: Mapping[str, tuple[str, ...]], main: str)
 
 def _names(partitions: Sequence[Partition]) -> list[str]:
     return [name for partition in partitions for name in (partition.name, *partition.topics)]
+
+
+def find_echoes_of(reader: Named, prompt: Prompt) -> Repeats | None:
+    """Return what recognizes the instructions in a reader's reply; None if it follows none."""
+    return None if reader.name == EXTRACTIVE else find_echoes(prompt)
+
+
+def find_echoes(prompt: Prompt) -> Repeats:
+    """Return what recognizes the instructions of a prompt in its reply.
+
+    What stands in the data of the prompt as well is no echo: a graph may be about instructions.
+    """
+    instructions = prompt.system, AGAIN, REQUEST
+    echoes = Echoes(*instructions)
+    short = {_flat(part) for text in instructions for part in _END.split(text)}
+
+    @cache
+    def data() -> str:
+        return _flat((prompt.content or prompt.user).partition(AGAIN)[0])
+
+    def repeats(text: str) -> bool:
+        said = _flat(text)
+        whole = said in short and len(said.split()) >= LEAST_WORDS
+        return (whole or echoes.is_echo(text)) and (not said.strip() or said not in data())
+
+    return repeats
+
+
+def _flat(text: str) -> str:
+    return f" {' '.join(find_words(fold_case(GROUP.sub(' ', text))))} "

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,55 +224,6 @@ def word_hasher(space: Space) -> TextHasher | None:
     return TextHasher(space.embedder.size)
 
 
-async def _centroids(
-    order: BuildOrder,
-    tools: BuildTools,
-    seen: dict[int, PartitionTexts],
-    keywords: dict[int, tuple[str, ...]],
-    dimensions: int | None,
-    *,
-    partial: bool,
-) -> dict[int, NDArray[np.float32]]:
-    """Return the centroid ``(d,)`` per partition id, in the graph's space."""
-    space, mapping = tools.space, order.mapping
-    if space.kind == "stored" and mapping.embedding and dimensions:
-        return await compute_centroids(
-            tools.gds,
-            order.generation_id,
-            mapping.embedding,
-            dimensions,
-            weight=(mapping.weight or "") if order.config.centroid == "weighted" else None,
-            partition_ids=list(seen) if partial else (),
-            concurrency=1,
-        )
-    if space.kind == "texts":
-        means = {part: texts.mean for part, texts in seen.items() if texts.mean is not None}
-        return {part: mean.astype(np.float32) for part, mean in means.items() if mean.any()}
-    if space.kind == "digests" and space.embedder is not None:
-        parts = [part for part, texts in seen.items() if texts.digest]
-        texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
-        rows = await space.embed(space.embedder, texts) if texts else np.empty((0, 0))
-        vectors = zip(parts, np.asarray(rows, dtype=np.float32), strict=True)
-        return {part: vector for part, vector in vectors if vector.any()}
-    return {}
-
-
-def summarize(keywords: Sequence[str], heaviest: str) -> str:
-    """Return the first keywords and the beginning of the heaviest text."""
-    topics = ", ".join(keywords[:SUMMARY_KEYWORDS])
-    opening = shortened(heaviest, SUMMARY_TEXT)
-    return ". ".join(part for part in (topics, opening) if part)
-
-
-class VectorSum(Protocol):
-    """Adds up vectors."""
-
-    count: int
-
-    def add_total(self, total: NDArray[np.float64]) -> None:
-        """Add a sum of vectors ``(d,)``."""
-
-
 @dataclass(slots=True)
 class WordReader:
     """Counts keywords, and with a ``hasher`` adds up vectors by partition in ``sums``.
@@ -282,7 +232,7 @@ class WordReader:
     """
 
     keywords: KeywordCounter
-    sums: Mapping[int, VectorSum]
+    sums: Mapping[int, PartitionTexts]
     hasher: TextHasher | None = None
     _marked: Vocabulary = field(default_factory=Vocabulary)
 
@@ -343,3 +293,43 @@ def _with_signs(batch: TextBatch) -> BoolArray:
     mask = np.zeros(len(batch.pieces), np.bool_)
     mask[batch.split.signs.texts] = True
     return mask
+
+
+async def _centroids(
+    order: BuildOrder,
+    tools: BuildTools,
+    seen: dict[int, PartitionTexts],
+    keywords: dict[int, tuple[str, ...]],
+    dimensions: int | None,
+    *,
+    partial: bool,
+) -> dict[int, NDArray[np.float32]]:
+    """Return the centroid ``(d,)`` per partition id, in the graph's space."""
+    space, mapping = tools.space, order.mapping
+    if space.kind == "stored" and mapping.embedding and dimensions:
+        return await compute_centroids(
+            tools.gds,
+            order.generation_id,
+            mapping.embedding,
+            dimensions,
+            weight=(mapping.weight or "") if order.config.centroid == "weighted" else None,
+            partition_ids=list(seen) if partial else (),
+            concurrency=1,
+        )
+    if space.kind == "texts":
+        means = {part: texts.mean for part, texts in seen.items() if texts.mean is not None}
+        return {part: mean.astype(np.float32) for part, mean in means.items() if mean.any()}
+    if space.kind == "digests" and space.embedder is not None:
+        parts = [part for part, texts in seen.items() if texts.digest]
+        texts = [f"{', '.join(keywords.get(p, ()))}\n{seen[p].digest}" for p in parts]
+        rows = await space.embed(space.embedder, texts) if texts else np.empty((0, 0))
+        vectors = zip(parts, np.asarray(rows, dtype=np.float32), strict=True)
+        return {part: vector for part, vector in vectors if vector.any()}
+    return {}
+
+
+def summarize(keywords: Sequence[str], heaviest: str) -> str:
+    """Return the first keywords and the beginning of the heaviest text."""
+    topics = ", ".join(keywords[:SUMMARY_KEYWORDS])
+    opening = shortened(heaviest, SUMMARY_TEXT)
+    return ". ".join(part for part in (topics, opening) if part)

@@ -1,4 +1,4 @@
-"""Writes the text index of partitions, by which questions find nodes.
+"""Reads the texts of members, and writes the text index by which questions find nodes.
 
 The index is a list of segments (:mod:`pgs_neo4j.text.terms.postings`). A partition lies in one
 segment, its members numbered in the order of rank. Generations that share a partition share its
@@ -32,6 +32,15 @@ from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.normal_form import normal_form
 from pgs_neo4j.text.terms.cells import cell_uid
 from pgs_neo4j.text.terms.postings import Segment, SegmentBuilder, TextBatch
+
+# A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
+# takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
+MOST_TEXTS = 60_000
+MOST_POSTINGS = 4_000_000
+WRITE_BYTES = 4_000_000  # of cells in one transaction
+# A question reads a cell of each segment. Small ones are merged if there are more than this.
+MOST_SMALL = 16
+SMALL_BITS = 8  # of a segment with a sixth of the postings of a full one
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +104,6 @@ async def read_texts(
         return [MemberText(p, *found.get(i, ("", ""))) for p, i in zip(parts, ids, strict=True)]
 
     await in_order((read(wanted[part]) for part in portions(sizes)), take)
-
-
-# A segment ends after the partition that reaches one of these. With up to 65,536 texts, a posting
-# takes a byte less. The arrays of four million postings take about 200 MB while they are sorted.
-MOST_TEXTS = 60_000
-MOST_POSTINGS = 4_000_000
-WRITE_BYTES = 4_000_000  # of cells in one transaction
-# A question reads a cell of each segment. Small ones are merged if there are more than this.
-MOST_SMALL = 16
-SMALL_BITS = 8  # of a segment with a sixth of the postings of a full one
 
 
 class SegmentSize(TypedDict):

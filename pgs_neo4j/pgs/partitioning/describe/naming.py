@@ -1,4 +1,8 @@
-"""Finds terms and labels of partitions, which tell them apart."""
+"""Finds terms and labels of partitions, which tell them apart, and asks labels as questions.
+
+A label should lead to its own partition. If it does not, but another combination of terms does,
+that one replaces it. The text index answers, because it is complete by then.
+"""
 
 from __future__ import annotations
 
@@ -100,6 +104,13 @@ async def _read(db: Database, others: Sequence[Partition]) -> dict[int, Counter[
     return {part.id: earlier.get(part.uid, Counter()) for part in others}
 
 
+async def improve_labels(db: Database, generation_id: str, labels: Labels) -> None:
+    """Let the labels of a generation lead to their partitions. Raises DatabaseError."""
+    table = await read_table(db, generation_id)
+    if table.segments and labels.chosen:
+        await LabelCheck(db, table).improve(labels)
+
+
 @dataclass(slots=True)
 class LabelCheck:
     """Asks labels as questions to the text index of a generation.
@@ -181,10 +192,3 @@ def _weigh(index: TextIndex) -> dict[int, Postings]:
         )
         for term, postings in index.postings.items()
     }
-
-
-async def improve_labels(db: Database, generation_id: str, labels: Labels) -> None:
-    """Let the labels of a generation lead to their partitions. Raises DatabaseError."""
-    table = await read_table(db, generation_id)
-    if table.segments and labels.chosen:
-        await LabelCheck(db, table).improve(labels)

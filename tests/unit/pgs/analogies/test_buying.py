@@ -1,4 +1,4 @@
-"""Which texts stand in one call, and which are asked for at all."""
+"""Which texts stand in one call, which are asked for at all, and what that would cost."""
 
 from __future__ import annotations
 

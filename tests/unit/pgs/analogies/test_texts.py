@@ -1,4 +1,4 @@
-"""The texts of a graph are read without what is deleted beside them."""
+"""Texts are read without what is deleted beside them, and replies give one skeleton each."""
 
 from __future__ import annotations
 

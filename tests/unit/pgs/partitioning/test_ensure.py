@@ -20,11 +20,11 @@ from pgs_neo4j.errors import (
     GraphChangedError,
     LeaseLostError,
 )
-from pgs_neo4j.events import Event, PhaseFinished, PhaseStarted, Warned
+from pgs_neo4j.events import Event, PhaseFinished, PhaseStarted, Warned, ignore
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning import ensure
 from pgs_neo4j.pgs.partitioning import view as scanner
-from pgs_neo4j.pgs.partitioning.ensure import FIRST_WAIT_S, WAIT_S, ensure_partitions
+from pgs_neo4j.pgs.partitioning.ensure import FIRST_WAIT_S, WAIT_S, clean_up, ensure_partitions
 from pgs_neo4j.pgs.partitioning.order import PartitionOrder, PartitionTools, settings_digest
 from pgs_neo4j.search.space import Space
 from tests.fakes.database import Answer, FakeDatabase
@@ -174,3 +174,25 @@ async def test_partitions_are_read_again_only_if_that_was_not_tried_enough(
     with pytest.raises(type(error)):
         await stage.ensure(when_busy="reuse")
     assert len(stage.read_centroids()) == times
+
+
+CLEANUP_ORDER = PartitionOrder(
+    graph="papers", mapping=GraphMapping(), config=PGSConfig(keep_generations=2)
+)
+
+
+async def open_gds() -> Any:
+    raise AssertionError("GDS was opened")
+
+
+@pytest.mark.parametrize(
+    ("generations", "pruned"), [(2, []), (3, [{"graph": "papers", "keep": 2}])]
+)
+async def test_after_a_clean_end_gds_is_not_opened(generations: int, pruned: list[Any]) -> None:
+    db: Any = FakeDatabase(
+        read_generations=[{"ids": [f"g{n}" for n in range(generations)]}],
+        mark_disposable=[{"ids": []}],
+    )
+    tools = PartitionTools(db=db, open_gds=open_gds, space=Space("none"), on_event=ignore)
+    await clean_up(CLEANUP_ORDER, tools)
+    assert db.params("mark_disposable") == pruned

@@ -1,7 +1,8 @@
-"""What is to be partitioned, as data that travels."""
+"""What is to be partitioned, as data that travels, and the timer of its steps."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.engine.catalog import mapping_from
+from pgs_neo4j.events import Event, StepStarted
 from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.order import (
     PartitionOrder,
+    StepTimer,
     settings_digest,
 )
 from pgs_neo4j.pgs.partitioning.rows import definition_of
@@ -72,3 +75,21 @@ def test_a_stored_definition_reads_back_equal() -> None:
 def test_another_space_changes_the_digest() -> None:
     spaces = [NONE, Space("stored", embedding="v"), Space("texts", embedder=HashingEmbedder())]
     assert len({settings_digest(ORDER, space) for space in spaces}) == 3
+
+
+def test_steps_are_reported_as_they_begin_and_add_up_also_when_they_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("pgs_neo4j.pgs.partitioning.order.perf_counter", lambda: now)
+    events: list[Event] = []
+    timer = StepTimer(events.append)
+    for name, seconds in (("scan", 1.0), ("compare", 4.0), ("scan", 2.0)):
+        with suppress(ZeroDivisionError), timer.step(name):
+            assert events[-1] == StepStarted("partition", name)
+            now += seconds
+            raise ZeroDivisionError
+        now += 10.0
+    assert list(timer.seconds.items()) == [("scan", 3.0), ("compare", 4.0)]
+    assert timer.elapsed() == 37.0
+    assert len(events) == 3
