@@ -38,12 +38,12 @@ from pgs_neo4j.graph.quality import Quality, modularity, quality
 from pgs_neo4j.model import Adjacent, Generation, Partition
 from pgs_neo4j.pgs.partitioning import generation, writing
 from pgs_neo4j.pgs.partitioning.divide import (
+    Bundled,
     Division,
     bundle,
     divide_communities,
     place_communities,
 )
-from pgs_neo4j.pgs.partitioning.documents import Bundled
 from pgs_neo4j.pgs.partitioning.drift import Predecessor
 from pgs_neo4j.pgs.partitioning.kept_settings import settings_of
 from pgs_neo4j.pgs.partitioning.membership import rank_members

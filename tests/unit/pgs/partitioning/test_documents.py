@@ -9,7 +9,7 @@ from pgs_neo4j.graph.bounds import Limits
 from pgs_neo4j.graph.bundles import MENTIONED
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.pgs.partitioning.documents import Bundled, bundle_view
+from pgs_neo4j.pgs.partitioning.divide import Bundled, bundle_view
 from pgs_neo4j.pgs.partitioning.view import View
 
 MAPPING = GraphMapping(chunk_labels=("Chunk",), mention_types=("FROM_CHUNK",))
