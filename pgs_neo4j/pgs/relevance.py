@@ -1,6 +1,6 @@
 """Phase 1: decides which partitions a question needs, and why, by evidence or by centroids.
 
-Nodes that match the question are its evidence. Centroids decide where there is none.
+Nodes that match the question are its evidence. Without any, centroids decide.
 """
 
 from __future__ import annotations
