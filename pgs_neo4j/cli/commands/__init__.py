@@ -1,3 +1,1 @@
-"""Commands, one module each. Each imports what it needs when it runs."""
-
-from __future__ import annotations
+"""The commands of pgs, by subject; ``cli/app.py`` lists them and imports each when it is used."""

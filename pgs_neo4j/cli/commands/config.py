@@ -127,7 +127,12 @@ def settings_rows(
     ``settings`` have name, value without secrets, and meaning.
     """
     return [
-        (name, _worded(name, value, loaded), PLACES[loaded.provenance.source(name)], meaning)
+        (
+            name,
+            _inferred(name, loaded) if value is None else _in_words(name, value, loaded),
+            PLACES[loaded.provenance.source(name)],
+            meaning,
+        )
         for name, value, meaning in settings
     ]
 
@@ -144,10 +149,6 @@ def settings_table(rows: list[tuple[str, str, str, str]], width: int) -> Table:
         for line in ((name, value, origin), *(("", part, "") for part in wrap(meaning, MEANING)))
     ]
     return tables.table(("setting", "value, and its meaning", "origin"), lines)
-
-
-def _worded(name: str, value: Any, loaded: Loaded) -> str:
-    return _inferred(name, loaded) if value is None else _in_words(name, value, loaded)
 
 
 def _in_words(name: str, value: Any, loaded: Loaded) -> str:

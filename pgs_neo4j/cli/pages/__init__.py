@@ -1,3 +1,1 @@
 """Text, tables, and JSON that commands print."""
-
-from __future__ import annotations

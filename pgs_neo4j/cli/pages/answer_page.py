@@ -153,37 +153,39 @@ def advice(answer: Answer) -> list[str]:
         return _resuming(answer)
     if answer.shown:
         return _reading_on(answer)
-    graph, session = shell_word(answer.graph), shell_word(answer.session)
     left = answer.coverage.nodes_total - answer.coverage.nodes_read - answer.coverage.nodes_unproven
     own = answer.own_coverage
     if left <= 0 and own.nodes_read + own.nodes_unproven < own.nodes_total:
         return _reading_all(answer)
     if left <= 0:
+        session, graph = shell_word(answer.session), shell_word(answer.graph)
         command = f"pgs sessions show {session} --graph {graph}"
         whole = ALL_STRUCTURE if answer.coverage.texts_total == 0 else ALL_READ
         return ["", f"{whole} To list the questions of this session:", f"  {command}"]
-    words = ["pgs", "ask", "--continue", "--graph", graph]
+    are = "is" if left == 1 else "are"
+    command = " ".join(_ask_again(answer, "--continue"))
+    return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {command}"]
+
+
+def _reading_all(answer: Answer) -> list[str]:
+    """Return how to read the whole graph for a question whose session has read it for others."""
+    own = answer.own_coverage
+    read = f"{own.nodes_read:,} of {counted(own.nodes_total, 'node')}"
+    command = " ".join([*_ask_again(answer, "--full-sweep"), shell_word(answer.question)])
+    heading = READ_BEFORE.format(session=one_line(answer.session, 60), read=read)
+    return ["", heading, f"  {command}"]
+
+
+def _ask_again(answer: Answer, how: str) -> list[str]:
+    """Return the words of a command that asks in the graph and session of an answer."""
+    session = shell_word(answer.session)
+    words = ["pgs", "ask", how, "--graph", shell_word(answer.graph)]
     if answer.session != "default":
         # Only this form accepts a name that begins with a dash.
         words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
     if answer.coverage.texts_total == 0:
         words += ["--structure-only"]
-    are = "is" if left == 1 else "are"
-    return ["", f"To read the {counted(left, 'node')} that {are} left:", f"  {' '.join(words)}"]
-
-
-def _reading_all(answer: Answer) -> list[str]:
-    """Return how to read the whole graph for a question whose session has read it for others."""
-    own, session = answer.own_coverage, shell_word(answer.session)
-    read = f"{own.nodes_read:,} of {counted(own.nodes_total, 'node')}"
-    words = ["pgs", "ask", "--full-sweep", "--graph", shell_word(answer.graph)]
-    if answer.session != "default":
-        words += [f"--session={session}"] if session[0] == "-" else ["--session", session]
-    if answer.coverage.texts_total == 0:
-        words += ["--structure-only"]
-    words.append(shell_word(answer.question))
-    told = READ_BEFORE.format(session=one_line(answer.session, 60), read=read)
-    return ["", told, f"  {' '.join(words)}"]
+    return words
 
 
 def _reading_on(answer: Answer) -> list[str]:
@@ -213,11 +215,11 @@ def check_sections(answer: Answer, width: int) -> list[list[str]]:
     states is left out here, since a reader would take it for something else.
     """
     checks = answer.crosscheck
-    absences = _untold_absences(answer)
+    absences = _unstated_absences(answer)
     heading = f"{wording.ABSENCES}: {wording.status_counts(checks.absences)}"
-    if told := len(checks.absences) - len(absences):
-        heading += f"; the answer tells {told:,} of them"
-    opportunities, convergences = checks.opportunities, _untold_convergences(answer)
+    if stated := len(checks.absences) - len(absences):
+        heading += f"; the answer tells {stated:,} of them"
+    opportunities, convergences = checks.opportunities, _unstated_convergences(answer)
     lists = (
         (heading, _absences(absences), len(absences)),
         (wording.OPPORTUNITIES, [*map(_opportunity, opportunities[:MAX_ITEMS])],
@@ -240,23 +242,23 @@ def check_sections(answer: Answer, width: int) -> list[list[str]]:
     return blocks
 
 
-def _untold_absences(answer: Answer) -> list[CheckedAbsence]:
+def _unstated_absences(answer: Answer) -> list[CheckedAbsence]:
     """Return the absences that no bullet of the answer gives with the result of its check."""
     absences = answer.crosscheck.absences
     if not answer.synthesis.judged:
         return [*absences]
     judge = Judge(absences)
     verdicts = dict.fromkeys(f" ({wording.absence_verdict(one)})" for one in absences)
-    told = [
+    stated = [
         judge.find(bullet.removesuffix(verdict))
         for bullet in answer.synthesis.absences
         for verdict in verdicts
         if bullet.endswith(verdict)
     ]
-    return [one for one in absences if one not in told]
+    return [one for one in absences if one not in stated]
 
 
-def _untold_convergences(answer: Answer) -> list[Convergence]:
+def _unstated_convergences(answer: Answer) -> list[Convergence]:
     """Return the convergences of which the answer does not state a finding as one of several."""
     met, bullets = answer.crosscheck.convergences, answer.synthesis.convergences
     if not bullets:
