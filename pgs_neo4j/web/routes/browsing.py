@@ -19,9 +19,8 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.model import Generation, LineageChange, Partition
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import one_line
-from pgs_neo4j.web.routes.graphs import GraphName
 from pgs_neo4j.web.routes.maps import Within, partitions_within
-from pgs_neo4j.web.routes.router import Responses, api_router, failing
+from pgs_neo4j.web.routes.router import GraphName, Responses, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
 router = api_router("partitions")

@@ -13,8 +13,7 @@ from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
 from pgs_neo4j.text.natural_order import document_key
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.routes.graphs import GraphName
-from pgs_neo4j.web.routes.router import api_router, failing
+from pgs_neo4j.web.routes.router import GraphName, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
 
 router = api_router("documents")

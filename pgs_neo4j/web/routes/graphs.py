@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -13,17 +12,11 @@ from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping, propo
 from pgs_neo4j.errors import GraphExistsError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.routes.router import BODY, api_router, failing
+from pgs_neo4j.web.routes.router import BODY, GraphName, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("graphs")
 
-GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
-NewGraphName = Annotated[
-    str, Path(max_length=64, description="name of the graph", json_schema_extra={"pattern": NAME})
-]
-"""The name of a graph that may be new."""
-GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Names = Annotated[tuple[Text, ...], Field(max_length=50, strict=False)]
 Name = Text | None

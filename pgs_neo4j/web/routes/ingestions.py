@@ -16,10 +16,9 @@ from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd
 from pgs_neo4j.web.jobs.work import UNREAD, ingest, upload_sources, within
-from pgs_neo4j.web.routes.graphs import NewGraphName
 from pgs_neo4j.web.routes.ids import UPLOAD_ID
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import BODY, api_router, failing
+from pgs_neo4j.web.routes.router import BODY, NewGraphName, api_router, failing
 from pgs_neo4j.web.shared import OperatorNow, Serving, ServingNow
 from pgs_neo4j.web.uploads.store import MOST_FILES, close_all
 

@@ -14,8 +14,7 @@ from pgs_neo4j.model import (
     PartitionMap,
     PartitionReading,
 )
-from pgs_neo4j.web.routes.graphs import GraphName
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import GraphName, api_router
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("partitions")

@@ -8,8 +8,7 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from pgs_neo4j.model import MemberPage, NeighborPage, NodeDetails, NodeFinding
-from pgs_neo4j.web.routes.graphs import GraphName
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import GraphName, api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, own_sessions, visible_graph
 
 router = api_router("nodes")

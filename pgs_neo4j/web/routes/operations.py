@@ -15,9 +15,8 @@ from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import UnknownJobError
 from pgs_neo4j.web.jobs.board import LiveJob
 from pgs_neo4j.web.jobs.work import repartition
-from pgs_neo4j.web.routes.graphs import GraphFilter
 from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import BODY, WHOLE, api_router, failing
+from pgs_neo4j.web.routes.router import BODY, WHOLE, GraphFilter, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("operations")

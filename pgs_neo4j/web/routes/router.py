@@ -6,14 +6,15 @@ Nested routers would cost each request more than everything else that happens to
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BeforeValidator, ConfigDict
 
+from pgs_neo4j.config.token_table import NAME
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.web.failures import Failure, status_of
 
@@ -21,6 +22,13 @@ PREFIX = "/api"
 Responses = dict[int | str, dict[str, object]]
 BODY = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 """How bodies are read: nothing unknown, and nothing of another type, such as true for a number."""
+
+GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
+NewGraphName = Annotated[
+    str, Path(max_length=64, description="name of the graph", json_schema_extra={"pattern": NAME})
+]
+"""The name of a graph that may be new."""
+GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
 
 
 def _whole(value: object) -> object:

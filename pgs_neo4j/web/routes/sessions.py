@@ -10,8 +10,7 @@ from pydantic import BaseModel
 from pgs_neo4j.errors import UnknownSessionError
 from pgs_neo4j.model import Coverage
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.routes.graphs import GraphFilter, GraphName
-from pgs_neo4j.web.routes.router import api_router
+from pgs_neo4j.web.routes.router import GraphFilter, GraphName, api_router
 from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
 
 router = api_router("sessions")
