@@ -9,9 +9,9 @@ from pydantic import SecretStr
 
 from pgs_neo4j import config
 from pgs_neo4j.config import ServerAccess, Settings, SettingsOverrides, server_access
-from pgs_neo4j.engine import doctor
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.doctor import Check
+from pgs_neo4j.engine.doctor.check import Check, report_unreadable
+from pgs_neo4j.engine.doctor.examination import examine
 from pgs_neo4j.errors import ConfigError, LocalServerError
 
 
@@ -28,7 +28,7 @@ class Doctor:
         """
         settings = self._core.settings
         access, local = _find_server(settings)
-        return await doctor.examine(settings, self._core.config, access, local=local, call=call)
+        return await examine(settings, self._core.config, access, local=local, call=call)
 
 
 async def diagnose(
@@ -41,12 +41,12 @@ async def diagnose(
     try:
         loaded = config.load(settings)
     except ConfigError as error:
-        return doctor.report_unreadable(error)
+        return report_unreadable(error)
     try:
         access, local = _find_server(loaded.settings)
     except ConfigError as error:
-        return doctor.report_unreadable(error)
-    return await doctor.examine(loaded.settings, loaded.config, access, local=local, call=call)
+        return report_unreadable(error)
+    return await examine(loaded.settings, loaded.config, access, local=local, call=call)
 
 
 def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:

@@ -13,7 +13,9 @@ from pydantic import SecretStr
 from pgs_neo4j.config import PGSConfig, ServerAccess, Settings
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import catalog
-from pgs_neo4j.engine.doctor import Check, examine, models
+from pgs_neo4j.engine.doctor import models
+from pgs_neo4j.engine.doctor.check import Check
+from pgs_neo4j.engine.doctor.examination import examine
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
 from tests.database import alter, fetch

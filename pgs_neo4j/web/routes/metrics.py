@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from pgs_neo4j import __version__
-from pgs_neo4j.engine.metrics import names
 from pgs_neo4j.engine.metrics.exposition import CONTENT_TYPE, exposition
 from pgs_neo4j.engine.metrics.figures import MetricFigures
+from pgs_neo4j.engine.metrics.names import INFO, RUNNING, STREAMS, WAITING
 from pgs_neo4j.web.access.callers import METRICS_PATH, Caller
 from pgs_neo4j.web.shared import ScraperNow, Serving, ServingNow
 
@@ -26,9 +26,9 @@ def _now(serving: Serving, caller: Caller) -> MetricFigures:
     """Return what happens now, on the graphs that the caller sees."""
     running, waiting = serving.board.counts(caller)
     figures = MetricFigures()
-    figures.set(names.INFO, 1, __version__)
-    figures.set(names.RUNNING, running)
-    figures.set(names.WAITING, waiting)
+    figures.set(INFO, 1, __version__)
+    figures.set(RUNNING, running)
+    figures.set(WAITING, waiting)
     streams = (count for graph, count in serving.streams.items() if caller.sees(graph))
-    figures.set(names.STREAMS, sum(streams))
+    figures.set(STREAMS, sum(streams))
     return figures
