@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pgs_neo4j.documents.brain import read_brain
     from pgs_neo4j.documents.graph_file import GraphFile
     from pgs_neo4j.documents.load import LoadResult
-    from pgs_neo4j.engine.browse.costs import DayCost
-    from pgs_neo4j.engine.browse.graph_states import GraphState
     from pgs_neo4j.engine.catalog import (
         GraphChange,
         StoredGraph,
@@ -26,14 +24,15 @@ if TYPE_CHECKING:
     from pgs_neo4j.engine.catalog import check_name as check_graph_name
     from pgs_neo4j.engine.demo.graph import DEMO_QUESTIONS
     from pgs_neo4j.engine.demo.packages import PACKAGE_QUESTIONS, read_packages
-    from pgs_neo4j.engine.diagnosis import diagnose
     from pgs_neo4j.engine.doctor import Check
+    from pgs_neo4j.engine.doctor.examination import diagnose
     from pgs_neo4j.engine.facade import PGS
+    from pgs_neo4j.engine.graphs import GraphState, read_names
     from pgs_neo4j.engine.indexes import CreatedIndexes
+    from pgs_neo4j.engine.jobs import EndedJob, FailedJob, JobOrder, OnBegin
     from pgs_neo4j.engine.loading import DEMO_GRAPH
-    from pgs_neo4j.engine.names import read_names
     from pgs_neo4j.engine.purge import Purged
-    from pgs_neo4j.engine.repartition import EndedJob, FailedJob, JobOrder, OnBegin
+    from pgs_neo4j.engine.runs import DayCost
     from pgs_neo4j.engine.survey import Domain, LabelSample, NodeProperty, Proposal, Survey, propose
     from pgs_neo4j.llm.calls.ledger import current_day
     from pgs_neo4j.llm.calls.replies import Kept

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pgs_neo4j.engine.browse.arcs import read_analogies, read_flags
-from pgs_neo4j.engine.browse.findings import read_findings
-from pgs_neo4j.engine.browse.maps import draw_map
-from pgs_neo4j.engine.browse.members import read_members
-from pgs_neo4j.engine.browse.neighbors import read_neighbors
-from pgs_neo4j.engine.browse.nodes import read_node
-from pgs_neo4j.engine.browse.positions import pack, read_positions, write_positions
-from pgs_neo4j.engine.browse.view import GraphView
+from pgs_neo4j.engine.browse.maps import (
+    draw_map,
+    pack,
+    read_analogies,
+    read_flags,
+    read_positions,
+    write_positions,
+)
+from pgs_neo4j.engine.browse.nodes import GraphView, read_findings, read_node
+from pgs_neo4j.engine.browse.pages import read_members, read_neighbors
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.errors import DatabaseError, UnknownPartitionError
 from pgs_neo4j.model import (

@@ -55,7 +55,7 @@ from pgs_neo4j.pgs.runs import session
 if TYPE_CHECKING:
     from pgs_neo4j.engine.analogies import AnalogyFinder
     from pgs_neo4j.engine.browsing import Browser
-    from pgs_neo4j.engine.diagnosis import Doctor
+    from pgs_neo4j.engine.doctor.examination import Doctor
     from pgs_neo4j.engine.indexes import Indexes
     from pgs_neo4j.engine.ingestion.entities import Entities
     from pgs_neo4j.engine.ingestion.ingesting import Ingester
@@ -247,7 +247,7 @@ class PGS:
     @property
     def doctor(self) -> Doctor:
         """Checks of this setup, with their fixes."""
-        from pgs_neo4j.engine.diagnosis import Doctor
+        from pgs_neo4j.engine.doctor.examination import Doctor
 
         return Doctor(self._core)
 

@@ -53,8 +53,7 @@ class Loader:
 
     async def demo(self, graph: str = DEMO_GRAPH, *, on_event: OnEvent | None = None) -> LoadResult:
         """Load the running Python's standard library: modules, classes, and functions."""
-        from pgs_neo4j.engine.demo.graph import build_demo
-        from pgs_neo4j.engine.demo.load import demo_file
+        from pgs_neo4j.engine.demo.graph import build_demo, demo_file
 
         tell = on_event or self._core.on_event
         tell(PhaseStarted("load"))

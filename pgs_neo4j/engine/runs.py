@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Unpack, get_args
 
 from pgs_neo4j.config import Knobs
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import read_token
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.engine.browse.costs import DayCost, read_costs
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.questions import Asking, find_repeated
 from pgs_neo4j.errors import UnknownRunError, UnknownSweepError
@@ -19,6 +21,39 @@ from pgs_neo4j.pgs.runs import answers, documents, feedback, keys, session, swee
 from pgs_neo4j.pgs.runs import runs as stored_runs
 from pgs_neo4j.pgs.runs.listing import WHOLE, RunInfo, StoredReply, list_runs, read_replies
 from pgs_neo4j.pgs.runs.runs import StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCost:
+    """What a task of a graph cost on a day (UTC), with the same session and models.
+
+    ``task`` is run, search, plan, ingest, partition, or analogies. Only runs have a session. A run
+    that went on after midnight counts on both days. ``cache_read_tokens`` of the input came from a
+    provider's prompt cache, and ``cache_write_tokens`` were stored there. ``unpriced`` counts what
+    called a model without prices; ``cost`` leaves it out.
+    """
+
+    day: str
+    graph: str
+    session: str
+    model: str | None
+    runs: int
+    calls: int
+    cached: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    task: str = "run"
+
+
+async def read_costs(db: Database, days: int) -> list[DayCost]:
+    """Return the costs of the last ``days`` days, today included, the latest first."""
+    since = datetime.now(UTC).date() - timedelta(days=days - 1)
+    rows = await db.read(queries.get("engine/browse/read_costs"), since=since.isoformat())
+    return [DayCost(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from pgs_neo4j.database.gds import open_gds
 from pgs_neo4j.database.local import LocalOptions
 from pgs_neo4j.documents import pipeline
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import ArtifactError, DatabaseError, JavaMissingError
 from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply

@@ -15,7 +15,7 @@ from pgs_neo4j.database import lease
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import GDS, list_leftovers
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.pgs.partitioning import result
 from pgs_neo4j.pgs.runs.jobs import list_jobs
@@ -50,7 +50,7 @@ import os, signal, sys
 import pgs_neo4j.database.gds.runner
 from pgs_neo4j.cli.run import code_of
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 

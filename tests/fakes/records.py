@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pgs_neo4j.engine import StoredGraph, StoredRun
-from pgs_neo4j.engine.browse.costs import DayCost
+from pgs_neo4j.engine.runs import DayCost
 from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.model import (
     Answer,

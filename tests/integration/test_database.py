@@ -9,7 +9,7 @@ from neo4j.exceptions import ServiceUnavailable, SessionExpired, TransientError
 from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema, read_change_token
-from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import (
     DatabaseAuthError,
     DatabaseError,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig, Settings
-from pgs_neo4j.engine.doctor.calling import call_models
-from pgs_neo4j.engine.doctor.check import Check
+from pgs_neo4j.engine.doctor import Check
+from pgs_neo4j.engine.doctor.models import call_models
 from tests.fakes.openai_server import Answer, FakeOpenAI, Status
 
 pytestmark = pytest.mark.usefixtures("no_waits")

@@ -13,8 +13,7 @@ from pydantic import SecretStr
 from pgs_neo4j.config import PGSConfig, ServerAccess, Settings
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import catalog
-from pgs_neo4j.engine.doctor import models
-from pgs_neo4j.engine.doctor.check import Check
+from pgs_neo4j.engine.doctor import Check, models
 from pgs_neo4j.engine.doctor.examination import examine
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
@@ -202,7 +201,7 @@ async def test_models_are_probed_once_each_and_told_if_they_are_not_there(
 async def test_what_refuses_a_key_is_not_there_or_never_answers(
     fake: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs_neo4j.engine.doctor.connection.CONNECT_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("pgs_neo4j.engine.doctor.server.CONNECT_TIMEOUT_S", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         checks = await examined(ServerAccess(uri=f"bolt://127.0.0.1:{port}"))

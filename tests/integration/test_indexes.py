@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.doctor.search import check_search
+from pgs_neo4j.engine.doctor.graphs import check_search
 from pgs_neo4j.errors import MappingError, UsageError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes, read_fact_sizes

@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.database import lease
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.repartition import JobOrder, repartition, repartition_all
+from pgs_neo4j.engine.jobs import JobOrder, repartition, repartition_all
 from pgs_neo4j.errors import BusyError, EmptyGraphError, UnknownGraphError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.runs import jobs

@@ -15,8 +15,7 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.documents.brain import parse_brain, read_brain
 from pgs_neo4j.documents.graph_file import GraphFile
 from pgs_neo4j.documents.load import LOADED, load
-from pgs_neo4j.engine.demo.graph import build_demo
-from pgs_neo4j.engine.demo.load import demo_file
+from pgs_neo4j.engine.demo.graph import build_demo, demo_file
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
 from pgs_neo4j.events import Event, Progressed
 from tests.database import alter

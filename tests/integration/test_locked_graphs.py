@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.pgs.runs.jobs import list_jobs
 from tests.conftest import Endpoint

@@ -12,8 +12,8 @@ from pgs_neo4j.database import connection as db_module
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import GDS
 from pgs_neo4j.engine import PGS, catalog
-from pgs_neo4j.engine.browse.graph_states import read_graph_states
-from pgs_neo4j.engine.repartition import repartition
+from pgs_neo4j.engine.graphs import read_graph_states
+from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.events import Event, Warned
 from pgs_neo4j.pgs.partitioning import ensure, result, writing

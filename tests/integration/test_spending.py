@@ -16,8 +16,7 @@ import httpx2
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.browse import costs
+from pgs_neo4j.engine import PGS, runs
 from pgs_neo4j.errors import BudgetError, UsageError
 from pgs_neo4j.llm.calls import ledger
 from pgs_neo4j.pgs.runs.runs import taken_away
@@ -54,7 +53,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> type[Clock]:
     monkeypatch.setattr(Clock, "ahead", timedelta(0))
     monkeypatch.setattr(ledger, "datetime", Clock)
-    monkeypatch.setattr(costs, "datetime", Clock)
+    monkeypatch.setattr(runs, "datetime", Clock)
     return Clock
 
 

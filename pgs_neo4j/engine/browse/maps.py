@@ -7,17 +7,54 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pgs_neo4j.engine.browse.positions import DIGITS, unpack
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.engine.browse.nodes import HEAD, GraphView, title_of
 from pgs_neo4j.export.treemap import Rect, squarify
 from pgs_neo4j.graph.layout import lay_out
-from pgs_neo4j.model import MapPlace, Partition, PartitionMap, Unit
+from pgs_neo4j.model import MapPlace, Partition, PartitionAnalogy, PartitionFlag, PartitionMap, Unit
+from pgs_neo4j.pgs.runs import keys
+
+DIGITS = 4
+"""To which positions are rounded."""
+_KIND = np.dtype(np.uint16).newbyteorder("<")
+MOST_ARCS = 300
+"""Of each kind."""
+
+
+async def read_positions(db: Database, generation: str) -> bytes:
+    """Return the stored positions of a generation's map; empty without any."""
+    rows = await db.read(queries.get("engine/browse/read_positions"), generation=generation)
+    return bytes(rows[0]["positions"] or b"") if rows else b""
+
+
+async def write_positions(db: Database, generation: str, places: Sequence[MapPlace]) -> None:
+    """Store the positions of a generation's map, unless the generation is gone."""
+    await db.write(
+        queries.get("engine/browse/set_positions"), generation=generation, positions=pack(places)
+    )
+
+
+def pack(places: Sequence[MapPlace]) -> bytes:
+    """Return the positions of places, in their order."""
+    positions = np.array([(place.x, place.y) for place in places], np.float64)
+    return bytes(np.rint(positions * float(10**DIGITS)).astype(_KIND).tobytes())
+
+
+def unpack(positions: bytes, count: int) -> NDArray[np.float64] | None:
+    """Return positions ``(count, 2)`` from 0 to 1; None if those stored are of other places."""
+    if not count or len(positions) != 2 * count * _KIND.itemsize:
+        return None
+    numbers = np.frombuffer(positions, _KIND).reshape(count, 2).astype(np.float64)
+    return numbers / float(10**DIGITS)
+
 
 MOST_PLACES = 1000
 """Places of one map; of a graph with more partitions, units of its hierarchy are shown first."""
 MOST_LINKS = 5000
 FRAME = (1.6, 1.0)
-
 Links = dict[tuple[int, int], float]
 
 
@@ -135,3 +172,37 @@ def _rounded(area: Rect) -> tuple[float, float, float, float]:
 def _strongest(links: Links) -> tuple[tuple[int, int, float], ...]:
     ordered = sorted(links.items(), key=lambda item: (-item[1], item[0]))
     return tuple((a, b, weight) for (a, b), weight in ordered[:MOST_LINKS])
+
+
+async def read_analogies(db: Database, view: GraphView) -> tuple[PartitionAnalogy, ...]:
+    """Return the pairs of current partitions that analogies link, most links first."""
+    rows = await db.read(
+        queries.get("engine/browse/read_analogies"),
+        graph=view.name,
+        labels=list(view.mapping.labels),
+        text=view.mapping.text_properties,
+        title=view.mapping.title_properties,
+        key=view.mapping.key_properties,
+        head=HEAD,
+        limit=MOST_ARCS,
+    )
+    return tuple(
+        PartitionAnalogy(
+            first=row["first"],
+            second=row["second"],
+            links=row["links"],
+            titles=(title_of(row["ends"][0]), title_of(row["ends"][1])),
+        )
+        for row in rows
+    )
+
+
+async def read_flags(db: Database, graph: str, session: str) -> tuple[PartitionFlag, ...]:
+    """Return the flags of a session between current partitions, those of the latest run first."""
+    rows = await db.read(
+        queries.get("engine/browse/read_flags"),
+        graph=graph,
+        session=keys.session_uid(graph, session),
+        limit=MOST_ARCS,
+    )
+    return tuple(PartitionFlag(**row) for row in rows)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -11,12 +13,57 @@ from typing_extensions import TypedDict  # pydantic reads no other on Python 3.1
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.stored_data import Count, check_stored
+from pgs_neo4j.database.stored_data import Count, check_fields, check_stored
 from pgs_neo4j.database.typed_columns import FIX
-from pgs_neo4j.engine.browse.view import GraphView, unknown_node, weight_of
-from pgs_neo4j.model import NodeDetails
+from pgs_neo4j.errors import UnknownNodeError, UsageError
+from pgs_neo4j.model import GraphMapping, Node, NodeDetails, NodeFinding
+from pgs_neo4j.pgs.sweeping.claims import quotes_from
 from pgs_neo4j.text import node_text
+from pgs_neo4j.text.claims.marking import remark
 from pgs_neo4j.text.json_data import Json, plain_data
+
+MOST_LISTED = 500  # neighbors, members, or findings of one page
+HEAD = 200  # characters of what a title is made of
+LONGEST_ID = 200  # characters; element ids have about 50
+_TEXT, _DOUBTS = TypeAdapter(str), TypeAdapter(list[str])
+WHAT = "a finding of a run"
+NAMES = ("element_id", "labels", "text", "title", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph by its name and mapping: nothing beyond it is read."""
+
+    name: str
+    mapping: GraphMapping
+
+
+def check_limit(limit: int) -> None:
+    """Raise UsageError unless a page of this size is allowed."""
+    if not 1 <= limit <= MOST_LISTED:
+        raise UsageError(f"limit must be from 1 to {MOST_LISTED}; got {limit}")
+
+
+def unknown_node(view: GraphView, element_id: str) -> UnknownNodeError:
+    """Return the error for a node that is gone, or of another graph."""
+    return UnknownNodeError(
+        f"graph {view.name} has no node {element_id[:LONGEST_ID]!r}; use the element_id of a "
+        "citation, a search, or a list of members"
+    )
+
+
+def title_of(row: Mapping[str, Any]) -> str:
+    """Return the title of a row's node, as ``node_text.node`` does."""
+    label = next(iter(row["labels"]), "node")
+    title = node_text.title_of(row["title"], row["text"], row["key"], label)
+    return title or f"{label} {row['element_id']}"
+
+
+def weight_of(row: Mapping[str, Any]) -> float | None:
+    """Return the weight of a row's node, None without."""
+    weight = node_text.number(row["weight"])
+    return None if math.isnan(weight) else weight
+
 
 CHARACTERS = 500  # of a property that is no text
 ITEMS = 20  # of a property that is a list
@@ -89,3 +136,49 @@ def _shown(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return plain_data(value)
     return str(value)[:CHARACTERS]  # dates, durations, points, and whatever comes later
+
+
+async def read_findings(
+    db: Database,
+    view: GraphView,
+    element_id: str,
+    *,
+    sessions: Sequence[str] | None = None,
+    limit: int = 20,
+) -> tuple[NodeFinding, ...]:
+    """Return findings that cite a node, those of the latest run first, marked if in doubt.
+
+    Only those of some ``sessions`` count, None means all. Raises UnknownNodeError, and UsageError
+    for a ``limit`` out of range.
+    """
+    check_limit(limit)
+    rows = await db.read(
+        queries.get("engine/browse/read_findings"),
+        graph=view.name,
+        node=element_id,
+        labels=list(view.mapping.labels),
+        text=view.mapping.text_properties,
+        facts=view.mapping.facts,
+        title=view.mapping.title_properties,
+        key=view.mapping.key_properties,
+        every=sessions is None,
+        sessions=list(sessions or ()),
+        limit=limit,
+    )
+    if not rows:
+        raise unknown_node(view, element_id)
+    node = node_text.node(rank=0, **{name: rows[0][name] for name in NAMES})
+    return tuple(
+        _finding(
+            {name: value for name, value in finding.items() if name not in ("text", "doubts")},
+            check_stored(_TEXT, finding["text"], WHAT, FIX),
+            check_stored(_DOUBTS, finding["doubts"], WHAT, FIX),
+            node,
+        )
+        for finding in rows[0]["findings"]
+    )
+
+
+def _finding(values: Row, text: str, doubts: list[str], node: Node) -> NodeFinding:
+    values |= {"text": remark(text, doubts), "quotes": quotes_from(text, node)}
+    return check_fields(NodeFinding, values, WHAT, FIX)

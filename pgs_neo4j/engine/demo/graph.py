@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.engine.demo.stdlib import Definition, Kind, Library, read_library
 from pgs_neo4j.errors import InputFileError
+from pgs_neo4j.model import GraphMapping
 
 RelationshipType = Literal["CONTAINS", "IMPORTS", "INHERITS", "MENTIONS"]
 Edge = tuple[str, str, RelationshipType]
-
 DEMO_QUESTIONS = (
     "How does the standard library handle timeouts and cancellation of concurrent work in "
     "threads, processes, asyncio tasks, subprocesses and sockets, and is there anything to "
@@ -34,7 +35,6 @@ DEMO_QUESTIONS = (
     "How are temporary files, directories, archives and locks created safely and cleaned up "
     "after errors?",
 )
-
 # An import binds more loosely than a definition does: nearly everything imports ``re``.
 WEIGHTS: dict[RelationshipType, float] = {
     "CONTAINS": 1.0,
@@ -42,7 +42,6 @@ WEIGHTS: dict[RelationshipType, float] = {
     "INHERITS": 2.0,
     "MENTIONS": 1.0,
 }
-
 _WRITTEN = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(\()?")
 _DISTINCTIVE = re.compile(r"[A-Za-z0-9]_[A-Za-z0-9]|[a-z][A-Z]|[A-Z]{2,}[a-z]")
 _SHORTEST = 4  # characters of a bare name that a mention may consist of
@@ -185,3 +184,35 @@ def _inside(id_: str | None, module: str) -> bool:
 
 def _akin(one: Definition, other: Definition) -> bool:
     return one.id == other.id or one.parent == other.id or other.parent == one.id
+
+
+def demo_file(demo: DemoGraph) -> GraphFile:
+    """Return the demo graph as a GraphFile; id is key and title."""
+    positions = {node.id: i for i, node in enumerate(demo.nodes)}
+    return GraphFile(
+        nodes=tuple(
+            FileNode(
+                id=node.id,
+                labels=node.labels,
+                properties={
+                    "name": node.name,
+                    "kind": node.kind,
+                    "module": node.module,
+                    "text": node.text,
+                    "weight": node.weight,
+                },
+            )
+            for node in demo.nodes
+        ),
+        relationships=tuple(
+            FileRelationship(positions[r.source], positions[r.target], r.type, r.weight)
+            for r in demo.relationships
+        ),
+        mapping=GraphMapping(
+            text=("text",),
+            title="id",
+            key="id",
+            weight="weight",
+            relationship_weight="weight",
+        ),
+    )

@@ -1,1 +1,43 @@
 """Examines a setup from configuration to model, and suggests fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Literal
+
+from pgs_neo4j.errors import ConfigError, PGSError
+
+Status = Literal["ok", "warning", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Name, status, and result of a check, with a fix if needed."""
+
+    name: str
+    status: Status
+    detail: str
+    fix: str = ""
+
+
+async def run_check(name: str, check: Awaitable[Check], fix: str) -> Check:
+    """Return the result of ``check``; a PGSError becomes a failed one."""
+    try:
+        return await check
+    except PGSError as error:
+        return Check(name, "failed", str(error), fix)
+
+
+def skip_checks(names: tuple[str, ...], reason: str) -> tuple[Check, ...]:
+    """Return checks that are impossible because an earlier one failed."""
+    return tuple(Check(name, "skipped", reason) for name in names)
+
+
+def report_unreadable(error: ConfigError) -> tuple[Check, ...]:
+    """Return the checks for a configuration that could not be loaded."""
+    fix = "correct this setting in pgs.toml or in the environment"
+    return (
+        Check("configuration", "failed", str(error), fix),
+        *skip_checks(("database", "model"), "the configuration could not be loaded"),
+    )

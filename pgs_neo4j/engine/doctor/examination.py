@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Unpack
 
+from pydantic import SecretStr
+
+from pgs_neo4j import config
 from pgs_neo4j.config import (
     PGSConfig,
     ServerAccess,
     Settings,
+    SettingsOverrides,
     config_file,
     notices,
+    server_access,
     user_config_folder,
 )
-from pgs_neo4j.engine.doctor import connection, graphs, server
-from pgs_neo4j.engine.doctor.calling import call_models
-from pgs_neo4j.engine.doctor.check import Check, skip_checks
-from pgs_neo4j.engine.doctor.connection import connect_in_stages
+from pgs_neo4j.engine.core import Core
+from pgs_neo4j.engine.doctor import Check, graphs, report_unreadable, server, skip_checks
 from pgs_neo4j.engine.doctor.graphs import examine_graphs
 from pgs_neo4j.engine.doctor.models import (
+    call_models,
     examine_embedder,
     examine_models,
     examine_reranker,
     sweep_pass_size,
 )
-from pgs_neo4j.engine.doctor.server import examine_server
+from pgs_neo4j.engine.doctor.server import connect_in_stages, examine_server
+from pgs_neo4j.errors import ConfigError, LocalServerError
 
 TIMEOUT_S = 60.0
 
@@ -59,7 +66,7 @@ async def examine(
     async with AsyncExitStack() as stack:
         opened = None
         if access is None:
-            checks += skip_checks(connection.STAGES, "there is no server")
+            checks += skip_checks(server.STAGES, "there is no server")
         else:
             timeout_s = min(config.query_timeout_s, TIMEOUT_S)
             opened, stages = await connect_in_stages(stack, access, timeout_s)
@@ -77,3 +84,63 @@ async def examine(
     models = await examine_models(settings, config)
     called = await call_models(settings, config) if call else ()
     return (*checks, embedder, *reranker, *models, *called)
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """Examines a setup. Called, it runs all checks: ``await pgs.doctor()``."""
+
+    _core: Core
+
+    async def __call__(self, *, call: bool = False) -> tuple[Check, ...]:
+        """Run every check in order. Problems are reported, not raised.
+
+        With ``call``, each model is also called once, at its usual price and within the limits.
+        """
+        settings = self._core.settings
+        access, local = _find_server(settings)
+        return await examine(settings, self._core.config, access, local=local, call=call)
+
+
+async def diagnose(
+    *, call: bool = False, **settings: Unpack[SettingsOverrides]
+) -> tuple[Check, ...]:
+    """Examine the configured setup, even if it does not work.
+
+    With ``call``, each model is also called once, at its usual price and within the limits.
+    """
+    try:
+        loaded = config.load(settings)
+    except ConfigError as error:
+        return report_unreadable(error)
+    try:
+        access, local = _find_server(loaded.settings)
+    except ConfigError as error:
+        return report_unreadable(error)
+    return await examine(loaded.settings, loaded.config, access, local=local, call=call)
+
+
+def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:
+    """Return the configured server, else the running local one with a check.
+
+    Raises ConfigError when the password must not go to the configured server.
+    """
+    configured = server_access(settings)
+    if configured is not None:
+        return configured, None
+    fix = "start it with 'pgs local start', or set PGS_NEO4J_URI to your own server"
+    try:
+        # Imported here: only the managed local server needs the extra [local].
+        from pgs_neo4j.database.local import options, server
+
+        local_options = options.options_from_environment()
+        status = server.status(local_options)
+        running = server.running_access(local_options)
+    except LocalServerError as error:
+        return None, Check("local server", "failed", str(error), fix)
+    if running is None:
+        detail = "it is starting, or does not listen" if status.running else "it is not running"
+        return None, Check("local server", "warning", detail, fix)
+    uri, password = running
+    check = Check("local server", "ok", f"runs as process {status.pid} at {uri}")
+    return ServerAccess(uri=uri, password=SecretStr(password)), check

@@ -2,13 +2,131 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.database import gds, queries
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from types import MappingProxyType
+
+from pgs_neo4j.config import ServerAccess, masked_address
+from pgs_neo4j.database import connection, gds, queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.version import parse_version
-from pgs_neo4j.engine.doctor.check import Check, run_check, skip_checks
-from pgs_neo4j.engine.doctor.procedures import GDS_FIX, check_gds_procedures, check_neo4j_procedures
+from pgs_neo4j.engine.doctor import Check, run_check, skip_checks
+from pgs_neo4j.errors import (
+    ConfigError,
+    DatabaseAuthError,
+    DatabaseCertificateError,
+    DatabaseError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    DatabaseVersionError,
+)
 from pgs_neo4j.text.shown import counted
 
+STAGES = ("address", "connection", "credentials", "database", "Neo4j version")
+CONNECT_TIMEOUT_S = 5.0
+STAGE_FIXES = {
+    "address": "set PGS_NEO4J_URI to an address such as bolt://localhost:7687",
+    "connection": "start the server; check the host, the port, and TLS "
+    "(bolt+s:// or neo4j+s:// if the server requires it)",
+    "certificate": "set PGS_NEO4J_CA to the file of its CA certificate, as your administrator or "
+    "cloud provides it; bolt+ssc:// or neo4j+ssc:// would trust any certificate",
+    "credentials": "set PGS_NEO4J_USER and PGS_NEO4J_PASSWORD to valid credentials; the initial "
+    "password must be changed once (ALTER CURRENT USER SET PASSWORD)",
+    "database": "set PGS_NEO4J_DATABASE to a database that is online, or unset it",
+    "Neo4j version": "upgrade the server to Neo4j 5.26 or newer",
+}
+
+
+async def connect_in_stages(
+    stack: AsyncExitStack, access: ServerAccess, timeout_s: float
+) -> tuple[Database | None, tuple[Check, ...]]:
+    """Connect until ``stack`` closes; None if a stage failed."""
+    password = access.password.get_secret_value() if access.password is not None else None
+    opening = connection.connect(
+        access.uri,
+        access.user,
+        password,
+        access.database,
+        timeout_s,
+        CONNECT_TIMEOUT_S,
+        ca=access.ca,
+    )
+    try:
+        opened = await stack.enter_async_context(opening)
+    except (ConfigError, DatabaseError) as error:
+        stage = _failed_stage(error)
+        fix = "certificate" if isinstance(error, DatabaseCertificateError) else stage
+        return None, _failed_at(stage, access, str(error), STAGE_FIXES[fix])
+    languages = f"Cypher {' and '.join(opened.languages)}"
+    version = f"Neo4j {opened.version}, {opened.edition} edition, {languages}"
+    return opened, (*_passed(STAGES[:-1], access), Check(STAGES[-1], "ok", version))
+
+
+def _failed_stage(error: ConfigError | DatabaseError) -> str:
+    if isinstance(error, ConfigError):
+        return "address"
+    if isinstance(error, DatabaseUnavailableError | DatabaseTimeoutError):
+        return "connection"
+    if isinstance(error, DatabaseAuthError):
+        return "credentials"
+    return "Neo4j version" if isinstance(error, DatabaseVersionError) else "database"
+
+
+def _failed_at(stage: str, access: ServerAccess, detail: str, fix: str) -> tuple[Check, ...]:
+    place = STAGES.index(stage)
+    return (
+        *_passed(STAGES[:place], access),
+        Check(stage, "failed", detail, fix),
+        *skip_checks(STAGES[place + 1 :], f"{stage} failed"),
+    )
+
+
+def _passed(stages: tuple[str, ...], access: ServerAccess) -> tuple[Check, ...]:
+    details = {
+        "address": masked_address(access.uri),
+        "connection": "the server answers",
+        "credentials": f"user {access.user} is accepted"
+        if access.password is not None
+        else "the server requires no credentials",
+        "database": access.database or "the user's home database",
+    }
+    return tuple(Check(stage, "ok", details[stage]) for stage in stages)
+
+
+GDS_PROCEDURES = (
+    "gds.graph.drop",
+    "gds.graph.list",
+    "gds.graph.nodeProperty.stream",
+    "gds.graph.project",
+    "gds.kmeans.stats",
+    "gds.leiden.mutate",
+    "gds.louvain.mutate",
+    "gds.wcc.mutate",
+)
+GDS_FIX = (
+    "set dbms.security.procedures.unrestricted=gds.* in neo4j.conf (and add "
+    "gds.* to dbms.security.procedures.allowlist if it is set), then restart the server"
+)
+RELEASE_FIX = "upgrade pgs-neo4j, or use a release that has it; 'pgs help operations' names some"
+RIGHT_FIX = "give the user the right to execute it, as the role 'architect' has"
+# Procedures of Neo4j, and what fails without them.
+LOSSES: Mapping[str, str] = MappingProxyType(
+    {
+        "db.createLabel": "nothing can be stored",
+        "db.createProperty": "nothing can be stored",
+        "db.createRelationshipType": "nothing can be stored",
+        "db.create.setNodeVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
+        "db.create.setRelationshipVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
+        "db.index.fulltext.queryNodes": "searches fail where a full-text index covers the texts",
+        "db.index.vector.queryNodes": "questions fail where a vector index covers the embeddings",
+        "db.index.vector.queryRelationships": (
+            "searches find no facts where a vector index covers them"
+        ),
+        "db.labels": "graphs cannot be proposed or partitioned",
+        "db.relationshipTypes": "graphs cannot be proposed or partitioned",
+        "db.stats.retrieve": "graphs cannot be proposed or partitioned",
+    }
+)
 NAMES = ("read", "write", "schema", "Neo4j procedures", "GDS", "GDS procedures", "indexes")
 SCHEMA_FOLDER = "database/constraint_"
 FIXES = {
@@ -96,3 +214,54 @@ async def _check_indexes(db: Database) -> Check:
         fix = "drop the failed indexes, then create them again"
         return Check("indexes", "warning", listed, fix)
     return Check("indexes", "ok", listed or "no vector or full-text index; none is required")
+
+
+async def check_gds_procedures(db: Database) -> Check:
+    """Check that the procedures of GDS exist and can be called."""
+    name = "GDS procedures"
+    absent, forbidden = await _read_missing(db, GDS_PROCEDURES)
+    if absent:
+        version = await gds.installed_version(db)
+        detail = f"Graph Data Science {version} has no {', '.join(absent)}"
+        return Check(name, "failed", detail, RELEASE_FIX)
+    if forbidden:
+        detail = f"the user may not call {', '.join(forbidden)}"
+        return Check(name, "failed", detail, GDS_FIX)
+    rows = await db.read(queries.get("engine/doctor/read_projections"))
+    ours = sum(projection.startswith(gds.PREFIX) for projection in rows[0]["names"])
+    leftovers = f"; a running or killed job left {ours} projections"
+    return Check(name, "ok", f"all can be called{leftovers if ours else ''}")
+
+
+async def check_neo4j_procedures(db: Database) -> Check:
+    """Check the procedures of Neo4j; name what fails without one."""
+    name = "Neo4j procedures"
+    absent, forbidden = await _read_missing(db, LOSSES)
+    if absent:
+        detail = f"Neo4j {db.version} has no {_describe_losses(absent)}"
+        return Check(name, "warning", detail, RELEASE_FIX)
+    if forbidden:
+        detail = f"the user may not call {_describe_losses(forbidden)}"
+        return Check(name, "warning", detail, RIGHT_FIX)
+    return Check(name, "ok", "all can be called")
+
+
+async def _read_missing(db: Database, names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the procedures that the release lacks, and those the user may not call."""
+    wanted = sorted(names)
+    callable_names = await _read_names(db, "engine/doctor/read_procedures", wanted)
+    uncalled = [name for name in wanted if name not in callable_names]
+    if not uncalled:
+        return [], []
+    # A user without the right to list procedures sees none: then nothing is known to be absent.
+    installed = await _read_names(db, "engine/doctor/read_installed", wanted)
+    absent = [name for name in uncalled if name not in installed] if installed else []
+    return absent, [name for name in uncalled if name not in absent]
+
+
+async def _read_names(db: Database, statement: str, names: list[str]) -> set[str]:
+    return set((await db.read(queries.get(statement), names=names))[0]["names"])
+
+
+def _describe_losses(names: Iterable[str]) -> str:
+    return "; ".join(f"{name}: {LOSSES[name]}" for name in names)

@@ -13,7 +13,7 @@ from pgs_neo4j.documents.fold.resolution import Resolver
 from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingestion.writing import hold_graph
+from pgs_neo4j.engine.ingestion.parts import hold_graph
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model.entities import EntityInfo, EntityPage
 

@@ -39,10 +39,15 @@ from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.catalog import ENTITIES
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.job import kept_options, options_of, record_ingestion
-from pgs_neo4j.engine.ingestion.order import IngestOptions, Paths, chunk_rules, make_order
-from pgs_neo4j.engine.ingestion.parts import Parts
-from pgs_neo4j.engine.ingestion.view import embedding_of, store_view
-from pgs_neo4j.engine.ingestion.writing import hold_graph
+from pgs_neo4j.engine.ingestion.order import (
+    IngestOptions,
+    Paths,
+    chunk_rules,
+    embedding_of,
+    make_order,
+    store_view,
+)
+from pgs_neo4j.engine.ingestion.parts import Parts, hold_graph
 from pgs_neo4j.errors import ModelError, UnknownDocumentError, UnknownGraphError, UsageError
 from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.llm.calls.calls import Calls

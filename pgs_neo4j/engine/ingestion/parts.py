@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TypeVar, cast
 
 from pgs_neo4j.config import named_code
+from pgs_neo4j.documents.describe.model import describer_signature
 from pgs_neo4j.documents.fold.own_resolver import OwnResolver
 from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.names.renewal import hold_resolved
 from pgs_neo4j.documents.order import Chunker, Describer, Extractor
+from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import PARTS, check_given
 from pgs_neo4j.errors import ConfigError
@@ -108,3 +112,18 @@ def make_part(setting: str, code: str, needed: tuple[str, ...]) -> object:
 def _makes(named: object) -> bool:
     """Whether a thing is called to make a part: a class, or a function."""
     return isinstance(named, type) or (callable(named) and not hasattr(named, "signature"))
+
+
+def hold_graph(
+    core: Core, graph: str, label: str, resolver: Resolver | None
+) -> AbstractAsyncContextManager[Writer]:
+    """Hold the right to write a graph; what has to be described waits for the describer.
+
+    Raises ConfigError for parts that cannot be used. Entering raises UsageError, BusyError,
+    LeaseLostError, and DatabaseError.
+    """
+    parts = Parts(core)
+    own = parts.describer()
+    built_in = describer_signature(core.sweep_llm, core.config.sweep_effort)
+    signature = own.signature if own else built_in
+    return hold_resolved(core.db, graph, label, signature, parts.resolver(resolver))

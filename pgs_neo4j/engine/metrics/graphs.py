@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from pgs_neo4j.engine import PGS, GraphState
-from pgs_neo4j.engine.metrics import names
-from pgs_neo4j.engine.metrics.figures import MetricFigures
+from pgs_neo4j.engine import metrics as names
+from pgs_neo4j.engine.metrics import MetricFigures
 from pgs_neo4j.errors import PGSError
 
 FRESH_S, PATIENCE_S = 5.0, 5.0

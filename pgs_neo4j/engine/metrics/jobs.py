@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from time import time
 
 from pgs_neo4j.engine import EndedJob, FailedJob, GraphState
-from pgs_neo4j.engine.metrics import names
-from pgs_neo4j.engine.metrics.exposition import exposition
-from pgs_neo4j.engine.metrics.figures import MetricFigures
+from pgs_neo4j.engine import metrics as names
+from pgs_neo4j.engine.metrics import MetricFigures, exposition
 from pgs_neo4j.engine.metrics.graphs import graph_figures
 
 

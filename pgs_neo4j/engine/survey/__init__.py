@@ -1,8 +1,7 @@
 """Surveys an existing database and proposes a graph mapping for it."""
 
-from pgs_neo4j.engine.survey.domains import Domain, read_domains, restrict_survey
 from pgs_neo4j.engine.survey.proposal import Proposal, propose
-from pgs_neo4j.engine.survey.sample import survey
+from pgs_neo4j.engine.survey.sample import Domain, read_domains, restrict_survey, survey
 from pgs_neo4j.engine.survey.validation import check_labels, validate
 from pgs_neo4j.engine.survey.values import (
     LabelSample,

@@ -6,26 +6,156 @@ Nodes with several labels count once per label.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgs_neo4j.engine.survey.labels import (
-    choose_by_label,
-    join_keys,
-    join_texts,
-    join_titles,
-    note_choices,
-)
+from pgs_neo4j.engine.survey import candidates
 from pgs_neo4j.engine.survey.recognition import Recognition, map_schema, note_schema, recognize
-from pgs_neo4j.engine.survey.values import Survey
+from pgs_neo4j.engine.survey.values import LabelSample, NodeProperty, Survey, quote_name
 from pgs_neo4j.engine.survey.weighing import (
     choose_embedding,
     choose_relationship_text,
     choose_relationship_weight,
     choose_weight,
 )
-from pgs_neo4j.engine.survey.wording import quote_name
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.text.shown import percent
+
+MAX_LISTED = 10
+MIN_DISTINCT = 0.8  # of the nodes with a title; below, it names too little
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChoice:
+    """What names, identifies, and is read on the nodes of one label."""
+
+    sample: LabelSample
+    title: NodeProperty | None
+    key: NodeProperty | None
+    texts: tuple[NodeProperty, ...]
+    shared: str | None = None
+    """The property that would be the title if fewer nodes shared its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A property for all labels, if any, and ``LABEL.PROPERTY`` for single ones."""
+
+    plain: str | None
+    labeled: tuple[str, ...]
+
+    @property
+    def listed(self) -> str:
+        """All of them, for people."""
+        return ", ".join(map(quote_name, filter(None, (*self.labeled, self.plain))))
+
+
+def choose_by_label(survey: Survey) -> tuple[LabelChoice, ...]:
+    """Return what is chosen for each label that was sampled."""
+    return tuple(_choose(sample) for sample in survey.labels if sample.sampled)
+
+
+def _choose(sample: LabelSample) -> LabelChoice:
+    named, key = candidates.choose_title(sample), candidates.choose_key(sample)
+    texts = tuple(candidates.choose_texts(sample, named.name if named else None))
+    shared = named is not None and named.distinct < MIN_DISTINCT * named.nodes
+    if named and key and shared and candidates.is_legible(sample, key):
+        # A key that people can read tells the nodes apart that share their titles.
+        return LabelChoice(sample, key, key, texts, named.name)
+    return LabelChoice(sample, named, key, texts)
+
+
+def join_titles(choices: Sequence[LabelChoice]) -> Names:
+    """Return the titles of all labels."""
+    return _join(choices, {c.sample.label: c.title.name for c in choices if c.title})
+
+
+def join_keys(choices: Sequence[LabelChoice]) -> Names:
+    """Return the keys of all labels."""
+    return _join(choices, {c.sample.label: c.key.name for c in choices if c.key})
+
+
+def join_texts(choices: Sequence[LabelChoice]) -> tuple[str, ...]:
+    """Return the texts of all labels, titles before texts, and short before long."""
+    order: dict[str, tuple[bool, float]] = {}
+    labels: dict[str, list[str]] = {}
+    for choice in choices:
+        for item in choice.texts:
+            titled = choice.title is not None and item.name == choice.title.name
+            before = order.get(item.name, (True, 0.0))
+            length = max(before[1], item.mean_length or 0.0)
+            order[item.name] = (before[0] and not titled, length)
+            labels.setdefault(item.name, []).append(choice.sample.label)
+    names: list[str] = []
+    for name in sorted(order, key=lambda name: (*order[name], name)):
+        holders = [c.sample.label for c in choices if _has(c.sample, name)]
+        alike = holders == labels[name] or "" in labels[name]
+        names += [name] if alike else [f"{label}.{name}" for label in labels[name]]
+    return tuple(names)
+
+
+def _join(choices: Sequence[LabelChoice], chosen: Mapping[str, str]) -> Names:
+    """Return the property of most nodes for all labels, and those of the others."""
+    covered: dict[str, int] = {}
+    for choice in choices:
+        if name := chosen.get(choice.sample.label):
+            covered[name] = covered.get(name, 0) + choice.sample.count
+    # A label without such a property must not get another one's.
+    usable = [
+        name
+        for name in covered
+        if all(c.sample.label in chosen or not _has(c.sample, name) for c in choices)
+    ]
+    # Nodes without a label can be named by a property of all labels only.
+    plain = chosen.get("") or min(usable, key=lambda name: (-covered[name], name), default=None)
+    labeled = [f"{label}.{name}" for label, name in chosen.items() if label and name != plain]
+    return Names(plain, tuple(labeled))
+
+
+def _has(sample: LabelSample, name: str) -> bool:
+    return any(item.name == name for item in sample.properties)
+
+
+def note_choices(choices: Sequence[LabelChoice]) -> list[str]:
+    """Return one sentence per decision about texts, titles, and keys."""
+    texts, titles, keys = join_texts(choices), join_titles(choices), join_keys(choices)
+    listed = ", ".join(map(quote_name, texts))
+    notes = [f"text: {listed}, in this order" if texts else "no property looks like text"]
+    silent = [c.sample.label for c in choices if not c.texts]
+    if texts and silent:
+        notes.append(f"no text on {_list(silent)}; these nodes count for structure only")
+    if titles.listed:
+        covered = _share(choices, [c for c in choices if c.title])
+        notes.append(f"title: {titles.listed}, on {covered} of the nodes")
+    else:
+        notes.append("no property looks like a title; the first line of the text is used instead")
+    notes += [
+        f"title of {_name(c.sample.label)}: {quote_name(c.title.name)}, because many nodes share "
+        f"their {quote_name(c.shared)}"
+        for c in choices
+        if c.title and c.shared
+    ]
+    if not keys.listed:
+        return [*notes, "no property identifies every node; citations use the ids of the database"]
+    keyed = [c for c in choices if c.key]
+    proved = all(c.key.unique for c in keyed if c.key)
+    why = "by a constraint" if proved else "in the sample"
+    notes.append(f"key: {keys.listed}, unique {why} on {_share(choices, keyed)} of the nodes")
+    return notes
+
+
+def _share(choices: Sequence[LabelChoice], chosen: Sequence[LabelChoice]) -> str:
+    total = sum(choice.sample.count for choice in choices)
+    return percent(sum(choice.sample.count for choice in chosen) / max(total, 1))
+
+
+def _list(labels: Sequence[str]) -> str:
+    some = ", ".join(map(_name, labels[:MAX_LISTED]))
+    return f"{some} and {len(labels) - MAX_LISTED} more" if len(labels) > MAX_LISTED else some
+
+
+def _name(label: str) -> str:
+    return quote_name(label) if label else "(no label)"
 
 
 @dataclass(frozen=True, slots=True)

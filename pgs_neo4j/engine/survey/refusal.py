@@ -9,8 +9,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.survey import candidates
 from pgs_neo4j.engine.survey.sample import SCAN
-from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey
-from pgs_neo4j.engine.survey.wording import quote_name
+from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey, quote_name
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.graph import split_property

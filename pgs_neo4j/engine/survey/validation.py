@@ -19,9 +19,8 @@ from pgs_neo4j.engine.survey.refusal import (
     relationship_properties,
 )
 from pgs_neo4j.engine.survey.sample import survey
-from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey
+from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey, quote_name
 from pgs_neo4j.engine.survey.weighing import count_embedding_sizes
-from pgs_neo4j.engine.survey.wording import quote_name
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.shown import percent

@@ -9,6 +9,8 @@ from pgs_neo4j.engine.survey.shapes import Shape
 
 OUR_LABELS = "Pgs"
 OUR_TYPES = "PGS_"
+MAX_SHOWN = 60
+_JOINTS = str.maketrans("_.", "aa")  # signs that need no quotation marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,3 +118,10 @@ class Survey:
 def _share_of(counts: Sequence[tuple[Shape, int]], shapes: Sequence[Shape]) -> float:
     seen = sum(count for _, count in counts)
     return sum(count for shape, count in counts if shape in shapes) / seen if seen else 0.0
+
+
+def quote_name(name: str) -> str:
+    """Quote a name with special characters, and cut a long one."""
+    cut = name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}…"
+    plain = cut.isascii() and cut.translate(_JOINTS).isalnum()
+    return cut if plain else repr(cut)

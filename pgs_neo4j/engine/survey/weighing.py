@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pgs_neo4j.engine.survey import candidates
-from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey
-from pgs_neo4j.engine.survey.wording import quote_name
+from pgs_neo4j.engine.survey.values import NodeProperty, RelationshipProperty, Survey, quote_name
 from pgs_neo4j.text.shown import percent
 
 MIN_WEIGHT_SHARE = 0.5  # of the nodes, or relationships; below, structure is the better weight

@@ -5,9 +5,15 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from pgs_neo4j import __version__
-from pgs_neo4j.engine.metrics.exposition import CONTENT_TYPE, exposition
-from pgs_neo4j.engine.metrics.figures import MetricFigures
-from pgs_neo4j.engine.metrics.names import INFO, RUNNING, STREAMS, WAITING
+from pgs_neo4j.engine.metrics import (
+    CONTENT_TYPE,
+    INFO,
+    RUNNING,
+    STREAMS,
+    WAITING,
+    MetricFigures,
+    exposition,
+)
 from pgs_neo4j.web.access.callers import METRICS_PATH, Caller
 from pgs_neo4j.web.shared import ScraperNow, Serving, ServingNow
 

@@ -11,7 +11,7 @@ from functools import partial
 from time import monotonic
 from typing import Literal
 
-from pgs_neo4j.engine.metrics.runs import RunMetrics
+from pgs_neo4j.engine.metrics import RunMetrics
 from pgs_neo4j.errors import BusyError, IdempotencyError, PGSError
 from pgs_neo4j.events import Event, OnEvent, TextStreamed
 from pgs_neo4j.model import Answer

@@ -14,7 +14,7 @@ from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.documents.fold.resolution import VariantResolver
 from pgs_neo4j.documents.publish import mapping_of
 from pgs_neo4j.engine.core import Core
-from pgs_neo4j.engine.ingestion import view
+from pgs_neo4j.engine.ingestion import order
 from pgs_neo4j.engine.ingestion.ingesting import Ingester
 from pgs_neo4j.errors import BusyError, ConfigError, GraphExistsError, MappingError, UsageError
 from pgs_neo4j.events import Event, PhaseStarted
@@ -104,7 +104,7 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Any:
         async def make_indexes(db: object, wanted: list[WantedIndex]) -> None:
             made.indexed += wanted
 
-        monkeypatch.setattr(view, "make_indexes", make_indexes)
+        monkeypatch.setattr(order, "make_indexes", make_indexes)
         return made
 
     return make

@@ -14,8 +14,8 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import pgs_neo4j
-from pgs_neo4j.engine.metrics import names as metric_names
-from pgs_neo4j.engine.metrics.names import Metric
+from pgs_neo4j.engine import metrics as metric_names
+from pgs_neo4j.engine.metrics import Metric
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.telemetry import names, spans
 from pgs_neo4j.telemetry.spans import NOTHING, is_tracing, start_span

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.engine.browse import neighbors, nodes
-from pgs_neo4j.engine.browse.costs import DayCost, read_costs
-from pgs_neo4j.engine.browse.findings import read_findings
-from pgs_neo4j.engine.browse.members import LARGEST, read_members
-from pgs_neo4j.engine.browse.neighbors import read_neighbors
-from pgs_neo4j.engine.browse.nodes import read_node
-from pgs_neo4j.engine.browse.view import GraphView
+from pgs_neo4j.engine.browse import nodes, pages
+from pgs_neo4j.engine.browse.nodes import GraphView, read_findings, read_node
+from pgs_neo4j.engine.browse.pages import LARGEST, read_members, read_neighbors
+from pgs_neo4j.engine.runs import DayCost, read_costs
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.model import GraphMapping
 from tests.fakes.database import FakeDatabase, Row
@@ -60,14 +57,14 @@ async def test_properties_are_bounded_json_data() -> None:
 
 
 async def test_relationships_out_of_the_view_take_further_rounds() -> None:
-    first = 3 * neighbors.FIRST
+    first = 3 * pages.FIRST
     rounds = [[round_row(4, tried=first)], [round_row(12, 15, tried=2)]]
     db = FakeDatabase(read_neighbors=lambda params: rounds.pop(0))
     page = await read_neighbors(db, VIEW, "4:a:1", after="2", limit=2)
     assert [one.element_id for one in page.neighbors] == ["4:a:4", "4:a:12"]
     assert page.after == "12"
     sent = [(row["after"], row["candidates"]) for row in db.params("read_neighbors")]
-    assert sent == [(2, first), (9, first * neighbors.GROWTH)]
+    assert sent == [(2, first), (9, first * pages.GROWTH)]
 
 
 @pytest.mark.parametrize("after", ["", "-1", "x", "٣", "9" * 19])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.engine.browse import maps
-from pgs_neo4j.engine.browse.maps import draw_map
-from pgs_neo4j.engine.browse.positions import pack, unpack
+from pgs_neo4j.engine.browse.maps import draw_map, pack, unpack
 from pgs_neo4j.model import Adjacent, MapPlace, Partition, Unit
 
 

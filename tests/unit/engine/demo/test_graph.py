@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.engine.demo.graph import WEIGHTS, DemoGraph, build_demo
-from pgs_neo4j.engine.demo.load import demo_file
+from pgs_neo4j.engine.demo.graph import WEIGHTS, DemoGraph, build_demo, demo_file
 from pgs_neo4j.errors import InputFileError
 
 STDLIB = Path(sysconfig.get_path("stdlib"))

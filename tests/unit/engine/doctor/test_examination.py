@@ -3,9 +3,8 @@
 import pytest
 
 from pgs_neo4j.config import PGSConfig, ServerAccess, Settings
-from pgs_neo4j.engine.doctor import connection as stages
-from pgs_neo4j.engine.doctor import examination, graphs, server
-from pgs_neo4j.engine.doctor.check import Check, report_unreadable, run_check
+from pgs_neo4j.engine.doctor import Check, examination, graphs, report_unreadable, run_check, server
+from pgs_neo4j.engine.doctor import server as stages
 from pgs_neo4j.engine.doctor.examination import examine
 from pgs_neo4j.errors import ConfigError, QueryError
 

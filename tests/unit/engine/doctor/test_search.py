@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.engine.catalog import StoredGraph
-from pgs_neo4j.engine.doctor.search import check_search
+from pgs_neo4j.engine.doctor.graphs import check_search
 from pgs_neo4j.model import GraphMapping
 
 WORDS = GraphMapping(labels=("Paper", "Author"), text=("abstract",), title="name")

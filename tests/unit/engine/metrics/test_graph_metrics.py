@@ -7,13 +7,14 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from tests.unit.engine.metrics.test_exposition import samples
 
 from pgs_neo4j.engine import PGS, FailedJob, GraphState, Job
+from pgs_neo4j.engine import metrics as names
 from pgs_neo4j.engine.metrics import graphs as module
-from pgs_neo4j.engine.metrics import jobs, names
+from pgs_neo4j.engine.metrics import jobs
 from pgs_neo4j.engine.metrics.graphs import GraphMetrics, graph_figures
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
-from tests.unit.engine.metrics.test_exposition import samples
 
 STATE = GraphState(
     graph="papers", age_s=12.5, nodes=160, partitions=4, changed=True, drift=0.25, leased=False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.engine.metrics import names
-from pgs_neo4j.engine.metrics.runs import RunMetrics
+from pgs_neo4j.engine import metrics as figures
+from pgs_neo4j.engine.metrics import RunMetrics
 from pgs_neo4j.events import Event, PhaseStarted, SweepFinished, UsageCounted
 from pgs_neo4j.model import Sweep, SweepStatus, Usage
 
@@ -36,12 +36,12 @@ def test_totals_of_a_run_are_counted_once_and_events_are_passed_on() -> None:
     assert told == events
     value = metrics.figures.value
     for model, calls, tokens, cost in (("reader", 2, 15, 0.75), ("writer", 1, 100, 2.0)):
-        assert value(names.CALLS, "papers", model) == calls
-        assert value(names.TOKENS, "papers", model, "input") == tokens
-        assert value(names.TOKENS, "papers", model, "output") == 2 * tokens
-        assert value(names.COST, "papers", model) == pytest.approx(cost)
-    assert value(names.CACHED, "papers") == 1
-    assert [value(names.SWEEPS, "papers", end) for end in ("accepted", "failed")] == [1, 1]
+        assert value(figures.CALLS, "papers", model) == calls
+        assert value(figures.TOKENS, "papers", model, "input") == tokens
+        assert value(figures.TOKENS, "papers", model, "output") == 2 * tokens
+        assert value(figures.COST, "papers", model) == pytest.approx(cost)
+    assert value(figures.CACHED, "papers") == 1
+    assert [value(figures.SWEEPS, "papers", end) for end in ("accepted", "failed")] == [1, 1]
 
 
 def test_input_from_the_providers_cache_is_counted_where_there_is_any() -> None:
@@ -54,9 +54,9 @@ def test_input_from_the_providers_cache_is_counted_where_there_is_any() -> None:
         )
         hear(UsageCounted(known, 1.0, "m"))
     value = metrics.figures.value
-    assert value(names.TOKENS, "papers", "m", "input") == 150
-    assert value(names.CACHE_READ, "papers", "m") == 60
-    assert value(names.CACHE_WRITE, "papers", "m") == 8
+    assert value(figures.TOKENS, "papers", "m", "input") == 150
+    assert value(figures.CACHE_READ, "papers", "m") == 60
+    assert value(figures.CACHE_WRITE, "papers", "m") == 8
 
 
 def test_two_runs_at_once_add_up_and_a_model_without_a_price_adds_no_cost() -> None:
@@ -67,16 +67,19 @@ def test_two_runs_at_once_add_up_and_a_model_without_a_price_adds_no_cost() -> N
     other(used(2, 9, None, "unpriced"))
     one(used(2, 20, 1.0, "m"))
     value = metrics.figures.value
-    assert (value(names.CALLS, "papers", "m"), value(names.CALLS, "papers", "unpriced")) == (3, 1)
-    assert value(names.COST, "papers", "m") == pytest.approx(1.25)
-    assert value(names.COST, "papers", "unpriced") == 0
+    assert (value(figures.CALLS, "papers", "m"), value(figures.CALLS, "papers", "unpriced")) == (
+        3,
+        1,
+    )
+    assert value(figures.COST, "papers", "m") == pytest.approx(1.25)
+    assert value(figures.COST, "papers", "unpriced") == 0
 
 
 def test_the_end_of_a_run_is_counted_and_timed_if_it_began() -> None:
     metrics = RunMetrics()
     metrics.end("papers", "answered", 3.0)
     metrics.end("papers", "cancelled", None)
-    assert metrics.figures.value(names.RUNS, "papers", "answered") == 1
-    assert metrics.figures.value(names.RUNS, "papers", "cancelled") == 1
-    spread = metrics.figures.spreads[names.RUN_SECONDS]["papers",]
+    assert metrics.figures.value(figures.RUNS, "papers", "answered") == 1
+    assert metrics.figures.value(figures.RUNS, "papers", "cancelled") == 1
+    spread = metrics.figures.spreads[figures.RUN_SECONDS]["papers",]
     assert (sum(spread.counts), spread.total) == (1, 3.0)

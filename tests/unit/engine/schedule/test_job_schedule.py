@@ -16,7 +16,7 @@ from apscheduler.triggers.date import DateTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from pgs_neo4j.config.schedule_table import ScheduleEntry
-from pgs_neo4j.engine.repartition import FailedJob
+from pgs_neo4j.engine.jobs import FailedJob
 from pgs_neo4j.engine.schedule.schedule import Clock, Planned, plan, run_forever, run_once
 from pgs_neo4j.errors import BusyError, ConfigError, DatabaseUnavailableError
 from pgs_neo4j.model.ingest import Ingested

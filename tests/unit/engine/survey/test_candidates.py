@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.engine.survey import RelationshipProperty, candidates
-from pgs_neo4j.engine.survey.wording import quote_name
+from pgs_neo4j.engine.survey.values import quote_name
 from pgs_neo4j.text.property_names import rank_name, split_words
 from tests.unit.engine.survey.samples import label, name, number, of, text, vector
 

@@ -7,15 +7,16 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.engine.survey import LabelSample, RelationshipProperty, Survey, propose
-from pgs_neo4j.engine.survey.recognition import Recognition, recognize
-from pgs_neo4j.engine.survey.schemas import (
+from pgs_neo4j.engine.survey.recognition import (
     FALKORDB,
     GRAPHITI,
     LIGHTRAG,
     NEO4J_GRAPHRAG,
     PGS_INGEST,
     SCHEMAS,
+    Recognition,
     Schema,
+    recognize,
 )
 from pgs_neo4j.model import GraphMapping
 from tests.unit.engine.survey.samples import (

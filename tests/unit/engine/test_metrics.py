@@ -6,10 +6,8 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from pgs_neo4j.engine.metrics import names
-from pgs_neo4j.engine.metrics.exposition import exposition
-from pgs_neo4j.engine.metrics.figures import MetricFigures
-from pgs_neo4j.engine.metrics.names import Metric
+from pgs_neo4j.engine import metrics as names
+from pgs_neo4j.engine.metrics import Metric, MetricFigures, exposition
 
 ALL = [one for one in vars(names).values() if isinstance(one, Metric)]
 HOSTILE = 'a"} 1\n# HELP x\npgs_fake 9\\'

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.engine.repartition import FailedJob, JobOrder, attempt, repartition
+from pgs_neo4j.engine.jobs import FailedJob, JobOrder, attempt, repartition
 from pgs_neo4j.errors import (
     BusyError,
     ConfigError,

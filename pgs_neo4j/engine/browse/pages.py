@@ -11,16 +11,26 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.stored_data import COUNT, check_stored
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.engine.browse.view import HEAD, GraphView, check_limit, title_of, unknown_node
+from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.engine.browse.nodes import (
+    HEAD,
+    GraphView,
+    check_limit,
+    title_of,
+    unknown_node,
+    weight_of,
+)
 from pgs_neo4j.errors import UnknownPageError
-from pgs_neo4j.model import NeighborCount, NeighborPage, NodeNeighbor
+from pgs_neo4j.model import MemberPage, NeighborCount, NeighborPage, NodeNeighbor, PartitionMember
 from pgs_neo4j.text.node_text import stated_text
 
 MOST = 200_000  # relationships of one node
 LONGEST_FACT = 1000  # characters
 FIRST = 4  # relationships that are tried for each neighbor of a page
 GROWTH = 20  # how many times as many the next round tries
+LARGEST = 2**31  # of an id or a rank; the database takes no number of any size
 
 
 async def read_neighbors(
@@ -132,3 +142,47 @@ def _neighbor(row: Row) -> NodeNeighbor:
 
 def _fact(value: Any) -> str:
     return value if isinstance(value, str) else stated_text(value)[:LONGEST_FACT]
+
+
+async def read_members(
+    db: Database, view: GraphView, partition_id: int, *, after: int | None = None, limit: int = 50
+) -> MemberPage | None:
+    """Return a page of a partition's members, None without such a partition.
+
+    Raises UsageError for a ``limit`` out of range, and StoredDataError.
+    """
+    check_limit(limit)
+    mapping = view.mapping
+    rows = await db.read(
+        queries.get("engine/browse/read_members"),
+        graph=view.name,
+        partition=min(max(partition_id, 0), LARGEST),
+        labels=list(mapping.labels),
+        after=-1 if after is None else min(max(after, -1), LARGEST),
+        limit=limit + 1,
+        text=mapping.text_properties,
+        title=mapping.title_properties,
+        key=mapping.key_properties,
+        weight=mapping.weight or "",
+        head=HEAD,
+    )
+    if not rows:
+        return None
+    members = rows[0]["members"]
+    page = tuple(map(_member, members[:limit]))
+    return MemberPage(
+        partition=partition_id,
+        size=rows[0]["size"],
+        members=page,
+        after=page[-1].rank if len(members) > limit else None,
+    )
+
+
+def _member(row: Row) -> PartitionMember:
+    return PartitionMember(
+        element_id=row["element_id"],
+        title=title_of(row),
+        labels=tuple(row["labels"]),
+        rank=check_stored(COUNT, row["rank"], "the rank of a node", FIX),
+        weight=weight_of(row),
+    )
