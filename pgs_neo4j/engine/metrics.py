@@ -5,10 +5,12 @@ Labels are names of graphs and models, and fixed words: no text of a user become
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from time import monotonic, time
 from typing import Literal, TypeVar
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -20,10 +22,14 @@ from prometheus_client.core import (
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
+from pgs_neo4j.engine import PGS, EndedJob, FailedJob, GraphState
+from pgs_neo4j.errors import PGSError
 from pgs_neo4j.events import Event, OnEvent, SweepFinished, UsageCounted
 from pgs_neo4j.model import Usage
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FRESH_S, PATIENCE_S = 5.0, 5.0
+"""Seconds for which figures are not read again, and for which they are waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +262,64 @@ def _histogram(metric: Metric, spreads: dict[Labels, Spread]) -> Family:
         counts = accumulate(map(float, spread.counts))
         family.add_metric(labels, list(zip(bounds, counts, strict=True)), spread.total)
     return family
+
+
+def graph_figures(states: Sequence[GraphState]) -> MetricFigures:
+    """Return the state of graphs as figures."""
+    figures = MetricFigures()
+    for state in states:
+        figures.set(GENERATION_AGE, state.age_s, state.graph)
+        figures.set(NODES, state.nodes, state.graph)
+        figures.set(PARTITIONS, state.partitions, state.graph)
+        figures.set(CHANGED, state.changed, state.graph)
+        figures.set(DRIFT, state.drift, state.graph)
+        figures.set(LEASED, state.leased, state.graph)
+    return figures
+
+
+@dataclass(slots=True)
+class GraphMetrics:
+    """The state of all graphs; scrapes that come together share one look."""
+
+    pgs: PGS
+    _figures: MetricFigures = field(default_factory=MetricFigures)
+    _read_at: float = -FRESH_S
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    async def figures(self) -> MetricFigures:
+        """Return the figures of all graphs, and whether the database answers."""
+        async with self._reading:
+            if monotonic() - self._read_at >= FRESH_S:
+                self._figures = await self._look()
+                self._read_at = monotonic()
+        return self._figures
+
+    async def _look(self) -> MetricFigures:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                figures = graph_figures(await self.pgs.graphs.states())
+        except (PGSError, TimeoutError):
+            figures = MetricFigures()
+            figures.set(DATABASE_UP, 0)
+            return figures
+        figures.set(DATABASE_UP, 1)
+        return figures
+
+
+def job_text(jobs: Sequence[EndedJob], states: Sequence[GraphState], exit_code: int) -> str:
+    """Return how jobs ended, and the state of graphs, in the text format."""
+    figures = MetricFigures()
+    figures.set(EXIT_CODE, exit_code)
+    figures.set(ENDED_AT, time())
+    known = {state.graph for state in states}
+    for ended in jobs:
+        if isinstance(ended, FailedJob) and ended.job is None:
+            # A name that no graph has may be anything, so it is no label.
+            if ended.graph in known:
+                figures.set(OUTCOME, 1, ended.graph or "", "failed")
+            continue
+        job = ended.job if isinstance(ended, FailedJob) else ended
+        if job is not None:
+            figures.set(OUTCOME, 1, job.graph, job.outcome)
+            figures.set(JOB_SECONDS, job.figures.get("seconds"), job.graph)
+    return exposition(figures, graph_figures(states))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from typing import cast
 
@@ -10,46 +12,41 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pgs_neo4j.engine import Payer, paid_by
 from pgs_neo4j.errors import PGSError, QuestionError
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.access.paying import PaidByCaller
-from pgs_neo4j.web.agents.mount import agents_of
+from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.agents import agents_of
 from pgs_neo4j.web.chat.asking import Chats
 from pgs_neo4j.web.chat.bodies import RefusedParameterError
 from pgs_neo4j.web.chat.endpoints import router as chat_router
 from pgs_neo4j.web.description import described_api
 from pgs_neo4j.web.failures import FAULT, MISSING, Failure, failure_of, failure_response, status_of
-from pgs_neo4j.web.invalid_requests import describe_request
-from pgs_neo4j.web.manual.handbook import manual_routes
+from pgs_neo4j.web.manual import manual_routes
 from pgs_neo4j.web.page import PAGE_METHODS, REST, find_page_file, page_routes
 from pgs_neo4j.web.routes import (
-    browsing,
-    demo,
+    answers,
+    asking,
     documents,
-    feedback,
     graphs,
-    ingestions,
-    live_jobs,
     login,
-    maps,
-    metrics,
     nodes,
     operations,
-    planning,
-    reports,
+    partitions,
     runs,
     searching,
     sessions,
-    tables,
 )
+from pgs_neo4j.web.routes.router import describe_request
 from pgs_neo4j.web.runs.answering import CountRequests
-from pgs_neo4j.web.runs.stream import CutStreams
+from pgs_neo4j.web.runs.events import CutStreams
 from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
-    *(login, graphs, demo, planning, runs, tables, reports, feedback, searching, sessions),
-    *(browsing, maps, nodes, documents, ingestions, operations, live_jobs),
+    *(login, graphs, graphs, asking, runs, answers, answers, answers, searching, sessions),
+    *(partitions, partitions, nodes, documents, documents, operations, operations),
 )
 """In the order in which OpenAPI lists them."""
 
@@ -70,7 +67,7 @@ def create_app(serving: Serving) -> FastAPI:
         *_api_routes(),
         *chat_router.routes,
         agents,
-        *metrics.router.routes,
+        *operations.router.routes,
         *manual_routes().routes,
         *page_routes().routes,  # they take all other paths
     ]
@@ -135,3 +132,17 @@ def _methods_of(app: FastAPI, path: str) -> list[str]:
 
 async def _on_fault(request: Request, _: Exception) -> Response:
     return failure_response(request.scope["path"], 500, FAULT)
+
+
+@dataclass(slots=True)
+class PaidByCaller:
+    """Names the payer of a request, whose caller the guard has noted, and of what it starts."""
+
+    app: ASGIApp
+    payer_of: Callable[[Caller], Payer]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        caller = scope.get("state", {}).get("caller")
+        with paid_by(self.payer_of(caller) if caller is not None else Payer()):
+            await self.app(scope, receive, send)

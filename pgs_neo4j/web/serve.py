@@ -25,7 +25,7 @@ from pgs_neo4j.web.access.tokens import Tokens, callers_by_hash
 from pgs_neo4j.web.app import create_app
 from pgs_neo4j.web.runs.board import RunBoard
 from pgs_neo4j.web.shared import Serving
-from pgs_neo4j.web.uploads.store import UploadStore
+from pgs_neo4j.web.uploads import UploadStore
 
 STOP_S, FORCE_S = 1.0, 0.5
 """Seconds for connections to close after the runs have stopped, and once more by force."""

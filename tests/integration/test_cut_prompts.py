@@ -18,7 +18,7 @@ from pgs_neo4j.errors import PromptTooLongError
 from pgs_neo4j.events import TextStreamed
 from pgs_neo4j.export import to_json
 from pgs_neo4j.export.figures import figures
-from pgs_neo4j.web.jobs.work import ingested_data
+from pgs_neo4j.web.jobs import ingested_data
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import model_on_papers, with_model

@@ -15,7 +15,7 @@ from pgs_neo4j.errors import EmbeddingError, ModelOutputError, PromptTooLongErro
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.web.jobs.work import ingested_data
+from pgs_neo4j.web.jobs import ingested_data
 from tests.conftest import Endpoint as Address
 from tests.database import fetch
 from tests.engines import with_address

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.lease import hold_lease
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.metrics import graphs as graph_metrics
+from pgs_neo4j.engine import metrics as graph_metrics
 from pgs_neo4j.model import GraphMapping
 from tests.conftest import Endpoint
 from tests.database import alter

@@ -12,7 +12,7 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import NothingLeftError, UnknownRunError
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.web.failures import failure_of, status_of
-from pgs_neo4j.web.runs.told import answer_counts
+from pgs_neo4j.web.runs.served_data import answer_counts
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import answering, engine_on_papers, without_synthesis

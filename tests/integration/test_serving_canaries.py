@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine import PGS
-from pgs_neo4j.engine.metrics import graphs as graph_metrics
+from pgs_neo4j.engine import metrics as graph_metrics
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import GraphMapping, Prompt
 from tests.agents import agent

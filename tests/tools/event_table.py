@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import get_args
 
 from pgs_neo4j.events import Event
-from pgs_neo4j.web.jobs import served_jobs
+from pgs_neo4j.web import jobs as board
 from pgs_neo4j.web.runs import served_data
 
 SERVED: dict[str, type] = {
@@ -29,11 +29,11 @@ SERVED: dict[str, type] = {
 }
 """By the names of the events."""
 SERVED_JOBS: dict[str, type] = {
-    "accepted": served_jobs.ServedJob,
-    "ended": served_jobs.ServedJobEnd,
-    "failed": served_jobs.ServedJobFailure,
-    "cancelled": served_jobs.ServedJobCancelled,
-    "stopping": served_jobs.ServedJobStop,
+    "accepted": board.ServedJob,
+    "ended": board.ServedJobEnd,
+    "failed": board.ServedJobFailure,
+    "cancelled": board.ServedJobCancelled,
+    "stopping": board.ServedJobStop,
 }
 """By the names of the events; each also has the fields of the first."""
 
@@ -109,7 +109,7 @@ def _fields(event: type) -> Iterator[tuple[str, str]]:
 
 
 def _nested(name: str) -> str:
-    home = served_data if hasattr(served_data, name) else served_jobs
+    home = served_data if hasattr(served_data, name) else board
     return "{" + ", ".join(f"{key}: {kind}" for key, kind in _fields(getattr(home, name))) + "}"
 
 

@@ -157,7 +157,7 @@ class MetricsFile:
         """Write how jobs ended, and the state of the graphs if the database answers."""
         if self.name is None:
             return
-        from pgs_neo4j.engine.metrics.jobs import job_text
+        from pgs_neo4j.engine.metrics import job_text
 
         try:
             states = await pgs.graphs.states()
@@ -172,7 +172,7 @@ class MetricsFile:
             yield
         except PGSError as error:
             if self.name is not None and not isinstance(error, UsageError):
-                from pgs_neo4j.engine.metrics.jobs import job_text
+                from pgs_neo4j.engine.metrics import job_text
 
                 write_whole(self.name, job_text([], [], code_of(error)), force=True)
             raise

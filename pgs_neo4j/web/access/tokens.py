@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -21,8 +22,10 @@ MOST_COOKIES, MOST_LINKS = 20, 20
 The bound is each caller's own: one that logs in again and again ends no session of another.
 """
 BYTES = 32
-
 T = TypeVar("T")
+FREE, FIRST_S, LONGEST_S = 5, 1.0, 300.0
+"""Failures without a wait, the first wait, and the longest; each is twice the one before."""
+MOST_ADDRESSES = 10_000
 
 
 def hashed(token: str) -> str:
@@ -110,3 +113,25 @@ def _matching(known: dict[str, T], wanted: str) -> T | None:
 def callers_by_hash(entries: Iterable[tuple[str, Caller]]) -> dict[str, Caller]:
     """Return callers by the hashes of their tokens."""
     return {token_hash.lower(): caller for token_hash, caller in entries}
+
+
+@dataclass(slots=True)
+class Backoff:
+    """Counts failed log-ins by address, and says how long each has to wait."""
+
+    _failures: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict, repr=False)
+
+    def wait_s(self, address: str) -> float:
+        """Return the seconds until an address may try again; 0 if it may now."""
+        count, failed_at = self._failures.get(address, (0, 0.0))
+        if count < FREE:
+            return 0.0
+        wait = min(LONGEST_S, FIRST_S * 2.0 ** min(count - FREE, 16))
+        return max(0.0, failed_at + wait - monotonic())
+
+    def fail(self, address: str) -> None:
+        """Count a failure."""
+        count, _ = self._failures.pop(address, (0, 0.0))
+        self._failures[address] = (count + 1, monotonic())
+        while len(self._failures) > MOST_ADDRESSES:
+            self._failures.popitem(last=False)

@@ -10,9 +10,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.chat.asking import Chats
+from pgs_neo4j.web.chat.asking import Chats, chosen_model, described, listed_models
 from pgs_neo4j.web.chat.bodies import ChatRequest
-from pgs_neo4j.web.chat.models import chosen_model, described, listed_models
 from pgs_neo4j.web.chat.replies import ChatReplies
 from pgs_neo4j.web.shared import CallerNow, Serving, ServingNow
 

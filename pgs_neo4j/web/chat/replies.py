@@ -15,8 +15,8 @@ from pgs_neo4j.text.shown import counted, unproven_note
 from pgs_neo4j.web.chat.asking import ChatRun
 from pgs_neo4j.web.chat.message import MessageStream, to_message
 from pgs_neo4j.web.failures import Failure, chat_failure, failure_of, status_of
-from pgs_neo4j.web.runs.log import LoggedEvent
-from pgs_neo4j.web.runs.told import coverage_counts
+from pgs_neo4j.web.runs.events import LoggedEvent
+from pgs_neo4j.web.runs.served_data import coverage_counts
 
 SILENCE_S = 10.0
 """Seconds of silence after which a comment keeps the connection open."""

@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import Query
-from pydantic import BaseModel
+from fastapi import Path, Query, Request
+from pydantic import BaseModel, Field
 
-from pgs_neo4j.errors import BusyError
+from pgs_neo4j.engine import check_graph_name
+from pgs_neo4j.errors import BudgetError, BusyError
+from pgs_neo4j.events import OnEvent
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentDetails, IngestedDocument
 from pgs_neo4j.text.natural_order import document_key
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.routes.router import GraphName, api_router, failing
-from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, visible_graph
+from pgs_neo4j.web.jobs import UNREAD, LiveJob, ServedJobEnd, ingest, upload_sources, within
+from pgs_neo4j.web.routes.operations import StartedJob, started
+from pgs_neo4j.web.routes.router import (
+    BODY,
+    UPLOAD_ID,
+    GraphName,
+    NewGraphName,
+    api_router,
+    failing,
+)
+from pgs_neo4j.web.shared import CallerNow, OperatorNow, Serving, ServingNow, visible_graph
+from pgs_neo4j.web.uploads import MOST_FILES, close_all
 
 router = api_router("documents")
-
 DocumentId = Annotated[
     str, Query(alias="id", min_length=1, max_length=2000, description="id of the document")
 ]
+ingestions_router = api_router("documents")
+FileName = Annotated[
+    str,
+    Query(min_length=1, max_length=500, description="path of the file below its folder; its id"),
+]
+UploadId = Annotated[str, Field(pattern=UPLOAD_ID)]
+FILE_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 
 class DocumentPage(BaseModel):
@@ -89,3 +114,140 @@ def _told(done: Deletion, caller: Caller) -> Deletion:
         if caller.sees(one.graph) and (own := caller.own_session(one.session)) is not None
     )
     return replace(done, quoting=tuple(quoting), holders=())
+
+
+class UploadRules(BaseModel):
+    """Which files are taken. No ``endings``: a loader of your own decides."""
+
+    endings: list[str]
+    most_bytes: int
+    most_files: int
+    most_total: int
+    wait_s: float
+
+
+class WaitingFile(BaseModel):
+    """A file that waits to be ingested."""
+
+    id: str
+    name: str
+    size: int
+
+
+class NewIngestion(BaseModel):
+    """Files that wait, to be ingested together."""
+
+    model_config = BODY
+
+    uploads: Annotated[list[UploadId], Field(min_length=1, max_length=MOST_FILES)]
+    embed: bool = False
+    max_cost: Annotated[float | None, Field(gt=0.0)] = None
+
+
+class PlannedIngestion(BaseModel):
+    """What an ingestion would do and cost; costs are null without prices."""
+
+    states: dict[str, int]
+    calls: int
+    low: float | None
+    high: float | None
+    budget: str
+    contexts: dict[str, str]
+    context_advice: list[str]
+
+
+@ingestions_router.get("/uploads")
+async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
+    """Return which files are taken, and how many may wait."""
+    uploads = serving.uploads
+    files, total = uploads.most_of_one
+    return UploadRules(
+        endings=list(serving.pgs.ingest.endings),
+        most_bytes=uploads.most_bytes,
+        most_files=files,
+        most_total=total,
+        wait_s=uploads.wait_s,
+    )
+
+
+@ingestions_router.post(
+    "/graphs/{graph}/uploads",
+    status_code=201,
+    openapi_extra=FILE_BODY,
+    responses=failing(BusyError),
+)
+async def upload(
+    graph: NewGraphName, name: FileName, request: Request, serving: ServingNow, caller: OperatorNow
+) -> WaitingFile:
+    """Take in a file, the body of the request, which then waits to be ingested into a graph."""
+    require_ingesting(serving, caller, graph)
+    endings = serving.pgs.ingest.endings
+    taken = await serving.uploads.receive(caller, graph, name, endings, request.stream())
+    return WaitingFile(id=taken.id, name=taken.name, size=taken.size)
+
+
+@ingestions_router.delete("/uploads/{upload}", status_code=204)
+async def discard(
+    upload: Annotated[str, Path(pattern=UPLOAD_ID, description="id of the file")],
+    serving: ServingNow,
+    caller: OperatorNow,
+) -> None:
+    """Remove a file that waits."""
+    serving.uploads.discard(caller, upload)
+
+
+@ingestions_router.post("/graphs/{graph}/ingestions/plan", responses=failing(BudgetError))
+async def plan_ingestion(
+    graph: NewGraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
+) -> PlannedIngestion:
+    """Return what ingesting the files would do and cost. No model is called."""
+    require_ingesting(serving, caller, graph)
+    uploads = serving.uploads.find(caller, graph, body.uploads)
+    limit = await _within_budget(serving, caller, body)
+    sources = upload_sources(serving.pgs, uploads)
+    planned = await serving.pgs.ingest.plan(sources, graph, embed=body.embed, **within(limit))
+    states = Counter(str(one.state) for one in planned.outcomes if one.state not in UNREAD)
+    return PlannedIngestion(
+        states=dict(states),
+        calls=planned.calls,
+        low=planned.low,
+        high=planned.high,
+        budget=planned.budget,
+        contexts=dict(planned.contexts),
+        context_advice=list(planned.context_advice),
+    )
+
+
+@ingestions_router.post(
+    "/graphs/{graph}/ingestions", status_code=202, responses=failing(BudgetError, BusyError)
+)
+async def start_ingestion(
+    graph: NewGraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
+) -> StartedJob:
+    """Ingest the files in the background of this server. Other documents of the graph stay.
+
+    A graph of a new name is made. A file that did not change costs nothing.
+    """
+    require_ingesting(serving, caller, graph)
+    limit = await _within_budget(serving, caller, body)
+    uploads = serving.uploads.take(caller, graph, body.uploads)
+
+    async def work(on_event: OnEvent) -> ServedJobEnd:
+        return await ingest(
+            serving.pgs, graph, uploads, embed=body.embed, most_cost=limit, on_event=on_event
+        )
+
+    job = LiveJob(caller, graph, "ingest", most_cost=limit or 0.0)
+    return started(serving.jobs.start(job, work, on_end=partial(close_all, uploads)))
+
+
+def require_ingesting(serving: Serving, caller: Caller, graph: str) -> None:
+    """Raise ForbiddenError on a server that only reads, and UnknownGraphError."""
+    serving.require_writing()
+    check_graph_name(caller.check_graph(graph))
+
+
+async def _within_budget(serving: Serving, caller: Caller, body: NewIngestion) -> float | None:
+    """Return the limit of the caller's money, if there is one. Raises BudgetError."""
+    given = (await serving.remaining_cost(caller), body.max_cost)
+    return min((most for most in given if most is not None), default=None)

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.config.token_table import NAME
-from pgs_neo4j.engine import StoredGraph, check_graph_name, check_mapping, propose
-from pgs_neo4j.errors import GraphExistsError
+from pgs_neo4j.engine import (
+    DEMO_GRAPH,
+    DEMO_QUESTIONS,
+    StoredGraph,
+    check_graph_name,
+    check_mapping,
+    propose,
+)
+from pgs_neo4j.errors import BusyError, GraphExistsError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.text.json_data import Json, plain_data
+from pgs_neo4j.web.jobs import LiveJob, load_demo
+from pgs_neo4j.web.routes.operations import StartedJob, started
 from pgs_neo4j.web.routes.router import BODY, GraphName, api_router, failing
 from pgs_neo4j.web.shared import CallerNow, ServingNow, UnlimitedNow, visible_graph
 
 router = api_router("graphs")
-
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Names = Annotated[tuple[Text, ...], Field(max_length=50, strict=False)]
 Name = Text | None
 NEW_NAME = Field(max_length=64, json_schema_extra={"pattern": NAME})
 """Its pattern is for clients: a name that does not fit hears from ``check_graph_name``."""
+demo_router = api_router("graphs")
 
 
 def _named(pattern: str, **more: object) -> object:
@@ -33,7 +43,6 @@ def _named(pattern: str, **more: object) -> object:
 OWN_LABELS = _named(r"^(?!Pgs)", minItems=1)
 OWN_TYPES = _named(r"^(?!PGS_)", minItems=1)
 OF_LABELS = _named(r"^(?!Pgs)[^.]+\..")
-
 OPTIONAL: Any = Field(default_factory=tuple)
 """Left out, a list stands for everything; OpenAPI gives no default that would be refused."""
 
@@ -150,3 +159,29 @@ def _listed(graph: StoredGraph) -> ListedGraph:
         partitions=graph.partition_count,
         redefined=graph.redefined,
     )
+
+
+class NewDemo(BaseModel):
+    """Nothing: the demo has no options."""
+
+    model_config = BODY
+
+
+class StartedDemo(StartedJob):
+    """The job that makes the demo, and questions to ask it."""
+
+    questions: list[str]
+
+
+@demo_router.post("/demo", status_code=202, responses=failing(GraphExistsError, BusyError))
+async def make_demo(_: NewDemo, serving: ServingNow, caller: UnlimitedNow) -> StartedDemo:
+    """Load and partition the demo graph in the background, if the database has no graph yet.
+
+    Needs a token that is not limited to graphs.
+    """
+    serving.require_writing()
+    if await serving.pgs.graphs():
+        raise GraphExistsError("there is a graph already; 'pgs demo' makes the demo beside it")
+    job = LiveJob(caller, DEMO_GRAPH, "demo")
+    begun = started(serving.jobs.start(job, partial(load_demo, serving.pgs, job.begin)))
+    return StartedDemo(**begun.model_dump(), questions=list(DEMO_QUESTIONS))

@@ -2,25 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi.exceptions import HTTPException
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
+from pgs_neo4j import __version__
 from pgs_neo4j.engine import Check, DayCost, JobOrder
+from pgs_neo4j.engine.metrics import (
+    CONTENT_TYPE,
+    INFO,
+    RUNNING,
+    STREAMS,
+    WAITING,
+    MetricFigures,
+    exposition,
+)
 from pgs_neo4j.errors import BusyError, UsageError
 from pgs_neo4j.text.json_data import Json, plain_data
-from pgs_neo4j.web.access.callers import UnknownJobError
-from pgs_neo4j.web.jobs.board import LiveJob
-from pgs_neo4j.web.jobs.work import repartition
-from pgs_neo4j.web.routes.live_jobs import StartedJob, started
-from pgs_neo4j.web.routes.router import BODY, WHOLE, GraphFilter, api_router, failing
-from pgs_neo4j.web.shared import CallerNow, OperatorNow, ServingNow, UnlimitedNow, visible_graph
+from pgs_neo4j.web.access.callers import METRICS_PATH, Caller, UnknownJobError
+from pgs_neo4j.web.jobs import JobKind, JobState, LiveJob, repartition
+from pgs_neo4j.web.routes.router import BODY, JOB_ID, WHOLE, GraphFilter, api_router, failing
+from pgs_neo4j.web.routes.runs import HEARD_ALL, LastId
+from pgs_neo4j.web.runs.events import has_heard_all, stream_events
+from pgs_neo4j.web.shared import (
+    CallerNow,
+    OperatorNow,
+    ScraperNow,
+    Serving,
+    ServingNow,
+    UnlimitedNow,
+    visible_graph,
+)
+
+live_router = api_router("operations")
+LiveId = Annotated[str, Path(pattern=JOB_ID, description="id of a job in progress, or just ended")]
+metrics_router = APIRouter(tags=["operations"])
+
+
+class StartedJob(BaseModel):
+    """A job that was started: its events, and the id of its record, null until it has one."""
+
+    job: str
+    graph: str
+    kind: JobKind
+    state: JobState
+    events: str
+    record: str | None
+    jobs: str
+
+
+@live_router.get("/jobs/live/{live}")
+async def show_live_job(live: LiveId, serving: ServingNow, caller: CallerNow) -> StartedJob:
+    """Return a job of this server that is in progress, or has just ended."""
+    return started(serving.jobs.find(live, caller))
+
+
+@live_router.delete("/jobs/live/{live}", status_code=202)
+async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> StartedJob:
+    """Cancel a job. What it has done by then stays."""
+    job = serving.jobs.find(live, caller)
+    await serving.jobs.cancel(job)
+    return started(job)
+
+
+async def _followed(
+    live: LiveId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
+) -> AsyncIterator[LiveJob]:
+    """Yield a job of this process.
+
+    Raises UnknownJobError, and HTTPException with 204 for a reader that has heard all.
+    """
+    job = serving.jobs.find(live, caller)
+    if not job.active and has_heard_all(job.log, last_id):
+        raise HTTPException(204)
+    with serving.streaming(job.graph):
+        yield job
+
+
+@live_router.get(
+    "/jobs/live/{live}/events", response_class=EventSourceResponse, responses=HEARD_ALL
+)
+async def job_events(
+    job: Annotated[LiveJob, Depends(_followed)], last_id: LastId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Stream the events of a job, from the first one or after ``Last-Event-ID``.
+
+    The answer to a reader that has had the last one is 204, after which it does not come back.
+    """
+
+    async def snapshot() -> Json:
+        return started(job).model_dump()
+
+    async for event in stream_events(job.log, last_id, snapshot):
+        yield event
+
+
+def started(job: LiveJob) -> StartedJob:
+    """Return a job with its links."""
+    return StartedJob(
+        **job.shown(),
+        state=job.state,
+        events=f"/api/jobs/live/{job.id}/events",
+        record=job.record or None,
+        jobs=f"/api/jobs?graph={job.graph}",
+    )
+
 
 router = api_router("operations")
-
 JobId = Annotated[str, Path(max_length=100, description="id of the record")]
 
 
@@ -122,3 +216,23 @@ async def doctor(serving: ServingNow, _: UnlimitedNow) -> list[Check]:
     It looks at all graphs, so this needs a token that is not limited to some.
     """
     return list(await serving.pgs.doctor())
+
+
+@metrics_router.get(METRICS_PATH, response_class=Response)
+async def metrics(serving: ServingNow, caller: ScraperNow) -> Response:
+    """Return metrics in the text format of Prometheus, for tokens of the role metrics."""
+    counted = serving.board.metrics.figures.of_graphs(caller.graphs)
+    graphs = (await serving.graph_metrics.figures()).of_graphs(caller.graphs)
+    return Response(exposition(_now(serving, caller), counted, graphs), media_type=CONTENT_TYPE)
+
+
+def _now(serving: Serving, caller: Caller) -> MetricFigures:
+    """Return what happens now, on the graphs that the caller sees."""
+    running, waiting = serving.board.counts(caller)
+    figures = MetricFigures()
+    figures.set(INFO, 1, __version__)
+    figures.set(RUNNING, running)
+    figures.set(WAITING, waiting)
+    streams = (count for graph, count in serving.streams.items() if caller.sees(graph))
+    figures.set(STREAMS, sum(streams))
+    return figures

@@ -19,13 +19,10 @@ from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
 from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
-from pgs_neo4j.web.routes.ids import RUN_ID
-from pgs_neo4j.web.routes.router import Responses, api_router, failing
+from pgs_neo4j.web.routes.router import RUN_ID, Responses, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun, State
-from pgs_neo4j.web.runs.elsewhere import stream_snapshots
-from pgs_neo4j.web.runs.log import MOST_ID
-from pgs_neo4j.web.runs.snapshots import run_snapshot
-from pgs_neo4j.web.runs.stream import has_heard_all, stream_events
+from pgs_neo4j.web.runs.events import MOST_ID, has_heard_all, stream_events, stream_snapshots
+from pgs_neo4j.web.runs.served_data import run_snapshot
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("runs")

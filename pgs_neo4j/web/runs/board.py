@@ -20,9 +20,15 @@ from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.failures import FAULT, failure_of
 from pgs_neo4j.web.runs.answering import Answering
-from pgs_neo4j.web.runs.log import EventLog
-from pgs_neo4j.web.runs.served_data import ServedAccepted, ServedEnd, ServedQueued, ServedStop
-from pgs_neo4j.web.runs.told import answer_counts, told_data
+from pgs_neo4j.web.runs.events import EventLog
+from pgs_neo4j.web.runs.served_data import (
+    ServedAccepted,
+    ServedEnd,
+    ServedQueued,
+    ServedStop,
+    answer_counts,
+    told_data,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.events import Event
 from pgs_neo4j.manual import read_page
 from pgs_neo4j.web.app import described
-from pgs_neo4j.web.jobs.served_jobs import ServedJobFailure
+from pgs_neo4j.web.jobs import ServedJobFailure
 from pgs_neo4j.web.runs.served_data import ServedFailure
 from tests.tools.event_table import SERVED, SERVED_JOBS, events_page
 from tests.tools.generate import generated

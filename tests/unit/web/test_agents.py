@@ -16,7 +16,7 @@ from pgs_neo4j.events import PhaseStarted, RunStarted
 from pgs_neo4j.mcp_server.inquiries import Inquiry
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.agents.desks import _launch, _name_of
+from pgs_neo4j.web.agents import _launch, _name_of
 from pgs_neo4j.web.runs.awaited import RunCancelledError, start_awaited
 from pgs_neo4j.web.runs.board import LiveRun, RunBoard
 from pgs_neo4j.web.shared import Serving

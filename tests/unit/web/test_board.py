@@ -18,7 +18,7 @@ from pgs_neo4j.telemetry.log_ids import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard
-from pgs_neo4j.web.runs.log import MissedEventsError
+from pgs_neo4j.web.runs.events import MissedEventsError
 from pgs_neo4j.web.runs.served_data import ServedFailure
 from tests.fakes.records import answered
 from tests.fakes.tokens import unchanged

@@ -23,16 +23,15 @@ from pgs_neo4j.events import PhaseStarted, TextStreamed
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import OWNER, Caller, ForbiddenError
-from pgs_neo4j.web.chat.asking import ChatRun, Chats
+from pgs_neo4j.web.chat.asking import ChatModel, ChatRun, Chats, chosen_model, listed_models
 from pgs_neo4j.web.chat.bodies import ChatRequest
 from pgs_neo4j.web.chat.message import to_message
-from pgs_neo4j.web.chat.models import ChatModel, chosen_model, listed_models
 from pgs_neo4j.web.chat.prompts import AskedText
 from pgs_neo4j.web.chat.replies import PING, ChatReplies, progress_line
 from pgs_neo4j.web.failures import Failure, failure_response
 from pgs_neo4j.web.runs.awaited import start_awaited
 from pgs_neo4j.web.runs.board import LiveRun
-from pgs_neo4j.web.runs.log import LoggedEvent
+from pgs_neo4j.web.runs.events import LoggedEvent
 from tests.fakes.records import StoredGraphs, answered, giving
 from tests.in_process import serving_of
 

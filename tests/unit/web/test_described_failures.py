@@ -29,12 +29,12 @@ from pgs_neo4j.errors import (
     UnknownRunError,
 )
 from pgs_neo4j.text.json_data import Json
-from pgs_neo4j.web.access.backoff import Backoff
 from pgs_neo4j.web.access.callers import Caller
+from pgs_neo4j.web.access.tokens import Backoff
 from pgs_neo4j.web.description import ANY_READING
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import Serving
-from pgs_neo4j.web.uploads.store import UploadStore
+from pgs_neo4j.web.uploads import UploadStore
 from tests.fakes.records import GRAPH, SPENT, stored_run
 from tests.in_process import in_process, serving_of
 from tests.openapi import DESCRIBED, PLACES, operations, send

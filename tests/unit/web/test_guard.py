@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.config.token_table import Role
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UnknownGraphError
-from pgs_neo4j.web.access import backoff, guard
+from pgs_neo4j.web.access import guard, tokens
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.guard import (
     FILE,
@@ -301,7 +301,7 @@ async def test_thousands_of_guesses_are_slowed_down(
     client: httpx2.AsyncClient, serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(backoff, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(tokens, "monotonic", lambda: clock[0])
     looked_at, guesses = 0, tries(300, 10_000)
     for number in range(guesses):
         answer = await client.post("/api/login", json={"token": f"guess {number}"})

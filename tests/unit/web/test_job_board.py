@@ -12,8 +12,7 @@ from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, UsageCounted
 from pgs_neo4j.model import Usage
 from pgs_neo4j.web.access.callers import OWNER, Caller, UnknownJobError
-from pgs_neo4j.web.jobs.board import JobBoard, LiveJob
-from pgs_neo4j.web.jobs.served_jobs import ServedJobEnd, ServedJobFailure
+from pgs_neo4j.web.jobs import JobBoard, LiveJob, ServedJobEnd, ServedJobFailure
 
 ANN = Caller("ann", tenant=True, graphs=frozenset({"papers"}), cost_per_day=5.0)
 BOB = Caller("bob", tenant=True)

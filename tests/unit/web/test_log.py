@@ -7,14 +7,14 @@ import json
 
 import pytest
 
-from pgs_neo4j.web.runs.log import (
+from pgs_neo4j.web.runs.events import (
     MOST_ENTRIES,
     MOST_ID,
     TEXT_S,
     EventLog,
     MissedEventsError,
+    stream_events,
 )
-from pgs_neo4j.web.runs.stream import stream_events
 from tests.timeless import timeless
 
 

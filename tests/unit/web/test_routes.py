@@ -20,7 +20,7 @@ from pgs_neo4j.llm.calls.spending import current_payer
 from pgs_neo4j.model import Found, GraphMapping
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.access.tokens import hashed
-from pgs_neo4j.web.jobs.board import LiveJob
+from pgs_neo4j.web.jobs import LiveJob
 from pgs_neo4j.web.shared import Serving
 from tests.fakes.records import COVERED, RUN, SPENT, StoredGraphs, giving, stored_run
 from tests.in_process import failure, in_process, serving_of

@@ -16,10 +16,9 @@ from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.web import serve as module
-from pgs_neo4j.web.access import backoff
-from pgs_neo4j.web.access.backoff import FREE
+from pgs_neo4j.web.access import tokens
 from pgs_neo4j.web.access.new_links import ask_link
-from pgs_neo4j.web.jobs import board as jobs
+from pgs_neo4j.web.access.tokens import FREE
 from pgs_neo4j.web.runs import board
 from pgs_neo4j.web.serve import ServeOptions, _listening, check_options, serve, settle_memory
 from tests.fakes.tokens import unchanged
@@ -184,7 +183,7 @@ async def guess(server: Served, count: int, **headers: str) -> list[int]:
 async def test_who_guesses_has_to_wait_whatever_address_it_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(backoff, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(tokens, "monotonic", lambda: 0.0)
     async with served(ENGINE) as server:
         assert await guess(server, 12) == [401] * FREE + [429] * (12 - FREE)
         async with server.owner() as owner:  # whose address is the same

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.web.jobs.work import ingested_data
+from pgs_neo4j.web.jobs import ingested_data
 from tests.fakes.commands import ingested, outcomes
 
 

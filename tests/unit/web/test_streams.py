@@ -15,12 +15,10 @@ from pgs_neo4j.engine import StoredRun
 from pgs_neo4j.errors import DatabaseTimeoutError, DatabaseUnavailableError, UnknownRunError
 from pgs_neo4j.text.json_data import Json
 from pgs_neo4j.web.access.callers import OWNER
-from pgs_neo4j.web.jobs.board import LiveJob
-from pgs_neo4j.web.runs import elsewhere
+from pgs_neo4j.web.jobs import LiveJob
+from pgs_neo4j.web.runs import events
 from pgs_neo4j.web.runs.board import LiveRun
-from pgs_neo4j.web.runs.elsewhere import stream_snapshots
-from pgs_neo4j.web.runs.log import EventLog
-from pgs_neo4j.web.runs.stream import FINAL, CutStreams, stream_events
+from pgs_neo4j.web.runs.events import FINAL, CutStreams, EventLog, stream_events, stream_snapshots
 from tests.fakes.records import RUN, giving, stored_run
 from tests.in_process import in_process, serving_of
 
@@ -30,7 +28,7 @@ AWAY = DatabaseUnavailableError("the database is away; start it")
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once."""
-    monkeypatch.setattr(elsewhere, "LOOK_S", 0.0)
+    monkeypatch.setattr(events, "LOOK_S", 0.0)
 
 
 async def away() -> str:
@@ -151,7 +149,7 @@ async def test_a_record_is_told_when_it_has_changed_until_the_run_ends() -> None
 
 
 async def test_the_end_of_the_server_ends_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elsewhere, "LOOK_S", 600.0)
+    monkeypatch.setattr(events, "LOOK_S", 600.0)
     stopped = asyncio.Event()
 
     async def snapshot() -> dict[str, object]:

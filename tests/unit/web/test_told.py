@@ -26,8 +26,7 @@ from pgs_neo4j.model import (
     Usage,
 )
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.runs.snapshots import run_snapshot
-from pgs_neo4j.web.runs.told import told_data
+from pgs_neo4j.web.runs.served_data import run_snapshot, told_data
 from pgs_neo4j.web.shared import Serving
 from tests.fakes.records import RUN, giving, stored_run
 from tests.in_process import failure, in_process, serving_of

@@ -10,10 +10,10 @@ import pytest
 from tests.unit.engine.metrics.test_exposition import samples
 
 from pgs_neo4j.engine import PGS, FailedJob, GraphState, Job
+from pgs_neo4j.engine import metrics as jobs
+from pgs_neo4j.engine import metrics as module
 from pgs_neo4j.engine import metrics as names
-from pgs_neo4j.engine.metrics import graphs as module
-from pgs_neo4j.engine.metrics import jobs
-from pgs_neo4j.engine.metrics.graphs import GraphMetrics, graph_figures
+from pgs_neo4j.engine.metrics import GraphMetrics, graph_figures
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
 
 STATE = GraphState(

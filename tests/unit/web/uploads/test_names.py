@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.errors import InputFileError
-from pgs_neo4j.web.uploads.store import document_name, ending_of
+from pgs_neo4j.web.uploads import document_name, ending_of
 
 
 @pytest.mark.parametrize("name", ["a.md", "notes/26/a b.TXT", "Überblick.pdf", "a..b.md", "表.csv"])

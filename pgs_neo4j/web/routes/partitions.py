@@ -16,19 +16,29 @@ from pgs_neo4j.errors import (
     UnknownPageError,
     UnknownPartitionError,
 )
-from pgs_neo4j.model import Generation, LineageChange, Partition
+from pgs_neo4j.model import (
+    Generation,
+    GraphDrift,
+    LineageChange,
+    Partition,
+    PartitionAnalogy,
+    PartitionFlag,
+    PartitionMap,
+    PartitionReading,
+)
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.text.shown import one_line
-from pgs_neo4j.web.routes.maps import Within, partitions_within
 from pgs_neo4j.web.routes.router import GraphName, Responses, api_router, failing
-from pgs_neo4j.web.shared import CallerNow, ServingNow, visible_graph
+from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("partitions")
-
 PLAIN = printable.replace("%", "")  # of one line, which has no other blanks than spaces
-
 PartitionId = Annotated[int, Path(ge=1, le=10**9)]
 GenerationId = Annotated[str, Query(min_length=1, max_length=100, description="id of one")]
+maps_router = api_router("partitions")
+Within = Annotated[
+    int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
+]
 
 
 class Border(BaseModel):
@@ -238,3 +248,65 @@ def _listed(part: Partition) -> ListedPartition:
         ],
         **{name: getattr(part, name) for name in names},
     )
+
+
+@maps_router.get("/graphs/{graph}/map")
+async def show_map(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    within: Within = None,
+) -> PartitionMap:
+    """Return the map of the current generation. Large graphs show units of partitions first."""
+    return await serving.drawings.find(await visible_graph(serving, caller, graph), within)
+
+
+@maps_router.get("/graphs/{graph}/read")
+async def list_read(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    session: Annotated[str, Query(min_length=1, max_length=400)] = "default",
+) -> list[PartitionReading]:
+    """Return how much of each current partition a session of the caller has read, or was shown."""
+    name = await visible_graph(serving, caller, graph)
+    return list(await serving.pgs.browse.reading(name, caller.stored_session(session)))
+
+
+@maps_router.get("/graphs/{graph}/analogies")
+async def list_analogies(
+    graph: GraphName, serving: ServingNow, caller: CallerNow
+) -> list[PartitionAnalogy]:
+    """Return the pairs of current partitions that analogies link, most links first."""
+    return list(await serving.pgs.browse.analogies(await visible_graph(serving, caller, graph)))
+
+
+@maps_router.get("/graphs/{graph}/flags")
+async def list_flags(
+    graph: GraphName,
+    serving: ServingNow,
+    caller: CallerNow,
+    session: Annotated[str, Query(min_length=1, max_length=400)] = "default",
+) -> list[PartitionFlag]:
+    """Return the flags of a session of the caller between current partitions."""
+    name = await visible_graph(serving, caller, graph)
+    return list(await serving.pgs.browse.flags(name, caller.stored_session(session)))
+
+
+@maps_router.get("/graphs/{graph}/drift")
+async def show_drift(graph: GraphName, serving: ServingNow, caller: AskerNow) -> GraphDrift:
+    """Return how far each current partition has moved. The graph may have to be scanned."""
+    name = await visible_graph(serving, caller, graph)
+    async with serving.scanning:
+        return await serving.pgs.browse.drift(name)
+
+
+async def partitions_within(serving: Serving, graph: str, unit: int) -> set[int]:
+    """Return the ids of the partitions beneath a unit of the map. Raises UnknownPartitionError."""
+    drawn = await serving.drawings.find(graph)
+    place = next((one for one in drawn.places if drawn.level and one.id == unit), None)
+    if place is None:
+        raise UnknownPartitionError(
+            f"the map shows no unit {unit}; 'GET /api/graphs/{graph}/map' lists them"
+        )
+    return set(place.partitions)

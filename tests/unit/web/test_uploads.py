@@ -13,9 +13,9 @@ import pytest
 
 from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.errors import BusyError, InputFileError, UsageError
+from pgs_neo4j.web import uploads as stores
 from pgs_neo4j.web.access.callers import Caller
-from pgs_neo4j.web.uploads import store as stores
-from pgs_neo4j.web.uploads.store import WAIT_S, Upload, UploadStore, close_all
+from pgs_neo4j.web.uploads import WAIT_S, Upload, UploadStore, close_all
 from tests.timeless import Clock
 
 ANN, BOB = Caller("ann", tenant=True), Caller("bob", tenant=True)

@@ -1,1 +1,0 @@
-"""Jobs of this process: at most one on a graph, each with its events."""

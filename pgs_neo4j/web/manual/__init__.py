@@ -1,1 +1,0 @@
-"""The manual as pages of the server."""
