@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgs_neo4j.export import counts, figures, wording
-from pgs_neo4j.export.document import Document
+from pgs_neo4j.export import Document, counts, figures, wording
 from pgs_neo4j.export.markdown import source_lines
 from pgs_neo4j.export.written import inert_blocks
 from pgs_neo4j.model import Answer
