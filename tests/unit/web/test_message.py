@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.export import Document
 from pgs_neo4j.model import Citation, Synthesis
-from pgs_neo4j.web.chat.message import BESIDE, REWRITTEN, MessageStream, to_message
+from pgs_neo4j.web.chat.replies import BESIDE, REWRITTEN, MessageStream, to_message
 from tests.fakes.records import answered
 from tests.thorough import tries
 from tests.unit.text.prose.test_headings import FAKES, ranks
