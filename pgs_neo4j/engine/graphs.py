@@ -1,4 +1,4 @@
-"""``pgs.graphs``: named views of the database."""
+"""``pgs.graphs``: named views of the database, their names, and their state."""
 
 from __future__ import annotations
 
@@ -34,18 +34,6 @@ class GraphState:
     changed: bool | None
     drift: float | None
     leased: bool
-
-
-async def read_graph_states(db: Database) -> list[GraphState]:
-    """Return the state of all graphs by name, without a scan of any."""
-    rows = await db.read(queries.get("engine/browse/read_graph_states"), longest=LONGEST_S)
-    token = await read_change_token(db) if rows else None
-    states = []
-    for row in rows:
-        verified = row.pop("verified")
-        known = None not in (token, verified)
-        states.append(GraphState(changed=token != verified if known else None, **row))
-    return states
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +91,18 @@ class Graphs:
         Raises UnknownGraphError.
         """
         await catalog.remove(self._core.db, name)
+
+
+async def read_graph_states(db: Database) -> list[GraphState]:
+    """Return the state of all graphs by name, without a scan of any."""
+    rows = await db.read(queries.get("engine/browse/read_graph_states"), longest=LONGEST_S)
+    token = await read_change_token(db) if rows else None
+    states = []
+    for row in rows:
+        verified = row.pop("verified")
+        known = None not in (token, verified)
+        states.append(GraphState(changed=token != verified if known else None, **row))
+    return states
 
 
 async def read_names(pgs: PGS, limit: int) -> StoredNames:

@@ -1,4 +1,4 @@
-"""``pgs.runs``: recorded runs and their answers."""
+"""``pgs.runs``: recorded runs, their answers, and what was spent by day."""
 
 from __future__ import annotations
 
@@ -47,13 +47,6 @@ class DayCost:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     task: str = "run"
-
-
-async def read_costs(db: Database, days: int) -> list[DayCost]:
-    """Return the costs of the last ``days`` days, today included, the latest first."""
-    since = datetime.now(UTC).date() - timedelta(days=days - 1)
-    rows = await db.read(queries.get("engine/browse/read_costs"), since=since.isoformat())
-    return [DayCost(**row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +213,10 @@ class Runs:
         await ensure_schema(self._core.db)
         mapping = (await self._core.graph(stored.graph)).mapping
         return await feedback.record(self._core.db, stored, mapping, chosen, replace=replace)
+
+
+async def read_costs(db: Database, days: int) -> list[DayCost]:
+    """Return the costs of the last ``days`` days, today included, the latest first."""
+    since = datetime.now(UTC).date() - timedelta(days=days - 1)
+    rows = await db.read(queries.get("engine/browse/read_costs"), since=since.isoformat())
+    return [DayCost(**row) for row in rows]

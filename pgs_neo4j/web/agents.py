@@ -1,4 +1,8 @@
-"""``/mcp``: the tools of ``pgs mcp`` for agents, behind the same guard as the API."""
+"""``/mcp``: the tools of ``pgs mcp`` for agents, behind the same guard as the API.
+
+The callers of agents are those of the guard, and their runs wait and count on the board. Without
+the library, requests are refused with how to install it.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,6 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from pgs_neo4j.events import Event, OnEvent
-from pgs_neo4j.mcp_server.desk import Desk, Visitor
-from pgs_neo4j.mcp_server.inquiries import Inquiries, Inquiry, Work
-from pgs_neo4j.mcp_server.transport import HttpTransport
 from pgs_neo4j.model import Answer
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.failures import Failure, failure_response
@@ -24,8 +25,9 @@ from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import Serving
 
 if TYPE_CHECKING:
+    from pgs_neo4j.mcp_server.inquiries import Inquiry, Work
     from pgs_neo4j.mcp_server.transport import HttpTransport
-
+    from pgs_neo4j.mcp_server.desk import Visitor
 
 PATH = "/mcp"
 MISSING = Failure(
@@ -38,7 +40,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 def agents_of(serving: Serving) -> tuple[Route, Lifespan]:
     """Return the route of agents, and what has to run as long as it answers."""
-    transport = _transport(serving)
+    transport = _open_transport(serving)
     endpoint = _Missing() if transport is None else transport
 
     @asynccontextmanager
@@ -70,18 +72,16 @@ class _Missing:
         await failure_response(scope["path"], 501, MISSING)(scope, receive, send)
 
 
-def _transport(serving: Serving) -> HttpTransport | None:
+def _open_transport(serving: Serving) -> HttpTransport | None:
+    """Return the MCP server of a server; None if its library is not installed."""
     try:
-        from pgs_neo4j.web.agents.desks import open_transport
+        from pgs_neo4j.mcp_server.desk import Desk
+        from pgs_neo4j.mcp_server.inquiries import Inquiries
+        from pgs_neo4j.mcp_server.transport import HttpTransport
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         return None
-    return open_transport(serving)
-
-
-def open_transport(serving: Serving) -> HttpTransport:
-    """Return the MCP server of a server."""
 
     async def launch(inquiry: Inquiry, visitor: Visitor, work: Work) -> asyncio.Task[Answer]:
         return await _launch(serving, inquiry, cast(Caller, visitor), work)

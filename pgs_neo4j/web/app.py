@@ -1,4 +1,4 @@
-"""The application: routes, errors, and the page, behind the guard."""
+"""The application: routes, errors, the page, and who pays for a request, behind the guard."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ from pgs_neo4j.web.runs.events import CutStreams
 from pgs_neo4j.web.shared import Serving
 
 ROUTES = (
-    *(login, graphs, graphs, asking, runs, answers, answers, answers, searching, sessions),
-    *(partitions, partitions, nodes, documents, documents, operations, operations),
+    *(login, graphs, asking, runs, answers, searching, sessions),
+    *(partitions, nodes, documents, operations),
 )
 """In the order in which OpenAPI lists them."""
 
@@ -67,7 +67,7 @@ def create_app(serving: Serving) -> FastAPI:
         *_api_routes(),
         *chat_router.routes,
         agents,
-        *operations.router.routes,
+        *operations.metrics_router.routes,
         *manual_routes().routes,
         *page_routes().routes,  # they take all other paths
     ]

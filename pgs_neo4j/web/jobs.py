@@ -1,4 +1,4 @@
-"""Jobs of this process: at most one on a graph, each with its events."""
+"""The jobs of this process: what they do, their events, and one at a time on each graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from pgs_neo4j.web.runs.events import EventLog
 from pgs_neo4j.web.runs.served_data import told_data
 from pgs_neo4j.web.uploads import Upload
 
+logger = logging.getLogger(__name__)
 JobKind = Literal["repartition", "ingest", "demo"]
+JobState = Literal["running", "ended", "failed", "cancelled"]
 MOST_LISTED = 200
 UNREAD = ("missing", "elsewhere")
 """States of documents that are not among the files."""
@@ -86,8 +88,6 @@ class ServedJobStop(TypedDict):
     job: str
 
 
-logger = logging.getLogger(__name__)
-JobState = Literal["running", "ended", "failed", "cancelled"]
 JobWork = Callable[[OnEvent], Awaitable[ServedJobEnd]]
 
 

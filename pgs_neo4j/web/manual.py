@@ -1,4 +1,7 @@
-"""The manual as pages of the server."""
+"""The manual as pages of the server, which hold nothing of any graph.
+
+Its Markdown becomes HTML. Raw HTML in it is shown as text.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,28 @@ PAGE = """\
 """
 _NOT_IN_SLUGS = re.compile(r"[^\w\- ]")
 _PAGE_LINK = re.compile(r"([a-z-]+)\.md(#.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ManualHeading:
+    """A heading of a page; ``slug`` is its id, the same as on GitHub."""
+
+    level: int
+    title: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPage:
+    """A page as HTML, with its headings in order. The first one is its title."""
+
+    headings: tuple[ManualHeading, ...]
+    body: str
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return self.headings[0].title
 
 
 def manual_routes() -> APIRouter:
@@ -98,28 +123,6 @@ def _sections(page: RenderedPage) -> str:
         for heading in page.headings
         if heading.level == 2
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ManualHeading:
-    """A heading of a page; ``slug`` is its id, the same as on GitHub."""
-
-    level: int
-    title: str
-    slug: str
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedPage:
-    """A page as HTML, with its headings in order. The first one is its title."""
-
-    headings: tuple[ManualHeading, ...]
-    body: str
-
-    @property
-    def title(self) -> str:
-        """The title of the page."""
-        return self.headings[0].title
 
 
 def render_page(markdown: str, folder: str) -> RenderedPage:

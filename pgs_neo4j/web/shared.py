@@ -1,4 +1,4 @@
-"""What the routes share, and how they get it."""
+"""What the routes share: the state of the server, its callers, and reads that a crowd shares."""
 
 from __future__ import annotations
 
@@ -28,75 +28,6 @@ from pgs_neo4j.web.uploads import UploadStore
 
 MOST_KEPT = 16
 MapKey = tuple[str, int | None]
-
-
-@dataclass(slots=True)
-class MapDrawings:
-    """Draws maps, and keeps those drawn last, by generation and unit.
-
-    ``storing``: the database keeps where places stand, for the time after a restart.
-    """
-
-    pgs: PGS
-    storing: bool = True
-    _kept: dict[MapKey, PartitionMap] = field(default_factory=dict, repr=False)
-    _drawing: dict[MapKey, asyncio.Task[PartitionMap]] = field(default_factory=dict, repr=False)
-
-    async def find(self, graph: str, within: int | None = None) -> PartitionMap:
-        """Return the map of the current generation, or of a unit of it.
-
-        Raises NotPartitionedError and UnknownPartitionError.
-        """
-        key = (await self.pgs.partitions.generation(graph)).id, within
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
-        task = self._drawing.get(key)
-        if task is None:
-            task = self._drawing[key] = asyncio.create_task(self._draw(graph, within))
-            task.add_done_callback(lambda done: self._end(key, done))
-        return await asyncio.shield(task)  # others wait for it as well
-
-    async def _draw(self, graph: str, within: int | None) -> PartitionMap:
-        drawn = await self.pgs.browse.map(graph, within=within, store=self.storing)
-        self._kept[drawn.generation, within] = drawn
-        while len(self._kept) > MOST_KEPT:
-            del self._kept[next(iter(self._kept))]
-        return drawn
-
-    def _end(self, key: MapKey, done: asyncio.Task[PartitionMap]) -> None:
-        del self._drawing[key]
-        if not done.cancelled():
-            done.exception()  # those who waited have it; without any, nobody misses it
-
-
-@dataclass(slots=True)
-class GraphLookups:
-    """Reads graphs. A crowd of requests shares two reads of each graph.
-
-    A request never shares a read that began before it came, so it sees what was stored by then.
-    """
-
-    pgs: PGS
-    _next: dict[str | None, asyncio.Task[StoredGraph]] = field(default_factory=dict, repr=False)
-    _reading: WeakValueDictionary[str | None, asyncio.Lock] = field(
-        default_factory=WeakValueDictionary, repr=False
-    )
-
-    async def find(self, name: str | None) -> StoredGraph:
-        """Return a stored graph; without a name, the only one. Raises UnknownGraphError."""
-        shared = self._next.get(name)
-        if shared is None:
-            shared = self._next[name] = asyncio.create_task(self._read(name))
-        return await asyncio.shield(shared)  # others wait for it as well
-
-    async def _read(self, name: str | None) -> StoredGraph:
-        lock = self._reading.get(name)
-        if lock is None:
-            lock = self._reading[name] = asyncio.Lock()
-        async with lock:
-            del self._next[name]  # a request from here on needs a later read
-            return await self.pgs.graphs.get(name)
 
 
 @dataclass(slots=True)
@@ -278,3 +209,72 @@ async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str
         return None
     stored = [info.id for info in await serving.pgs.sessions(graph)]
     return [name for name in stored if caller.own_session(name) is not None]
+
+
+@dataclass(slots=True)
+class GraphLookups:
+    """Reads graphs. A crowd of requests shares two reads of each graph.
+
+    A request never shares a read that began before it came, so it sees what was stored by then.
+    """
+
+    pgs: PGS
+    _next: dict[str | None, asyncio.Task[StoredGraph]] = field(default_factory=dict, repr=False)
+    _reading: WeakValueDictionary[str | None, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, repr=False
+    )
+
+    async def find(self, name: str | None) -> StoredGraph:
+        """Return a stored graph; without a name, the only one. Raises UnknownGraphError."""
+        shared = self._next.get(name)
+        if shared is None:
+            shared = self._next[name] = asyncio.create_task(self._read(name))
+        return await asyncio.shield(shared)  # others wait for it as well
+
+    async def _read(self, name: str | None) -> StoredGraph:
+        lock = self._reading.get(name)
+        if lock is None:
+            lock = self._reading[name] = asyncio.Lock()
+        async with lock:
+            del self._next[name]  # a request from here on needs a later read
+            return await self.pgs.graphs.get(name)
+
+
+@dataclass(slots=True)
+class MapDrawings:
+    """Draws maps, and keeps those drawn last, by generation and unit.
+
+    ``storing``: the database keeps where places stand, for the time after a restart.
+    """
+
+    pgs: PGS
+    storing: bool = True
+    _kept: dict[MapKey, PartitionMap] = field(default_factory=dict, repr=False)
+    _drawing: dict[MapKey, asyncio.Task[PartitionMap]] = field(default_factory=dict, repr=False)
+
+    async def find(self, graph: str, within: int | None = None) -> PartitionMap:
+        """Return the map of the current generation, or of a unit of it.
+
+        Raises NotPartitionedError and UnknownPartitionError.
+        """
+        key = (await self.pgs.partitions.generation(graph)).id, within
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept
+        task = self._drawing.get(key)
+        if task is None:
+            task = self._drawing[key] = asyncio.create_task(self._draw(graph, within))
+            task.add_done_callback(lambda done: self._end(key, done))
+        return await asyncio.shield(task)  # others wait for it as well
+
+    async def _draw(self, graph: str, within: int | None) -> PartitionMap:
+        drawn = await self.pgs.browse.map(graph, within=within, store=self.storing)
+        self._kept[drawn.generation, within] = drawn
+        while len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return drawn
+
+    def _end(self, key: MapKey, done: asyncio.Task[PartitionMap]) -> None:
+        del self._drawing[key]
+        if not done.cancelled():
+            done.exception()  # those who waited have it; without any, nobody misses it

@@ -1,4 +1,8 @@
-"""Files on their way into a graph: received, kept for a while, and taken or removed."""
+"""Keeps uploaded files until an ingestion takes them.
+
+The files have no names: each is deleted as soon as it is open, so that the system frees it when
+this process ends, however that happens.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Draws up the map of a generation: what stands on it, and where."""
+"""Draws the map of a generation: what stands on it, where, and what links its places.
+
+Placing them takes seconds, and the positions of a generation never change. So they are stored with
+its first map: on its node, as one property of bytes, two whole numbers for each place.
+"""
 
 from __future__ import annotations
 
@@ -17,44 +21,15 @@ from pgs_neo4j.graph.layout import lay_out
 from pgs_neo4j.model import MapPlace, Partition, PartitionAnalogy, PartitionFlag, PartitionMap, Unit
 from pgs_neo4j.pgs.runs import keys
 
-DIGITS = 4
-"""To which positions are rounded."""
-_KIND = np.dtype(np.uint16).newbyteorder("<")
-MOST_ARCS = 300
-"""Of each kind."""
-
-
-async def read_positions(db: Database, generation: str) -> bytes:
-    """Return the stored positions of a generation's map; empty without any."""
-    rows = await db.read(queries.get("engine/browse/read_positions"), generation=generation)
-    return bytes(rows[0]["positions"] or b"") if rows else b""
-
-
-async def write_positions(db: Database, generation: str, places: Sequence[MapPlace]) -> None:
-    """Store the positions of a generation's map, unless the generation is gone."""
-    await db.write(
-        queries.get("engine/browse/set_positions"), generation=generation, positions=pack(places)
-    )
-
-
-def pack(places: Sequence[MapPlace]) -> bytes:
-    """Return the positions of places, in their order."""
-    positions = np.array([(place.x, place.y) for place in places], np.float64)
-    return bytes(np.rint(positions * float(10**DIGITS)).astype(_KIND).tobytes())
-
-
-def unpack(positions: bytes, count: int) -> NDArray[np.float64] | None:
-    """Return positions ``(count, 2)`` from 0 to 1; None if those stored are of other places."""
-    if not count or len(positions) != 2 * count * _KIND.itemsize:
-        return None
-    numbers = np.frombuffer(positions, _KIND).reshape(count, 2).astype(np.float64)
-    return numbers / float(10**DIGITS)
-
-
 MOST_PLACES = 1000
 """Places of one map; of a graph with more partitions, units of its hierarchy are shown first."""
 MOST_LINKS = 5000
+MOST_ARCS = 300
+"""Pairs of partitions that analogies link, and flags."""
 FRAME = (1.6, 1.0)
+DIGITS = 4
+"""Decimal places of a position."""
+_KIND = np.dtype(np.uint16).newbyteorder("<")
 Links = dict[tuple[int, int], float]
 
 
@@ -172,6 +147,33 @@ def _rounded(area: Rect) -> tuple[float, float, float, float]:
 def _strongest(links: Links) -> tuple[tuple[int, int, float], ...]:
     ordered = sorted(links.items(), key=lambda item: (-item[1], item[0]))
     return tuple((a, b, weight) for (a, b), weight in ordered[:MOST_LINKS])
+
+
+async def read_positions(db: Database, generation: str) -> bytes:
+    """Return the stored positions of a generation's map; empty without any."""
+    rows = await db.read(queries.get("engine/browse/read_positions"), generation=generation)
+    return bytes(rows[0]["positions"] or b"") if rows else b""
+
+
+async def write_positions(db: Database, generation: str, places: Sequence[MapPlace]) -> None:
+    """Store the positions of a generation's map, unless the generation is gone."""
+    await db.write(
+        queries.get("engine/browse/set_positions"), generation=generation, positions=pack(places)
+    )
+
+
+def pack(places: Sequence[MapPlace]) -> bytes:
+    """Return the positions of places, in their order."""
+    positions = np.array([(place.x, place.y) for place in places], np.float64)
+    return bytes(np.rint(positions * float(10**DIGITS)).astype(_KIND).tobytes())
+
+
+def unpack(positions: bytes, count: int) -> NDArray[np.float64] | None:
+    """Return positions ``(count, 2)`` from 0 to 1; None if those stored are of other places."""
+    if not count or len(positions) != 2 * count * _KIND.itemsize:
+        return None
+    numbers = np.frombuffer(positions, _KIND).reshape(count, 2).astype(np.float64)
+    return numbers / float(10**DIGITS)
 
 
 async def read_analogies(db: Database, view: GraphView) -> tuple[PartitionAnalogy, ...]:

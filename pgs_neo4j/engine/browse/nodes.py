@@ -1,4 +1,8 @@
-"""Reads one node: its text, its properties, and its place in the partitions."""
+"""Reads one node: its text, its properties, its partition, and the findings that cite it.
+
+What all looks at a graph share is here: the view that bounds them, the limit of a page, and the
+title and weight of a row's node.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,13 @@ from pgs_neo4j.text.json_data import Json, plain_data
 MOST_LISTED = 500  # neighbors, members, or findings of one page
 HEAD = 200  # characters of what a title is made of
 LONGEST_ID = 200  # characters; element ids have about 50
-_TEXT, _DOUBTS = TypeAdapter(str), TypeAdapter(list[str])
-WHAT = "a finding of a run"
+CHARACTERS = 500  # of a property that is no text
+ITEMS = 20  # of a property that is a list
+MOST_PROPERTIES = 100
 NAMES = ("element_id", "labels", "text", "title", "key")
+"""What ``node_text.node`` is made of."""
+WHAT = "a finding of a run"
+_TEXT, _DOUBTS = TypeAdapter(str), TypeAdapter(list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,38 +44,6 @@ class GraphView:
 
     name: str
     mapping: GraphMapping
-
-
-def check_limit(limit: int) -> None:
-    """Raise UsageError unless a page of this size is allowed."""
-    if not 1 <= limit <= MOST_LISTED:
-        raise UsageError(f"limit must be from 1 to {MOST_LISTED}; got {limit}")
-
-
-def unknown_node(view: GraphView, element_id: str) -> UnknownNodeError:
-    """Return the error for a node that is gone, or of another graph."""
-    return UnknownNodeError(
-        f"graph {view.name} has no node {element_id[:LONGEST_ID]!r}; use the element_id of a "
-        "citation, a search, or a list of members"
-    )
-
-
-def title_of(row: Mapping[str, Any]) -> str:
-    """Return the title of a row's node, as ``node_text.node`` does."""
-    label = next(iter(row["labels"]), "node")
-    title = node_text.title_of(row["title"], row["text"], row["key"], label)
-    return title or f"{label} {row['element_id']}"
-
-
-def weight_of(row: Mapping[str, Any]) -> float | None:
-    """Return the weight of a row's node, None without."""
-    weight = node_text.number(row["weight"])
-    return None if math.isnan(weight) else weight
-
-
-CHARACTERS = 500  # of a property that is no text
-ITEMS = 20  # of a property that is a list
-MOST_PROPERTIES = 100
 
 
 class StoredPlace(TypedDict):
@@ -105,8 +81,7 @@ async def read_node(db: Database, view: GraphView, element_id: str) -> NodeDetai
 
 
 def _details(row: Row) -> NodeDetails:
-    names = ("element_id", "labels", "text", "title", "key")
-    node = node_text.node(rank=0, **{name: row[name] for name in names})
+    node = node_text.node(rank=0, **{name: row[name] for name in NAMES})
     place = check_stored(_PLACE, row["place"], "the place of a node", FIX)
     return NodeDetails(
         element_id=node.element_id,
@@ -182,3 +157,30 @@ async def read_findings(
 def _finding(values: Row, text: str, doubts: list[str], node: Node) -> NodeFinding:
     values |= {"text": remark(text, doubts), "quotes": quotes_from(text, node)}
     return check_fields(NodeFinding, values, WHAT, FIX)
+
+
+def check_limit(limit: int) -> None:
+    """Raise UsageError unless a page of this size is allowed."""
+    if not 1 <= limit <= MOST_LISTED:
+        raise UsageError(f"limit must be from 1 to {MOST_LISTED}; got {limit}")
+
+
+def unknown_node(view: GraphView, element_id: str) -> UnknownNodeError:
+    """Return the error for a node that is gone, or of another graph."""
+    return UnknownNodeError(
+        f"graph {view.name} has no node {element_id[:LONGEST_ID]!r}; use the element_id of a "
+        "citation, a search, or a list of members"
+    )
+
+
+def title_of(row: Mapping[str, Any]) -> str:
+    """Return the title of a row's node, as ``node_text.node`` does."""
+    label = next(iter(row["labels"]), "node")
+    title = node_text.title_of(row["title"], row["text"], row["key"], label)
+    return title or f"{label} {row['element_id']}"
+
+
+def weight_of(row: Mapping[str, Any]) -> float | None:
+    """Return the weight of a row's node, None without."""
+    weight = node_text.number(row["weight"])
+    return None if math.isnan(weight) else weight

@@ -1,4 +1,4 @@
-"""Reads the neighbors of a node in pages, and counts them by type.
+"""Reads the neighbors of a node and the members of a partition, page by page.
 
 A node may have millions of relationships. So only MOST of them are looked at, which takes a
 quarter of a second at most, and only those of one page are read.

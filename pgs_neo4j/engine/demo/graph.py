@@ -1,4 +1,4 @@
-"""Builds the demo graph from the standard library, without importing it.
+"""Builds the demo graph from the standard library, without importing it, as a file to load.
 
 Nodes are modules, classes, functions, and methods, with signature and docstring as text.
 Relationships are CONTAINS, IMPORTS, INHERITS, and MENTIONS (one docstring names another node). It
@@ -106,6 +106,38 @@ def build_demo(root: Path | None = None) -> DemoGraph:
     )
 
 
+def demo_file(demo: DemoGraph) -> GraphFile:
+    """Return the demo graph as a GraphFile; id is key and title."""
+    positions = {node.id: i for i, node in enumerate(demo.nodes)}
+    return GraphFile(
+        nodes=tuple(
+            FileNode(
+                id=node.id,
+                labels=node.labels,
+                properties={
+                    "name": node.name,
+                    "kind": node.kind,
+                    "module": node.module,
+                    "text": node.text,
+                    "weight": node.weight,
+                },
+            )
+            for node in demo.nodes
+        ),
+        relationships=tuple(
+            FileRelationship(positions[r.source], positions[r.target], r.type, r.weight)
+            for r in demo.relationships
+        ),
+        mapping=GraphMapping(
+            text=("text",),
+            title="id",
+            key="id",
+            weight="weight",
+            relationship_weight="weight",
+        ),
+    )
+
+
 def _node(definition: Definition, uses: int) -> DemoNode:
     return DemoNode(
         id=definition.id,
@@ -184,35 +216,3 @@ def _inside(id_: str | None, module: str) -> bool:
 
 def _akin(one: Definition, other: Definition) -> bool:
     return one.id == other.id or one.parent == other.id or other.parent == one.id
-
-
-def demo_file(demo: DemoGraph) -> GraphFile:
-    """Return the demo graph as a GraphFile; id is key and title."""
-    positions = {node.id: i for i, node in enumerate(demo.nodes)}
-    return GraphFile(
-        nodes=tuple(
-            FileNode(
-                id=node.id,
-                labels=node.labels,
-                properties={
-                    "name": node.name,
-                    "kind": node.kind,
-                    "module": node.module,
-                    "text": node.text,
-                    "weight": node.weight,
-                },
-            )
-            for node in demo.nodes
-        ),
-        relationships=tuple(
-            FileRelationship(positions[r.source], positions[r.target], r.type, r.weight)
-            for r in demo.relationships
-        ),
-        mapping=GraphMapping(
-            text=("text",),
-            title="id",
-            key="id",
-            weight="weight",
-            relationship_weight="weight",
-        ),
-    )

@@ -1,4 +1,8 @@
-"""Examines a setup from configuration to model, and suggests fixes."""
+"""Examines a setup from configuration to model, and suggests fixes.
+
+``examination`` is the table of contents, and each other module examines one part. What they share
+is here: a check, which is one line of the result.
+"""
 
 from __future__ import annotations
 

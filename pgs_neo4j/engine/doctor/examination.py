@@ -1,4 +1,7 @@
-"""Examines the whole setup, from the configuration to the model."""
+"""``pgs.doctor``: examines the whole setup in order, from the configuration to the model.
+
+``diagnose`` does the same where nothing can be connected.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +38,38 @@ from pgs_neo4j.errors import ConfigError, LocalServerError
 TIMEOUT_S = 60.0
 
 
-def _where() -> str:
-    """Return which file the settings are from, or where one would be read."""
-    found = config_file()
-    if found is not None:
-        return f"they are from {found}"
-    return f"there is no pgs.toml here or in {user_config_folder()}"
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """Examines a setup. Called, it runs all checks: ``await pgs.doctor()``."""
+
+    _core: Core
+
+    async def __call__(self, *, call: bool = False) -> tuple[Check, ...]:
+        """Run every check in order. Problems are reported, not raised.
+
+        With ``call``, each model is also called once, at its usual price and within the limits.
+        """
+        settings = self._core.settings
+        access, local = _find_server(settings)
+        return await examine(settings, self._core.config, access, local=local, call=call)
+
+
+async def diagnose(
+    *, call: bool = False, **settings: Unpack[SettingsOverrides]
+) -> tuple[Check, ...]:
+    """Examine the configured setup, even if it does not work.
+
+    With ``call``, each model is also called once, at its usual price and within the limits.
+    """
+    try:
+        loaded = config.load(settings)
+    except ConfigError as error:
+        return report_unreadable(error)
+    try:
+        access, local = _find_server(loaded.settings)
+    except ConfigError as error:
+        return report_unreadable(error)
+    return await examine(loaded.settings, loaded.config, access, local=local, call=call)
 
 
 async def examine(
@@ -86,38 +115,12 @@ async def examine(
     return (*checks, embedder, *reranker, *models, *called)
 
 
-@dataclass(frozen=True, slots=True)
-class Doctor:
-    """Examines a setup. Called, it runs all checks: ``await pgs.doctor()``."""
-
-    _core: Core
-
-    async def __call__(self, *, call: bool = False) -> tuple[Check, ...]:
-        """Run every check in order. Problems are reported, not raised.
-
-        With ``call``, each model is also called once, at its usual price and within the limits.
-        """
-        settings = self._core.settings
-        access, local = _find_server(settings)
-        return await examine(settings, self._core.config, access, local=local, call=call)
-
-
-async def diagnose(
-    *, call: bool = False, **settings: Unpack[SettingsOverrides]
-) -> tuple[Check, ...]:
-    """Examine the configured setup, even if it does not work.
-
-    With ``call``, each model is also called once, at its usual price and within the limits.
-    """
-    try:
-        loaded = config.load(settings)
-    except ConfigError as error:
-        return report_unreadable(error)
-    try:
-        access, local = _find_server(loaded.settings)
-    except ConfigError as error:
-        return report_unreadable(error)
-    return await examine(loaded.settings, loaded.config, access, local=local, call=call)
+def _where() -> str:
+    """Return which file the settings are from, or where one would be read."""
+    found = config_file()
+    if found is not None:
+        return f"they are from {found}"
+    return f"there is no pgs.toml here or in {user_config_folder()}"
 
 
 def _find_server(settings: Settings) -> tuple[ServerAccess | None, Check | None]:

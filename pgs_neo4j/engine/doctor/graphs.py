@@ -1,4 +1,4 @@
-"""Checks of the stored graphs: their mappings and their embeddings."""
+"""Checks of the stored graphs: mappings, partitions, embeddings, and indexes for searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Checks of the embedder and of the language models."""
+"""Checks of the embedder, the reranker, and the language models.
+
+For ``pgs doctor --call``, each language model is also called once, as a question would call it.
+"""
 
 from __future__ import annotations
 

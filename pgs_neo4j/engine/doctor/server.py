@@ -1,4 +1,8 @@
-"""Checks of a connected server: rights, schema, GDS, and indexes."""
+"""Checks of the server: whether it can be reached, and allows what pgs does.
+
+First come the stages from the address to an open connection, then rights, schema, procedures, GDS,
+and indexes. Some releases lack a procedure that pgs calls, and some users the right to call it.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,52 @@ STAGE_FIXES = {
     "database": "set PGS_NEO4J_DATABASE to a database that is online, or unset it",
     "Neo4j version": "upgrade the server to Neo4j 5.26 or newer",
 }
+NAMES = ("read", "write", "schema", "Neo4j procedures", "GDS", "GDS procedures", "indexes")
+SCHEMA_FOLDER = "database/constraint_"
+GDS_FIX = (
+    "set dbms.security.procedures.unrestricted=gds.* in neo4j.conf (and add "
+    "gds.* to dbms.security.procedures.allowlist if it is set), then restart the server"
+)
+RELEASE_FIX = "upgrade pgs-neo4j, or use a release that has it; 'pgs help operations' names some"
+RIGHT_FIX = "give the user the right to execute it, as the role 'architect' has"
+FIXES = {
+    "read": "give the user the right to read this database, as the role 'reader' has",
+    "write": "give the user the rights to write and to create labels, as the role 'publisher' has, "
+    "and connect to a cluster member that accepts writes (neo4j:// finds one)",
+    "schema": "give the user the right to list constraints, as the role 'architect' has",
+    "GDS": "install the graph-data-science plugin for this Neo4j version, then restart the server",
+    "Neo4j procedures": "give the user the right to list procedures, as the role 'architect' has",
+    "GDS procedures": GDS_FIX,
+    "indexes": "give the user the right to list indexes, as the role 'architect' has",
+}
+GDS_PROCEDURES = (
+    "gds.graph.drop",
+    "gds.graph.list",
+    "gds.graph.nodeProperty.stream",
+    "gds.graph.project",
+    "gds.kmeans.stats",
+    "gds.leiden.mutate",
+    "gds.louvain.mutate",
+    "gds.wcc.mutate",
+)
+# Procedures of Neo4j, and what fails without them.
+LOSSES: Mapping[str, str] = MappingProxyType(
+    {
+        "db.createLabel": "nothing can be stored",
+        "db.createProperty": "nothing can be stored",
+        "db.createRelationshipType": "nothing can be stored",
+        "db.create.setNodeVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
+        "db.create.setRelationshipVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
+        "db.index.fulltext.queryNodes": "searches fail where a full-text index covers the texts",
+        "db.index.vector.queryNodes": "questions fail where a vector index covers the embeddings",
+        "db.index.vector.queryRelationships": (
+            "searches find no facts where a vector index covers them"
+        ),
+        "db.labels": "graphs cannot be proposed or partitioned",
+        "db.relationshipTypes": "graphs cannot be proposed or partitioned",
+        "db.stats.retrieve": "graphs cannot be proposed or partitioned",
+    }
+)
 
 
 async def connect_in_stages(
@@ -91,54 +141,6 @@ def _passed(stages: tuple[str, ...], access: ServerAccess) -> tuple[Check, ...]:
         "database": access.database or "the user's home database",
     }
     return tuple(Check(stage, "ok", details[stage]) for stage in stages)
-
-
-GDS_PROCEDURES = (
-    "gds.graph.drop",
-    "gds.graph.list",
-    "gds.graph.nodeProperty.stream",
-    "gds.graph.project",
-    "gds.kmeans.stats",
-    "gds.leiden.mutate",
-    "gds.louvain.mutate",
-    "gds.wcc.mutate",
-)
-GDS_FIX = (
-    "set dbms.security.procedures.unrestricted=gds.* in neo4j.conf (and add "
-    "gds.* to dbms.security.procedures.allowlist if it is set), then restart the server"
-)
-RELEASE_FIX = "upgrade pgs-neo4j, or use a release that has it; 'pgs help operations' names some"
-RIGHT_FIX = "give the user the right to execute it, as the role 'architect' has"
-# Procedures of Neo4j, and what fails without them.
-LOSSES: Mapping[str, str] = MappingProxyType(
-    {
-        "db.createLabel": "nothing can be stored",
-        "db.createProperty": "nothing can be stored",
-        "db.createRelationshipType": "nothing can be stored",
-        "db.create.setNodeVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
-        "db.create.setRelationshipVectorProperty": "'pgs ingest PATH --graph NAME --embed' fails",
-        "db.index.fulltext.queryNodes": "searches fail where a full-text index covers the texts",
-        "db.index.vector.queryNodes": "questions fail where a vector index covers the embeddings",
-        "db.index.vector.queryRelationships": (
-            "searches find no facts where a vector index covers them"
-        ),
-        "db.labels": "graphs cannot be proposed or partitioned",
-        "db.relationshipTypes": "graphs cannot be proposed or partitioned",
-        "db.stats.retrieve": "graphs cannot be proposed or partitioned",
-    }
-)
-NAMES = ("read", "write", "schema", "Neo4j procedures", "GDS", "GDS procedures", "indexes")
-SCHEMA_FOLDER = "database/constraint_"
-FIXES = {
-    "read": "give the user the right to read this database, as the role 'reader' has",
-    "write": "give the user the rights to write and to create labels, as the role 'publisher' has, "
-    "and connect to a cluster member that accepts writes (neo4j:// finds one)",
-    "schema": "give the user the right to list constraints, as the role 'architect' has",
-    "GDS": "install the graph-data-science plugin for this Neo4j version, then restart the server",
-    "Neo4j procedures": "give the user the right to list procedures, as the role 'architect' has",
-    "GDS procedures": GDS_FIX,
-    "indexes": "give the user the right to list indexes, as the role 'architect' has",
-}
 
 
 async def examine_server(db: Database) -> tuple[Check, ...]:

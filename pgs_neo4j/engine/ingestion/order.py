@@ -1,4 +1,8 @@
-"""Turns what an ingestion is asked for into an order, checked against what the graph holds."""
+"""Turns what an ingestion is asked for into an order, and stores the view that it leaves.
+
+The order is checked against what the graph holds. The view consists of two mappings, of the graph
+and of its entities, and of indexes on its texts and vectors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Takes the parts of an ingestion from a call, or from the code that the settings name."""
+"""Takes the parts of an ingestion from a call, or from the code that the settings name.
+
+The parts also decide how the documents of a graph are held for writing.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Recognizes the published schemas in a survey, and maps them. Pure.
+"""Recognizes published schemas in a survey, and maps them. Pure.
 
-A schema is recognized only if all its signs exist. One of its labels proves nothing.
+The schemas are what other systems write to a database. A schema is recognized only if all its signs
+exist. One of its labels proves nothing.
 """
 
 from __future__ import annotations

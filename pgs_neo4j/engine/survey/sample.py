@@ -1,4 +1,7 @@
-"""Surveys a database: counts from the count store, properties from bounded samples."""
+"""Surveys a database: counts from the count store, properties from bounded samples, domains.
+
+A domain is a group of labels that no relationship connects with the others.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,25 @@ from pgs_neo4j.engine.survey.values import (
 from pgs_neo4j.errors import DatabaseAuthError, QueryError
 
 SAMPLE = 1_000  # nodes or relationships to inspect, approximately
-SCAN = 500_000  # index entries that a sample is spread over; 0.1 s when warm
+SCAN = 500_000
+"""Index entries that a sample is spread over, which takes 0.1 s when warm.
+
+To find domains, so many nodes of a label and relationships of a type are read, the first ones.
+"""
 MAX_NAMES = 100  # labels, and types, to sample: the largest ones
+MOST_NAMES = 100
+"""Labels and types that are looked at; a database with more is taken for one domain."""
 MAX_PROPERTIES = 200
 BUCKETS = 65_537  # of the hash in the statements
 Counts = dict[str, int]
-DOMAIN_SCAN = 500_000
-"""Nodes of a label, and relationships of a type, that are looked at, the first ones."""
-MOST_NAMES = 100
-"""Labels and types that are looked at; a database with more is taken for one domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Labels that relationships or common nodes connect, by falling count, and these types."""
+
+    labels: tuple[str, ...]
+    relationship_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +218,6 @@ def _finite(value: Any) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """Labels that relationships or common nodes connect, by falling count, and these types."""
-
-    labels: tuple[str, ...]
-    relationship_types: tuple[str, ...] = ()
-
-
 async def read_domains(db: Database, survey: Survey) -> tuple[Domain, ...]:
     """Return the domains of a survey of all labels, that with the most nodes first.
 
@@ -225,9 +230,7 @@ async def read_domains(db: Database, survey: Survey) -> tuple[Domain, ...]:
         return (Domain(tuple(labels), tuple(types)),)
     by_label = queries.get("engine/survey/read_shared_labels")
     together = [
-        row["labels"]
-        for label in labels
-        for row in await db.read(by_label, label=label, scan=DOMAIN_SCAN)
+        row["labels"] for label in labels for row in await db.read(by_label, label=label, scan=SCAN)
     ]
     of_types: dict[str, list[str]] = {}
     for type_ in types:
@@ -251,7 +254,7 @@ async def read_types_between(
     return {
         type_
         for type_, count in counts.items()
-        if count > DOMAIN_SCAN
+        if count > SCAN
         or any(
             not chosen.isdisjoint(source) and not chosen.isdisjoint(target)
             for source, target in await _read_pairs(db, type_)
@@ -261,9 +264,7 @@ async def read_types_between(
 
 async def _read_pairs(db: Database, type_: str) -> list[tuple[list[str], list[str]]]:
     """Return the labels at both ends of a type's first relationships, each combination once."""
-    rows = await db.read(
-        queries.get("engine/survey/read_label_pairs"), type=type_, scan=DOMAIN_SCAN
-    )
+    rows = await db.read(queries.get("engine/survey/read_label_pairs"), type=type_, scan=SCAN)
     return [(row["source"], row["target"]) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The results of a survey: frozen values without I/O."""
+"""The results of a survey, as frozen values without I/O, and how names are quoted for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tokens: the link's, which is used once, the cookies', and those of programs."""
+"""Tokens: of the link, which works once, of cookies, and of programs.
+
+An address that sends several wrong tokens has to wait before the next one is looked at.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ MOST_COOKIES, MOST_LINKS = 20, 20
 The bound is each caller's own: one that logs in again and again ends no session of another.
 """
 BYTES = 32
-T = TypeVar("T")
 FREE, FIRST_S, LONGEST_S = 5, 1.0, 300.0
 """Failures without a wait, the first wait, and the longest; each is twice the one before."""
 MOST_ADDRESSES = 10_000
+T = TypeVar("T")
 
 
 def hashed(token: str) -> str:

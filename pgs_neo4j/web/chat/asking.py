@@ -1,4 +1,7 @@
-"""Begins the run of a chat, or joins the one that the same request has begun."""
+"""Begins the run of a chat, or joins the one that the same request has begun.
+
+To a chat program, a graph is a model: its name, or its name and a mode, as in ``papers:continue``.
+"""
 
 from __future__ import annotations
 
@@ -37,39 +40,6 @@ class ChatModel:
     graph: str
     mode: Mode = "full"
     search: SearchMode | None = None
-
-
-async def chosen_model(serving: Serving, caller: Caller, name: str) -> ChatModel:
-    """Return what the name of a model stands for. Raises UnknownGraphError."""
-    graph, _, mode = name.partition(":")
-    if not graph:
-        raise _unknown(name)
-    try:
-        visible = await visible_graph(serving, caller, graph)
-    except UnknownGraphError:
-        raise _unknown(name) from None
-    if mode in SEARCHES:
-        return ChatModel(visible, search=mode)
-    if mode and mode not in SWEEPS:
-        raise _unknown(name)
-    return ChatModel(visible, mode or "full")
-
-
-async def listed_models(serving: Serving, caller: Caller) -> list[Json]:
-    """Return the models that the caller may ask."""
-    names = caller.visible([graph.name for graph in await serving.pgs.graphs()])
-    return [described(":".join(filter(None, (name, mode)))) for name in names for mode in LISTED]
-
-
-def described(name: str) -> Json:
-    """Return a model in the form of OpenAI's API, which wants a time that graphs do not have."""
-    return {"id": name, "object": "model", "created": 0, "owned_by": "pgs_neo4j"}
-
-
-def _unknown(name: str) -> UnknownGraphError:
-    return UnknownGraphError(
-        f"there is no model {name[:100]}; 'GET /v1/models' lists those you see"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +165,36 @@ async def _following(log: EventLog, place: int) -> LoggedEvent | None:
     async for entry in log.after(place):
         return entry
     return None
+
+
+async def chosen_model(serving: Serving, caller: Caller, name: str) -> ChatModel:
+    """Return what the name of a model stands for. Raises UnknownGraphError."""
+    graph, _, mode = name.partition(":")
+    if not graph:
+        raise _unknown(name)
+    try:
+        visible = await visible_graph(serving, caller, graph)
+    except UnknownGraphError:
+        raise _unknown(name) from None
+    if mode in SEARCHES:
+        return ChatModel(visible, search=mode)
+    if mode and mode not in SWEEPS:
+        raise _unknown(name)
+    return ChatModel(visible, mode or "full")
+
+
+async def listed_models(serving: Serving, caller: Caller) -> list[Json]:
+    """Return the models that the caller may ask."""
+    names = caller.visible([graph.name for graph in await serving.pgs.graphs()])
+    return [described(":".join(filter(None, (name, mode)))) for name in names for mode in LISTED]
+
+
+def described(name: str) -> Json:
+    """Return a model in the form of OpenAI's API, which wants a time that graphs do not have."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": "pgs_neo4j"}
+
+
+def _unknown(name: str) -> UnknownGraphError:
+    return UnknownGraphError(
+        f"there is no model {name[:100]}; 'GET /v1/models' lists those you see"
+    )

@@ -1,4 +1,7 @@
-"""Tables as CSV or Parquet: the parts of an answer, and the recorded runs."""
+"""Answers of runs: as a page or a file, in tables, report by report, and what people think of them.
+
+The recorded runs also come as a table.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,20 @@ from fastapi import Path, Query, Response
 from pydantic import BaseModel
 
 from pgs_neo4j.errors import BusyError
-from pgs_neo4j.export import BYTE_ORDER_MARK, Table, answer_table, runs_table, to_csv, to_parquet
+from pgs_neo4j.export import (
+    BYTE_ORDER_MARK,
+    Table,
+    answer_table,
+    policy,
+    runs_table,
+    to_csv,
+    to_fragment,
+    to_html,
+    to_json,
+    to_markdown,
+    to_parquet,
+)
+from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.model import FeedbackResult, Finding, Flag, Outcome, Report, SweepStatus
 from pgs_neo4j.web.access.callers import UnrecordedRunError
 from pgs_neo4j.web.routes.router import BODY, Responses, api_router, failing
@@ -18,15 +34,79 @@ from pgs_neo4j.web.routes.runs import RunId, stored_run
 from pgs_neo4j.web.shared import AskerNow, CallerNow, ServingNow, visible_graph
 
 router = api_router("runs")
+ANSWER_POLICY = f"{policy(PAGE)}; sandbox"
+ANSWER_FORMS: Responses = {
+    200: {
+        "description": "The answer: a page or a part of one, Markdown, or JSON",
+        "content": {kind: {} for kind in ("text/html", "text/markdown", "application/json")},
+    }
+}
 MOST_RUNS = 10_000
 PARQUET = "application/vnd.apache.parquet"
 Form = Literal["csv", "parquet"]
 TABLE_FORMS: Responses = {
     200: {"description": "The table", "content": {kind: {} for kind in ("text/csv", PARQUET)}}
 }
-reports_router = api_router("runs")
 SweptId = Annotated[int, Path(ge=1, le=10**9, description="a partition that was read")]
-feedback_router = api_router("runs")
+
+
+class ShownReport(BaseModel):
+    """What a run has read of a partition, and what the model reported.
+
+    A citation leads to a node by its ``element_id``, null if the node is gone. ``valid`` says
+    whether the model was shown it, and ``found`` whether it has the words of a quotation.
+    ``nodes_unproven`` counts nodes that were shown without proof. Without a report, ``errors`` say
+    why.
+    """
+
+    run: str
+    graph: str
+    partition: int
+    status: SweepStatus
+    nodes: int
+    nodes_read: int
+    nodes_unproven: int
+    passes: int
+    passes_accepted: int
+    seconds: float
+    errors: tuple[str, ...]
+    domain_state: str
+    findings: tuple[Finding, ...]
+    flags: tuple[Flag, ...]
+    absences: tuple[str, ...]
+
+
+class Feedback(BaseModel):
+    """An outcome, and whether it may replace another one."""
+
+    model_config = BODY
+
+    outcome: Outcome
+    replace: bool = False
+
+
+@router.get(
+    "/runs/{run}/answer.{kind}",
+    response_class=Response,
+    responses=ANSWER_FORMS | failing(UnrecordedRunError),
+)
+async def answer(
+    run: RunId,
+    kind: Literal["html", "fragment", "md", "json"],
+    serving: ServingNow,
+    caller: CallerNow,
+) -> Response:
+    """Return the answer of a run as a page, as a part of one, as Markdown, or as JSON."""
+    await stored_run(serving, caller, run)
+    document = await serving.pgs.document(run)
+    if kind == "html":
+        headers = {"Content-Security-Policy": ANSWER_POLICY}
+        return Response(to_html(document), media_type="text/html", headers=headers)
+    if kind == "fragment":
+        return Response(to_fragment(document), media_type="text/html")
+    if kind == "md":
+        return Response(to_markdown(document), media_type="text/markdown")
+    return Response(to_json(document), media_type="application/json")
 
 
 @router.get("/runs.{form}", response_class=Response, responses=TABLE_FORMS)
@@ -83,33 +163,7 @@ async def _written(table: Table, form: Form, name: str) -> Response:
     )
 
 
-class ShownReport(BaseModel):
-    """What a run has read of a partition, and what the model reported.
-
-    A citation leads to a node by its ``element_id``, null if the node is gone. ``valid`` says
-    whether the model was shown it, and ``found`` whether it has the words of a quotation.
-    ``nodes_unproven`` counts nodes that were shown without proof. Without a report, ``errors`` say
-    why.
-    """
-
-    run: str
-    graph: str
-    partition: int
-    status: SweepStatus
-    nodes: int
-    nodes_read: int
-    nodes_unproven: int
-    passes: int
-    passes_accepted: int
-    seconds: float
-    errors: tuple[str, ...]
-    domain_state: str
-    findings: tuple[Finding, ...]
-    flags: tuple[Flag, ...]
-    absences: tuple[str, ...]
-
-
-@reports_router.get("/runs/{run}/reports/{partition}", responses=failing(UnrecordedRunError))
+@router.get("/runs/{run}/reports/{partition}", responses=failing(UnrecordedRunError))
 async def show_report(
     run: RunId, partition: SweptId, serving: ServingNow, caller: CallerNow
 ) -> ShownReport:
@@ -133,16 +187,7 @@ async def show_report(
     )
 
 
-class Feedback(BaseModel):
-    """An outcome, and whether it may replace another one."""
-
-    model_config = BODY
-
-    outcome: Outcome
-    replace: bool = False
-
-
-@feedback_router.post("/runs/{run}/feedback", responses=failing(BusyError))
+@router.post("/runs/{run}/feedback", responses=failing(BusyError))
 async def give_feedback(
     run: RunId, body: Feedback, serving: ServingNow, caller: AskerNow
 ) -> FeedbackResult:

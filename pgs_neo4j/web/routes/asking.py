@@ -1,4 +1,4 @@
-"""Questions as the API takes them, and how they are carried out."""
+"""Questions as the API takes them: what they may ask, what they would cost, who answers them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pgs_neo4j.web.routes.router import BODY, WHOLE, api_router, failing
 from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import AskerNow, ServingNow, visible_graph
 
+router = api_router("runs")
 LIMITS = ("max_calls", "max_tokens", "max_cost", "run_timeout_s", "max_sweep_partitions")
 QuestionText = Annotated[str, Field(max_length=20_000, json_schema_extra={"pattern": r"\S"})]
 """Its pattern is for clients: an empty question hears from ``check_question``."""
-router = api_router("runs")
 
 
 class Question(BaseModel):
@@ -81,94 +81,6 @@ class Question(BaseModel):
         names = (*LIMITS, "max_unmatched_tokens", "strict")
         values = {name: getattr(self, name) for name in names}
         return cast(Knobs, {name: value for name, value in values.items() if value is not None})
-
-
-class _Reading(TypedDict):
-    graph: str
-    mode: Mode
-    session_id: str
-    full_sweep: bool
-    structure_only: bool
-
-
-def _reading(asked: Question, run: LiveRun) -> _Reading:
-    """Return what a question reads, alike for asking it and for finding that it was asked."""
-    return _Reading(
-        graph=run.graph,
-        mode=asked.mode,
-        session_id=run.session,
-        full_sweep=asked.full_sweep,
-        structure_only=asked.structure_only,
-    )
-
-
-async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None:
-    """Return the run that has answered a request with the key of this one, if there is one.
-
-    Answers from searches are not looked for. Raises IdempotencyError.
-    """
-    if run.key is None or asked.answer_from == "search":
-        return None
-    stored = await pgs.runs.repeated(
-        asked.question,
-        run.key,
-        **_reading(asked, run),
-        **asked.knobs(),
-    )
-    return stored.id if stored is not None and stored.properties.get("details") else None
-
-
-async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> Answer:
-    """Ask the question of a run."""
-    knobs = asked.knobs()
-    if asked.answer_from == "search":
-        return await answer_from_search(pgs, run, asked.search_mode, asked.top_k, hear, **knobs)
-    if asked.top_k is not None or asked.search_mode is not None:
-        layered = await pgs.layered_search(
-            asked.question,
-            top_k=asked.top_k or 20,
-            search_mode=asked.search_mode,
-            **_reading(asked, run),
-            run=run.id,
-            on_event=hear,
-            **knobs,
-        )
-        return layered.answer
-    return await pgs.execute(
-        asked.question,
-        **_reading(asked, run),
-        idempotency_key=run.key,
-        run=run.id,
-        on_event=hear,
-        **knobs,
-    )
-
-
-async def answer_from_search(
-    pgs: PGS,
-    run: LiveRun,
-    mode: SearchMode | None,
-    top_k: int | None,
-    hear: OnEvent,
-    **knobs: Unpack[Knobs],
-) -> Answer:
-    """Answer a run from what a search finds; None is as configured. Raises what ``search`` does."""
-    found = await pgs.search(
-        run.question,
-        graph=run.graph,
-        mode=mode,
-        top_k=top_k,
-        answer=True,
-        session_id=run.session,
-        idempotency_key=run.key,
-        run=run.id,
-        sessions_of=run.caller.own_prefix,
-        on_event=hear,
-        **knobs,
-    )
-    if found.answer is None:
-        raise ModelError("the search gave no answer; ask again")
-    return found.answer
 
 
 class PlannedCost(BaseModel):
@@ -247,4 +159,92 @@ async def plan(body: Question, serving: ServingNow, caller: AskerNow) -> Planned
         note=planned.routing.note,
         unmatched=planned.routing.unmatched,
         **{name: getattr(planned, name) for name in names},
+    )
+
+
+async def answered_before(pgs: PGS, asked: Question, run: LiveRun) -> str | None:
+    """Return the run that has answered a request with the key of this one, if there is one.
+
+    Answers from searches are not looked for. Raises IdempotencyError.
+    """
+    if run.key is None or asked.answer_from == "search":
+        return None
+    stored = await pgs.runs.repeated(
+        asked.question,
+        run.key,
+        **_reading(asked, run),
+        **asked.knobs(),
+    )
+    return stored.id if stored is not None and stored.properties.get("details") else None
+
+
+async def carry_out(pgs: PGS, asked: Question, run: LiveRun, hear: OnEvent) -> Answer:
+    """Ask the question of a run."""
+    knobs = asked.knobs()
+    if asked.answer_from == "search":
+        return await answer_from_search(pgs, run, asked.search_mode, asked.top_k, hear, **knobs)
+    if asked.top_k is not None or asked.search_mode is not None:
+        layered = await pgs.layered_search(
+            asked.question,
+            top_k=asked.top_k or 20,
+            search_mode=asked.search_mode,
+            **_reading(asked, run),
+            run=run.id,
+            on_event=hear,
+            **knobs,
+        )
+        return layered.answer
+    return await pgs.execute(
+        asked.question,
+        **_reading(asked, run),
+        idempotency_key=run.key,
+        run=run.id,
+        on_event=hear,
+        **knobs,
+    )
+
+
+async def answer_from_search(
+    pgs: PGS,
+    run: LiveRun,
+    mode: SearchMode | None,
+    top_k: int | None,
+    hear: OnEvent,
+    **knobs: Unpack[Knobs],
+) -> Answer:
+    """Answer a run from what a search finds; None is as configured. Raises what ``search`` does."""
+    found = await pgs.search(
+        run.question,
+        graph=run.graph,
+        mode=mode,
+        top_k=top_k,
+        answer=True,
+        session_id=run.session,
+        idempotency_key=run.key,
+        run=run.id,
+        sessions_of=run.caller.own_prefix,
+        on_event=hear,
+        **knobs,
+    )
+    if found.answer is None:
+        raise ModelError("the search gave no answer; ask again")
+    return found.answer
+
+
+class _Reading(TypedDict):
+    graph: str
+    mode: Mode
+    session_id: str
+    full_sweep: bool
+    structure_only: bool
+
+
+def _reading(asked: Question, run: LiveRun) -> _Reading:
+    """Return what a question reads, alike for asking it and for finding that it was asked."""
+    return _Reading(
+        graph=run.graph,
+        mode=asked.mode,
+        session_id=run.session,
+        full_sweep=asked.full_sweep,
+        structure_only=asked.structure_only,
     )

@@ -1,4 +1,7 @@
-"""Documents of an ingested graph: listed, shown, and deleted with proof."""
+"""Documents of a graph: listed, shown, deleted with proof, and made of files.
+
+Files are received one by one, then ingested together by a job.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,6 @@ router = api_router("documents")
 DocumentId = Annotated[
     str, Query(alias="id", min_length=1, max_length=2000, description="id of the document")
 ]
-ingestions_router = api_router("documents")
 FileName = Annotated[
     str,
     Query(min_length=1, max_length=500, description="path of the file below its folder; its id"),
@@ -54,6 +56,46 @@ class DocumentPage(BaseModel):
     total: int
     documents: list[IngestedDocument]
     after: str | None
+
+
+class UploadRules(BaseModel):
+    """Which files are taken. No ``endings``: a loader of your own decides."""
+
+    endings: list[str]
+    most_bytes: int
+    most_files: int
+    most_total: int
+    wait_s: float
+
+
+class WaitingFile(BaseModel):
+    """A file that waits to be ingested."""
+
+    id: str
+    name: str
+    size: int
+
+
+class NewIngestion(BaseModel):
+    """Files that wait, to be ingested together."""
+
+    model_config = BODY
+
+    uploads: Annotated[list[UploadId], Field(min_length=1, max_length=MOST_FILES)]
+    embed: bool = False
+    max_cost: Annotated[float | None, Field(gt=0.0)] = None
+
+
+class PlannedIngestion(BaseModel):
+    """What an ingestion would do and cost; costs are null without prices."""
+
+    states: dict[str, int]
+    calls: int
+    low: float | None
+    high: float | None
+    budget: str
+    contexts: dict[str, str]
+    context_advice: list[str]
 
 
 @router.get("/graphs/{graph}/documents")
@@ -116,47 +158,7 @@ def _told(done: Deletion, caller: Caller) -> Deletion:
     return replace(done, quoting=tuple(quoting), holders=())
 
 
-class UploadRules(BaseModel):
-    """Which files are taken. No ``endings``: a loader of your own decides."""
-
-    endings: list[str]
-    most_bytes: int
-    most_files: int
-    most_total: int
-    wait_s: float
-
-
-class WaitingFile(BaseModel):
-    """A file that waits to be ingested."""
-
-    id: str
-    name: str
-    size: int
-
-
-class NewIngestion(BaseModel):
-    """Files that wait, to be ingested together."""
-
-    model_config = BODY
-
-    uploads: Annotated[list[UploadId], Field(min_length=1, max_length=MOST_FILES)]
-    embed: bool = False
-    max_cost: Annotated[float | None, Field(gt=0.0)] = None
-
-
-class PlannedIngestion(BaseModel):
-    """What an ingestion would do and cost; costs are null without prices."""
-
-    states: dict[str, int]
-    calls: int
-    low: float | None
-    high: float | None
-    budget: str
-    contexts: dict[str, str]
-    context_advice: list[str]
-
-
-@ingestions_router.get("/uploads")
+@router.get("/uploads")
 async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
     """Return which files are taken, and how many may wait."""
     uploads = serving.uploads
@@ -170,7 +172,7 @@ async def show_rules(serving: ServingNow, _: OperatorNow) -> UploadRules:
     )
 
 
-@ingestions_router.post(
+@router.post(
     "/graphs/{graph}/uploads",
     status_code=201,
     openapi_extra=FILE_BODY,
@@ -186,7 +188,7 @@ async def upload(
     return WaitingFile(id=taken.id, name=taken.name, size=taken.size)
 
 
-@ingestions_router.delete("/uploads/{upload}", status_code=204)
+@router.delete("/uploads/{upload}", status_code=204)
 async def discard(
     upload: Annotated[str, Path(pattern=UPLOAD_ID, description="id of the file")],
     serving: ServingNow,
@@ -196,7 +198,7 @@ async def discard(
     serving.uploads.discard(caller, upload)
 
 
-@ingestions_router.post("/graphs/{graph}/ingestions/plan", responses=failing(BudgetError))
+@router.post("/graphs/{graph}/ingestions/plan", responses=failing(BudgetError))
 async def plan_ingestion(
     graph: NewGraphName, body: NewIngestion, serving: ServingNow, caller: OperatorNow
 ) -> PlannedIngestion:
@@ -218,7 +220,7 @@ async def plan_ingestion(
     )
 
 
-@ingestions_router.post(
+@router.post(
     "/graphs/{graph}/ingestions", status_code=202, responses=failing(BudgetError, BusyError)
 )
 async def start_ingestion(

@@ -1,4 +1,7 @@
-"""Graphs: listed, inspected, added; and what the database could be seen as."""
+"""Graphs: listed, inspected, and added, and what the database could be seen as.
+
+A server that has no graph yet can make the demo: Python's standard library.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,6 @@ Names = Annotated[tuple[Text, ...], Field(max_length=50, strict=False)]
 Name = Text | None
 NEW_NAME = Field(max_length=64, json_schema_extra={"pattern": NAME})
 """Its pattern is for clients: a name that does not fit hears from ``check_graph_name``."""
-demo_router = api_router("graphs")
 
 
 def _named(pattern: str, **more: object) -> object:
@@ -105,6 +107,18 @@ class AddedGraph(BaseModel):
     warnings: list[str]
 
 
+class NewDemo(BaseModel):
+    """Nothing: the demo has no options."""
+
+    model_config = BODY
+
+
+class StartedDemo(StartedJob):
+    """The job that makes the demo, and questions to ask it."""
+
+    questions: list[str]
+
+
 @router.get("/graphs")
 async def list_graphs(serving: ServingNow, caller: CallerNow) -> list[ListedGraph]:
     """Return the graphs that the caller sees, by name."""
@@ -150,30 +164,7 @@ async def add_graph(body: NewGraph, serving: ServingNow, _: UnlimitedNow) -> Add
     return AddedGraph(name=body.name, created=created, warnings=list(warnings))
 
 
-def _listed(graph: StoredGraph) -> ListedGraph:
-    return ListedGraph(
-        name=graph.name,
-        labels=graph.mapping.labels,
-        generation=graph.generation,
-        nodes=graph.node_count,
-        partitions=graph.partition_count,
-        redefined=graph.redefined,
-    )
-
-
-class NewDemo(BaseModel):
-    """Nothing: the demo has no options."""
-
-    model_config = BODY
-
-
-class StartedDemo(StartedJob):
-    """The job that makes the demo, and questions to ask it."""
-
-    questions: list[str]
-
-
-@demo_router.post("/demo", status_code=202, responses=failing(GraphExistsError, BusyError))
+@router.post("/demo", status_code=202, responses=failing(GraphExistsError, BusyError))
 async def make_demo(_: NewDemo, serving: ServingNow, caller: UnlimitedNow) -> StartedDemo:
     """Load and partition the demo graph in the background, if the database has no graph yet.
 
@@ -185,3 +176,14 @@ async def make_demo(_: NewDemo, serving: ServingNow, caller: UnlimitedNow) -> St
     job = LiveJob(caller, DEMO_GRAPH, "demo")
     begun = started(serving.jobs.start(job, partial(load_demo, serving.pgs, job.begin)))
     return StartedDemo(**begun.model_dump(), questions=list(DEMO_QUESTIONS))
+
+
+def _listed(graph: StoredGraph) -> ListedGraph:
+    return ListedGraph(
+        name=graph.name,
+        labels=graph.mapping.labels,
+        generation=graph.generation,
+        nodes=graph.node_count,
+        partitions=graph.partition_count,
+        redefined=graph.redefined,
+    )

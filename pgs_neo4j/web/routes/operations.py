@@ -1,4 +1,4 @@
-"""Jobs, costs, and checks, for those who run the server."""
+"""Jobs, costs, checks, and metrics, for those who run the server."""
 
 from __future__ import annotations
 
@@ -40,82 +40,10 @@ from pgs_neo4j.web.shared import (
     visible_graph,
 )
 
-live_router = api_router("operations")
-LiveId = Annotated[str, Path(pattern=JOB_ID, description="id of a job in progress, or just ended")]
-metrics_router = APIRouter(tags=["operations"])
-
-
-class StartedJob(BaseModel):
-    """A job that was started: its events, and the id of its record, null until it has one."""
-
-    job: str
-    graph: str
-    kind: JobKind
-    state: JobState
-    events: str
-    record: str | None
-    jobs: str
-
-
-@live_router.get("/jobs/live/{live}")
-async def show_live_job(live: LiveId, serving: ServingNow, caller: CallerNow) -> StartedJob:
-    """Return a job of this server that is in progress, or has just ended."""
-    return started(serving.jobs.find(live, caller))
-
-
-@live_router.delete("/jobs/live/{live}", status_code=202)
-async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> StartedJob:
-    """Cancel a job. What it has done by then stays."""
-    job = serving.jobs.find(live, caller)
-    await serving.jobs.cancel(job)
-    return started(job)
-
-
-async def _followed(
-    live: LiveId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
-) -> AsyncIterator[LiveJob]:
-    """Yield a job of this process.
-
-    Raises UnknownJobError, and HTTPException with 204 for a reader that has heard all.
-    """
-    job = serving.jobs.find(live, caller)
-    if not job.active and has_heard_all(job.log, last_id):
-        raise HTTPException(204)
-    with serving.streaming(job.graph):
-        yield job
-
-
-@live_router.get(
-    "/jobs/live/{live}/events", response_class=EventSourceResponse, responses=HEARD_ALL
-)
-async def job_events(
-    job: Annotated[LiveJob, Depends(_followed)], last_id: LastId = None
-) -> AsyncIterator[ServerSentEvent]:
-    """Stream the events of a job, from the first one or after ``Last-Event-ID``.
-
-    The answer to a reader that has had the last one is 204, after which it does not come back.
-    """
-
-    async def snapshot() -> Json:
-        return started(job).model_dump()
-
-    async for event in stream_events(job.log, last_id, snapshot):
-        yield event
-
-
-def started(job: LiveJob) -> StartedJob:
-    """Return a job with its links."""
-    return StartedJob(
-        **job.shown(),
-        state=job.state,
-        events=f"/api/jobs/live/{job.id}/events",
-        record=job.record or None,
-        jobs=f"/api/jobs?graph={job.graph}",
-    )
-
-
 router = api_router("operations")
+metrics_router = APIRouter(tags=["operations"])
 JobId = Annotated[str, Path(max_length=100, description="id of the record")]
+LiveId = Annotated[str, Path(pattern=JOB_ID, description="id of a job in progress, or just ended")]
 
 
 class JobRecord(BaseModel):
@@ -141,6 +69,18 @@ class NewJob(BaseModel):
     if_changed: bool = False
     max_drift: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
     keep: Annotated[int, Field(ge=1, le=10_000), WHOLE] | None = None
+
+
+class StartedJob(BaseModel):
+    """A job that was started: its events, and the id of its record, null until it has one."""
+
+    job: str
+    graph: str
+    kind: JobKind
+    state: JobState
+    events: str
+    record: str | None
+    jobs: str
 
 
 @router.get("/jobs")
@@ -216,6 +156,61 @@ async def doctor(serving: ServingNow, _: UnlimitedNow) -> list[Check]:
     It looks at all graphs, so this needs a token that is not limited to some.
     """
     return list(await serving.pgs.doctor())
+
+
+@router.get("/jobs/live/{live}")
+async def show_live_job(live: LiveId, serving: ServingNow, caller: CallerNow) -> StartedJob:
+    """Return a job of this server that is in progress, or has just ended."""
+    return started(serving.jobs.find(live, caller))
+
+
+@router.delete("/jobs/live/{live}", status_code=202)
+async def cancel_job(live: LiveId, serving: ServingNow, caller: OperatorNow) -> StartedJob:
+    """Cancel a job. What it has done by then stays."""
+    job = serving.jobs.find(live, caller)
+    await serving.jobs.cancel(job)
+    return started(job)
+
+
+async def _followed(
+    live: LiveId, serving: ServingNow, caller: CallerNow, last_id: LastId = None
+) -> AsyncIterator[LiveJob]:
+    """Yield a job of this process.
+
+    Raises UnknownJobError, and HTTPException with 204 for a reader that has heard all.
+    """
+    job = serving.jobs.find(live, caller)
+    if not job.active and has_heard_all(job.log, last_id):
+        raise HTTPException(204)
+    with serving.streaming(job.graph):
+        yield job
+
+
+@router.get("/jobs/live/{live}/events", response_class=EventSourceResponse, responses=HEARD_ALL)
+async def job_events(
+    job: Annotated[LiveJob, Depends(_followed)], last_id: LastId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Stream the events of a job, from the first one or after ``Last-Event-ID``.
+
+    The answer to a reader that has had the last one is 204, after which it does not come back.
+    """
+
+    async def snapshot() -> Json:
+        return started(job).model_dump()
+
+    async for event in stream_events(job.log, last_id, snapshot):
+        yield event
+
+
+def started(job: LiveJob) -> StartedJob:
+    """Return a job with its links."""
+    return StartedJob(
+        **job.shown(),
+        state=job.state,
+        events=f"/api/jobs/live/{job.id}/events",
+        record=job.record or None,
+        jobs=f"/api/jobs?graph={job.graph}",
+    )
 
 
 @metrics_router.get(METRICS_PATH, response_class=Response)

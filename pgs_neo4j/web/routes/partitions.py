@@ -1,4 +1,4 @@
-"""Partitions of a graph, and its generations."""
+"""Partitions of a graph, its generations, and its map, with what a session has read."""
 
 from __future__ import annotations
 
@@ -32,10 +32,23 @@ from pgs_neo4j.web.routes.router import GraphName, Responses, api_router, failin
 from pgs_neo4j.web.shared import AskerNow, CallerNow, Serving, ServingNow, visible_graph
 
 router = api_router("partitions")
+NOTE_HEADER = "PGS-Note"
+"""Says what a list of results cannot: that they are as of an older state of the graph."""
+NOTED: Responses = {
+    200: {
+        "headers": {
+            NOTE_HEADER: {
+                "description": "A note on the results, such as that the graph has changed since it "
+                "was partitioned; once for each note, absent without one. Characters beyond ASCII "
+                "and the percent sign are percent-encoded as UTF-8.",
+                "schema": {"type": "string"},
+            }
+        }
+    }
+}
 PLAIN = printable.replace("%", "")  # of one line, which has no other blanks than spaces
 PartitionId = Annotated[int, Path(ge=1, le=10**9)]
 GenerationId = Annotated[str, Query(min_length=1, max_length=100, description="id of one")]
-maps_router = api_router("partitions")
 Within = Annotated[
     int | None, Query(ge=1, le=10**9, description="a unit of the map, to show its partitions")
 ]
@@ -120,22 +133,6 @@ async def list_partitions(
         partitions=[_listed(part) for part in page],
         after=page[-1].id if more else None,
     )
-
-
-NOTE_HEADER = "PGS-Note"
-"""Says what a list of results cannot: that they are as of an older state of the graph."""
-NOTED: Responses = {
-    200: {
-        "headers": {
-            NOTE_HEADER: {
-                "description": "A note on the results, such as that the graph has changed since it "
-                "was partitioned; once for each note, absent without one. Characters beyond ASCII "
-                "and the percent sign are percent-encoded as UTF-8.",
-                "schema": {"type": "string"},
-            }
-        }
-    }
-}
 
 
 @router.get("/graphs/{graph}/partitions/search", responses=NOTED | failing(BudgetError))
@@ -250,7 +247,7 @@ def _listed(part: Partition) -> ListedPartition:
     )
 
 
-@maps_router.get("/graphs/{graph}/map")
+@router.get("/graphs/{graph}/map")
 async def show_map(
     graph: GraphName,
     serving: ServingNow,
@@ -261,7 +258,7 @@ async def show_map(
     return await serving.drawings.find(await visible_graph(serving, caller, graph), within)
 
 
-@maps_router.get("/graphs/{graph}/read")
+@router.get("/graphs/{graph}/read")
 async def list_read(
     graph: GraphName,
     serving: ServingNow,
@@ -273,7 +270,7 @@ async def list_read(
     return list(await serving.pgs.browse.reading(name, caller.stored_session(session)))
 
 
-@maps_router.get("/graphs/{graph}/analogies")
+@router.get("/graphs/{graph}/analogies")
 async def list_analogies(
     graph: GraphName, serving: ServingNow, caller: CallerNow
 ) -> list[PartitionAnalogy]:
@@ -281,7 +278,7 @@ async def list_analogies(
     return list(await serving.pgs.browse.analogies(await visible_graph(serving, caller, graph)))
 
 
-@maps_router.get("/graphs/{graph}/flags")
+@router.get("/graphs/{graph}/flags")
 async def list_flags(
     graph: GraphName,
     serving: ServingNow,
@@ -293,7 +290,7 @@ async def list_flags(
     return list(await serving.pgs.browse.flags(name, caller.stored_session(session)))
 
 
-@maps_router.get("/graphs/{graph}/drift")
+@router.get("/graphs/{graph}/drift")
 async def show_drift(graph: GraphName, serving: ServingNow, caller: AskerNow) -> GraphDrift:
     """Return how far each current partition has moved. The graph may have to be scanned."""
     name = await visible_graph(serving, caller, graph)

@@ -1,6 +1,8 @@
-"""Routers of the API. Their routes stand side by side in the application.
+"""The form of requests: their routes, ids, and bodies, and what is wrong with one.
 
-Nested routers would cost each request more than everything else that happens to it.
+The routes of all routers stand side by side in the application. Nested routers would cost each
+request more than everything else that happens to it. What is said about a wrong request never
+repeats what was sent.
 """
 
 from __future__ import annotations
@@ -19,6 +21,10 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.text.invalid_values import UNKNOWN, describe_invalid, name_place
 from pgs_neo4j.web.failures import Failure, status_of
 
+PREFIX = "/api"
+Responses = dict[int | str, dict[str, object]]
+BODY = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+"""How bodies are read: nothing unknown, and nothing of another type, such as true for a number."""
 RUN_ID = r"^r[0-9a-f]{12}$"
 JOB_ID = r"^b[0-9a-f]{12}$"
 UPLOAD_ID = r"^[0-9a-f]{16}$"
@@ -28,18 +34,12 @@ ID_FORMS = {
     UPLOAD_ID: "the id of an uploaded file: 16 hexadecimal digits",
 }
 """What the patterns mean, in words that follow "must be"."""
-PREFIX = "/api"
-Responses = dict[int | str, dict[str, object]]
-BODY = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
-"""How bodies are read: nothing unknown, and nothing of another type, such as true for a number."""
 GraphName = Annotated[str, Path(max_length=64, description="name of the graph")]
 NewGraphName = Annotated[
     str, Path(max_length=64, description="name of the graph", json_schema_extra={"pattern": NAME})
 ]
 """The name of a graph that may be new."""
 GraphFilter = Annotated[str | None, Query(max_length=64, description="name of a graph")]
-_FORMS: Mapping[str, str] = {**FORMS, **ID_FORMS}
-WHOLE_BODY = "the body"
 
 
 def _whole(value: object) -> object:
@@ -49,6 +49,19 @@ def _whole(value: object) -> object:
 
 WHOLE = BeforeValidator(_whole)
 """Stands after the limits of a whole number, which OpenAPI would not show otherwise."""
+
+
+def api_router(topic: str) -> APIRouter:
+    """Return a router for requests of one topic, under which OpenAPI lists them."""
+    return APIRouter(prefix=PREFIX, tags=[topic], route_class=KnownParametersRoute)
+
+
+def failing(*kinds: type[PGSError]) -> Responses:
+    """Return the responses of a request that also fails with some kinds of errors.
+
+    Those that others share are described by ``web.description``.
+    """
+    return {status_of(kind("")): {"model": Failure} for kind in kinds}
 
 
 class KnownParametersRoute(APIRoute):
@@ -71,19 +84,6 @@ class KnownParametersRoute(APIRoute):
         return checked
 
 
-def api_router(topic: str) -> APIRouter:
-    """Return a router for requests of one topic, under which OpenAPI lists them."""
-    return APIRouter(prefix=PREFIX, tags=[topic], route_class=KnownParametersRoute)
-
-
-def failing(*kinds: type[PGSError]) -> Responses:
-    """Return the responses of a request that also fails with some kinds of errors.
-
-    Those that others share are described by ``web.description``.
-    """
-    return {status_of(kind("")): {"model": Failure} for kind in kinds}
-
-
 def _parameters(dependant: Dependant) -> Iterator[str]:
     """Yield the names of the query that a route or something that it depends on reads."""
     for parameter in dependant.query_params:
@@ -95,6 +95,10 @@ def _parameters(dependant: Dependant) -> Iterator[str]:
 def _unknown(name: str, known: Iterable[str]) -> dict[str, object]:
     """Return an unknown parameter as pydantic reports it."""
     return {"type": "extra_forbidden", "loc": ("query", name), "ctx": {"known": sorted(known)}}
+
+
+WHOLE_BODY = "the body"
+_FORMS: Mapping[str, str] = {**FORMS, **ID_FORMS}
 
 
 def describe_request(request: Request, error: RequestValidationError) -> tuple[Failure, str | None]:

@@ -1,12 +1,12 @@
-"""Runs: asked, followed, cancelled, resumed, and their answers."""
+"""Runs: asked, listed, followed, canceled, and resumed."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import Depends, Header, Path, Query, Response
+from fastapi import Depends, Header, Path, Query
 from fastapi.exceptions import HTTPException
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
@@ -14,8 +14,6 @@ from pydantic import BaseModel
 from pgs_neo4j.config import lower_limit
 from pgs_neo4j.engine import StoredRun, check_question
 from pgs_neo4j.errors import BudgetError, BusyError, IdempotencyError, UnknownRunError
-from pgs_neo4j.export import policy, to_fragment, to_html, to_json, to_markdown
-from pgs_neo4j.export.style import PAGE
 from pgs_neo4j.text.json_data import Json, plain_data
 from pgs_neo4j.web.access.callers import Caller, UnrecordedRunError
 from pgs_neo4j.web.routes.asking import Question, answered_before, carry_out
@@ -30,17 +28,6 @@ router = api_router("runs")
 RunId = Annotated[str, Path(pattern=RUN_ID, description="id of the run")]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 LastId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=MOST_ID)]
-
-ANSWER_POLICY = f"{policy(PAGE)}; sandbox"
-
-
-ANSWER_FORMS: Responses = {
-    200: {
-        "description": "The answer: a page or a part of one, Markdown, or JSON",
-        "content": {kind: {} for kind in ("text/html", "text/markdown", "application/json")},
-    }
-}
-
 
 HEARD_ALL: Responses = {204: {"description": "``Last-Event-ID`` is that of the last event"}}
 
@@ -247,30 +234,6 @@ async def events(
         told = stream_events(live.log, last_id, snapshot, drop)
     async for event in told:
         yield event
-
-
-@router.get(
-    "/runs/{run}/answer.{kind}",
-    response_class=Response,
-    responses=ANSWER_FORMS | failing(UnrecordedRunError),
-)
-async def answer(
-    run: RunId,
-    kind: Literal["html", "fragment", "md", "json"],
-    serving: ServingNow,
-    caller: CallerNow,
-) -> Response:
-    """Return the answer of a run as a page, as a part of one, as Markdown, or as JSON."""
-    await stored_run(serving, caller, run)
-    document = await serving.pgs.document(run)
-    if kind == "html":
-        headers = {"Content-Security-Policy": ANSWER_POLICY}
-        return Response(to_html(document), media_type="text/html", headers=headers)
-    if kind == "fragment":
-        return Response(to_fragment(document), media_type="text/html")
-    if kind == "md":
-        return Response(to_markdown(document), media_type="text/markdown")
-    return Response(to_json(document), media_type="application/json")
 
 
 async def stored_run(serving: Serving, caller: Caller, run: str) -> StoredRun:

@@ -1,4 +1,7 @@
-"""The events of one run, kept for those who listen, and for those who come back."""
+"""The events of a run: kept for those who listen or come back, and streamed to them.
+
+Of a run that another process carries out, snapshots of its record are streamed.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,12 @@ MOST_ENTRIES = 5000
 """Events kept of a run; who missed an older one gets a snapshot."""
 FINAL = MOST_ID
 """The id of a snapshot that nothing follows; no log has one as high."""
+LOOK_S = 3.0
+"""Seconds between two looks at the record of a run."""
 logger = logging.getLogger(__name__)
 Snapshot = Callable[[], Awaitable[Json]]
 Drop = Callable[[], Awaitable[None]]
 """Drops the events that may quote what was deleted."""
-LOOK_S = 3.0
-"""Seconds between two looks at the record of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,37 +192,6 @@ async def stream_events(
             yield _event("snapshot", text, place)
 
 
-async def snapshot_text(snapshot: Snapshot) -> str | None:
-    """Return a snapshot as JSON; None if it cannot be read, which the log of the server tells."""
-    try:
-        return json_text(await snapshot())
-    except PGSError as error:
-        _note_end(error)
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class CutStreams:
-    """Ends streams whose reader has gone, which FastAPI would report as faults of the server."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; raises all but that nobody reads the answer any more."""
-        try:
-            await self.app(scope, receive, send)
-        except* anyio.BrokenResourceError:
-            pass
-
-
-def _note_end(error: PGSError) -> None:
-    logger.warning("a stream ended: %s", one_line(str(error)))
-
-
-def _event(name: str, data: str, number: int) -> ServerSentEvent:
-    return ServerSentEvent(raw_data=data, event=name, id=str(number))
-
-
 async def stream_snapshots(
     snapshot: Snapshot, stopped: asyncio.Event
 ) -> AsyncIterator[ServerSentEvent]:
@@ -241,3 +213,34 @@ async def stream_snapshots(
         former = text
         with suppress(TimeoutError):
             await asyncio.wait_for(stopped.wait(), LOOK_S)
+
+
+async def snapshot_text(snapshot: Snapshot) -> str | None:
+    """Return a snapshot as JSON; None if it cannot be read, which the log of the server tells."""
+    try:
+        return json_text(await snapshot())
+    except PGSError as error:
+        _note_end(error)
+        return None
+
+
+def _note_end(error: PGSError) -> None:
+    logger.warning("a stream ended: %s", one_line(str(error)))
+
+
+def _event(name: str, data: str, number: int) -> ServerSentEvent:
+    return ServerSentEvent(raw_data=data, event=name, id=str(number))
+
+
+@dataclass(frozen=True, slots=True)
+class CutStreams:
+    """Ends streams whose reader has gone, which FastAPI would report as faults of the server."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; raises all but that nobody reads the answer any more."""
+        try:
+            await self.app(scope, receive, send)
+        except* anyio.BrokenResourceError:
+            pass

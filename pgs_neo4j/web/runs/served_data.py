@@ -1,4 +1,7 @@
-"""The data of the events that the server sends, where the engine's events have other fields."""
+"""Runs as they travel: the data of each event, without whole reports, and snapshots.
+
+A snapshot is what the database knows of a run, for those who come late.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import UsageError
+from pgs_neo4j.web import jobs
 from pgs_neo4j.web import serve as module
 from pgs_neo4j.web.access import tokens
 from pgs_neo4j.web.access.new_links import ask_link

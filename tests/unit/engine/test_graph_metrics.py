@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.unit.engine.metrics.test_exposition import samples
 
 from pgs_neo4j.engine import PGS, FailedJob, GraphState, Job
 from pgs_neo4j.engine import metrics as jobs
@@ -15,6 +14,7 @@ from pgs_neo4j.engine import metrics as module
 from pgs_neo4j.engine import metrics as names
 from pgs_neo4j.engine.metrics import GraphMetrics, graph_figures
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, UnknownGraphError
+from tests.unit.engine.test_metrics import samples
 
 STATE = GraphState(
     graph="papers", age_s=12.5, nodes=160, partitions=4, changed=True, drift=0.25, leased=False
