@@ -61,8 +61,8 @@ class Browser:
     ) -> NeighborPage:
         """Return a page of a node's neighbors, with counts by type on the first page.
 
-        ``after`` is that of the page before. New relationships neither shift nor repeat what later
-        pages show. Raises UnknownNodeError.
+        ``after`` comes from the previous page. New relationships neither shift nor repeat what
+        later pages show. Raises UnknownNodeError.
         """
         return await read_neighbors(
             self._core.db,
@@ -83,7 +83,7 @@ class Browser:
     ) -> tuple[NodeFinding, ...]:
         """Return findings of accepted sweeps that cite a node, the latest run first.
 
-        Only those of some ``sessions`` count, None means all. Raises UnknownNodeError.
+        Only runs of these ``sessions`` count; None means all. Raises UnknownNodeError.
         """
         view = await self._view(graph)
         return await read_findings(self._core.db, view, element_id, sessions=sessions, limit=limit)
@@ -93,7 +93,7 @@ class Browser:
     ) -> MemberPage:
         """Return a page of a current partition's members, heaviest first.
 
-        ``after`` is that of the page before. Raises UnknownPartitionError and
+        ``after`` comes from the previous page. Raises UnknownPartitionError and
         NotPartitionedError.
         """
         view = await self._view(graph)
@@ -128,7 +128,7 @@ class Browser:
         except KeyError:
             raise UnknownPartitionError(f"the map shows no unit {within}") from None
         if store and within is None and stored != pack(drawn.places):
-            # The map is there all the same, for users who may not write as well.
+            # A user without the right to write still gets the map.
             with suppress(DatabaseError):
                 await write_positions(self._core.db, generation_id, drawn.places)
         return drawn

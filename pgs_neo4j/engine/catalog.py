@@ -208,7 +208,8 @@ async def get(db: Database, name: str | None) -> StoredGraph:
 def find_only_graph(names: Sequence[str]) -> str | None:
     """Return the name of the only graph, None if there are others.
 
-    A graph of documents is the only one beside that of its entities, since it has all of these.
+    A graph of documents counts as the only one even beside the graph of its entities, because it
+    contains all of them.
     """
     entities = {f"{name}{ENTITIES}" for name in names}
     own = [name for name in names if name not in entities]

@@ -236,7 +236,7 @@ class Core:
     def question_cost(self, models: Sequence[object], question: str) -> float | None:
         """Return what embedding and reranking for a question may take of a payer's money.
 
-        None if all ``models`` are free. Those without a price add nothing, so a limit forbids them.
+        None if all ``models`` are free. Models without a price add nothing; a limit forbids them.
         """
         paid = [model for model in models if model is not None and not is_free(model)]
         if not paid:
@@ -281,7 +281,7 @@ class Core:
     def ingest_embedder(self) -> Embedder:
         """Return the embedder of the texts of documents.
 
-        Unset, it is that of the provider: a model of its endpoint, or hashing. Raises ConfigError.
+        By default it is the provider's: a model of its endpoint, or hashing. Raises ConfigError.
         """
         if self.embedder is not None:
             return self.embedder
@@ -320,7 +320,7 @@ class Core:
         return self._embedders.get(name)
 
     def relevance(self) -> RelevanceModel | None:
-        """Return the model of the reranker ``http``, None without an address."""
+        """Return the model of the reranker ``http``, or None if no address is set."""
         if self._relevance is None:
             self._relevance = create_relevance_model(self.settings, self.config)
         return self._relevance

@@ -320,8 +320,8 @@ class PGS:
     ) -> LayeredAnswer:
         """Answer from the ``top_k`` nodes that match best, then sweep beyond that answer.
 
-        They are those that routing rests on, or those of a search in ``search_mode``. ``run`` is
-        as for ``execute``.
+        Routing finds these nodes, or a search in ``search_mode`` if it is set. ``run`` is as for
+        ``execute``.
         """
         asking = Asking(question, graph, mode, session_id, full_sweep, structure_only, knobs, run)
         return await questions.search(self._core, asking, on_event, top_k, search_mode)
@@ -377,8 +377,8 @@ class PGS:
     ) -> Synthesis:
         """Synthesize sweeps from ``sweep_partition``; recorded in no session.
 
-        Its sentences are looked up in the nodes that the sweeps cite, as those of a run are. With
-        ``strict``, what is in doubt twice is struck, and what the sweeps have in doubt at once.
+        As in a run, its sentences are looked up in the nodes that the sweeps cite. With ``strict``,
+        a sentence that is in doubt twice is struck; one that the sweeps doubt is struck at once.
         Raises UsageError when the sweeps are of an older generation.
         """
         asking = Asking(question, graph, knobs=knobs)

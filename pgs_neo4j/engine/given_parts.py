@@ -171,8 +171,8 @@ def _check_method(argument: str, name: str, method: object, parameters: Sequence
 def _may_be_awaited(method: Callable[..., object]) -> bool:
     """Return whether what a method returns may be awaited.
 
-    That of a function of Python without ``async`` may be, if it passes on the coroutine of another
-    one. Its annotation or what it wraps says so. Of other things that are called nothing is known.
+    A Python function without ``async`` may pass on the coroutine of another one, which its
+    annotation or the function that it wraps shows. Of any other callable, nothing is known.
     """
     inner = inspect.unwrap(method)
     function = getattr(inner, "__func__", inner)

@@ -78,7 +78,7 @@ class Jobs:
 
         A graph may be gone, or never have been made. Raises UnknownGraphError without any record.
 
-        Without a graph, ``graphs`` are those to list, None for all.
+        Without a graph, ``graphs`` are the graphs to list, None for all.
         """
         if graph is None:
             return await jobs.list_jobs(self._pgs.db, None, limit, graphs=graphs)

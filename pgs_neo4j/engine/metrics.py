@@ -161,7 +161,7 @@ class MetricFigures:
         return self.values.get(metric, {}).get(labels, 0.0)
 
     def of_graphs(self, graphs: frozenset[str] | None) -> MetricFigures:
-        """Return the figures without those of graphs that are not listed; None lists all."""
+        """Return the figures of the listed graphs; None lists all."""
         if graphs is None:
             return self
         return replace(

@@ -192,7 +192,7 @@ async def _routing(
 ) -> AsyncIterator[tuple[RunTools, Calls]]:
     """Yield the tools of a run that is only planned or routed, and the calls of its embedder.
 
-    What these cost is recorded as that of a plan, and is not what the run may cost.
+    These costs are recorded as those of a plan, and do not count against the limits of a run.
     """
     embedder = core.space(order.mapping).embedder
     account = Account(

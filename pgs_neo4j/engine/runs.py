@@ -69,7 +69,7 @@ class Runs:
         """Return the newest runs of one or all graphs and sessions, the latest first.
 
         ``answered`` leaves out runs without an answer, and ``asked`` answers from a search.
-        Without a graph, ``graphs`` are those to list, None for all. ``sessions_of`` is how the
+        Without a graph, ``graphs`` are the graphs to list, None for all. ``sessions_of`` is how the
         names of sessions begin. Raises UnknownGraphError.
         """
         chosen = [(await self._core.graph(graph)).name] if graph else graphs

@@ -104,7 +104,7 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
-    """Tell a path that is not there from one that serves other methods."""
+    """Answer 404 for an unknown path, and 405 for a path that serves other methods."""
     path, status = request.scope["path"], cast(HTTPException, error).status_code
     if status == 204:
         return Response(status_code=204)

@@ -81,7 +81,7 @@ STATUSES: tuple[tuple[type[PGSError], int], ...] = (
     (DatabaseError, 502),
     (ModelError, 502),
 )
-"""The first that fits counts."""
+"""The first match counts."""
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -97,7 +97,7 @@ class Failure(BaseModel):
 FAULT = Failure(
     error="unexpected error of pgs", code="fault", fix="the server's log has the details"
 )
-"""The end of what failed for a reason that only the log tells."""
+"""Stands for an unexpected error, whose details are only in the log."""
 
 MISSING = Failure(
     error="there is nothing here", code="not_found", fix="see /api/openapi.json for what there is"
@@ -124,7 +124,7 @@ def failure_response(
 ) -> JSONResponse:
     """Return a failure as a response to a request for a path; that of a chat is OpenAI's.
 
-    A request without a good token hears which kind is wanted, as RFC 9110 has it (11.6.1).
+    A refusal for lack of a valid token names the kind of token, as RFC 9110 (11.6.1) requires.
     ``param`` is the part of a chat's body that is wrong.
     """
     told = {**headers, **({"WWW-Authenticate": "Bearer"} if status == 401 else {})}

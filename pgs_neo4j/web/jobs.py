@@ -117,7 +117,7 @@ class LiveJob:
         return self.ended_at is None
 
     def shown(self) -> ServedJob:
-        """Return what tells it from others."""
+        """Return the fields that identify the job."""
         return ServedJob(job=self.id, graph=self.graph, kind=self.kind)
 
     def begin(self, record: Job) -> None:
@@ -158,7 +158,7 @@ class JobBoard:
     def start(
         self, job: LiveJob, work: JobWork, on_end: Callable[[], None] = lambda: None
     ) -> LiveJob:
-        """Begin a job; ``on_end`` is called when it has ended, also if it never began.
+        """Begin a job; ``on_end`` is called when it has ended, even if it never began.
 
         Raises BusyError while another one works on the graph.
         """

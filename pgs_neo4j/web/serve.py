@@ -1,4 +1,4 @@
-"""Serves until it is told to stop."""
+"""Opens the address, serves the application, and stops in order."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ CallerNow = Annotated[Caller, _of("reader")]
 AskerNow = Annotated[Caller, _of("asker")]
 OperatorNow = Annotated[Caller, _of("operator")]
 UnlimitedNow = Annotated[Caller, _of("operator", all_graphs=True)]
-"""An operator who sees all graphs, for what reaches beyond single ones."""
+"""An operator who sees all graphs, for requests that reach beyond single graphs."""
 ScraperNow = Annotated[Caller, _of("metrics")]
 
 
@@ -215,7 +215,7 @@ async def own_sessions(serving: Serving, caller: Caller, graph: str) -> list[str
 class GraphLookups:
     """Reads graphs. A crowd of requests shares two reads of each graph.
 
-    A request never shares a read that began before it came, so it sees what was stored by then.
+    A request never shares a read that began before the request came, so it sees all earlier writes.
     """
 
     pgs: PGS
@@ -277,4 +277,5 @@ class MapDrawings:
     def _end(self, key: MapKey, done: asyncio.Task[PartitionMap]) -> None:
         del self._drawing[key]
         if not done.cancelled():
-            done.exception()  # those who waited have it; without any, nobody misses it
+            # Requests that wait have it. Without any, asyncio would log it as never retrieved.
+            done.exception()

@@ -150,7 +150,7 @@ def _strongest(links: Links) -> tuple[tuple[int, int, float], ...]:
 
 
 async def read_positions(db: Database, generation: str) -> bytes:
-    """Return the stored positions of a generation's map; empty without any."""
+    """Return the stored positions of a generation's map; empty if there are none."""
     rows = await db.read(queries.get("engine/browse/read_positions"), generation=generation)
     return bytes(rows[0]["positions"] or b"") if rows else b""
 

@@ -110,7 +110,7 @@ def _shown(value: Any) -> Any:
         return [_shown(item) for item in value[:ITEMS]]
     if value is None or isinstance(value, bool | int | float):
         return plain_data(value)
-    return str(value)[:CHARACTERS]  # dates, durations, points, and whatever comes later
+    return str(value)[:CHARACTERS]  # dates, durations, points, and types of later releases
 
 
 async def read_findings(
@@ -123,7 +123,7 @@ async def read_findings(
 ) -> tuple[NodeFinding, ...]:
     """Return findings that cite a node, those of the latest run first, marked if in doubt.
 
-    Only those of some ``sessions`` count, None means all. Raises UnknownNodeError, and UsageError
+    Only runs of these ``sessions`` count; None means all. Raises UnknownNodeError, and UsageError
     for a ``limit`` out of range.
     """
     check_limit(limit)
@@ -181,6 +181,6 @@ def title_of(row: Mapping[str, Any]) -> str:
 
 
 def weight_of(row: Mapping[str, Any]) -> float | None:
-    """Return the weight of a row's node, None without."""
+    """Return the weight of a row's node, or None if it has none."""
     weight = node_text.number(row["weight"])
     return None if math.isnan(weight) else weight

@@ -147,7 +147,7 @@ def _fact(value: Any) -> str:
 async def read_members(
     db: Database, view: GraphView, partition_id: int, *, after: int | None = None, limit: int = 50
 ) -> MemberPage | None:
-    """Return a page of a partition's members, None without such a partition.
+    """Return a page of a partition's members, or None if there is no such partition.
 
     Raises UsageError for a ``limit`` out of range, and StoredDataError.
     """

@@ -114,9 +114,9 @@ class Ingester:
         return () if Parts(self._core).loader() else ENDINGS
 
     def most_bytes(self, name: str) -> int | None:
-        """Return the most bytes that what has this name may have, None for a file of records.
+        """Return the size limit of a file by its name, or None for a file of records.
 
-        That is read as a stream, unless by a loader of your own.
+        Records are read as a stream, unless a loader of your own reads them.
         """
         records = ending_of(name) in RECORDS and not Parts(self._core).loader()
         return None if records else int(self._core.config.max_document_mb * 1e6)

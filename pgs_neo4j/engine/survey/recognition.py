@@ -100,7 +100,7 @@ FALKORDB = Schema(
 PGS_INGEST = replace(
     FALKORDB,
     system="'pgs ingest'",
-    # Its nodes of documents are nearly those of the SDK, and this label is its own.
+    # Its nodes of documents look nearly like those of the SDK, but only it has this label.
     labels={**FALKORDB.labels, "LoadedNode": ("id", "graph")},
 )
 SCHEMAS = (PGS_INGEST, NEO4J_GRAPHRAG, FALKORDB, GRAPHITI, LIGHTRAG)

@@ -219,10 +219,10 @@ def _finite(value: Any) -> float | None:
 
 
 async def read_domains(db: Database, survey: Survey) -> tuple[Domain, ...]:
-    """Return the domains of a survey of all labels, that with the most nodes first.
+    """Return the domains of a survey of all labels, the one with the most nodes first.
 
-    Where a label or type has more than ``SCAN`` nodes or relationships, those beyond may connect
-    what is told apart. Raises DatabaseError.
+    Where a label or type has more than ``SCAN`` nodes or relationships, the rest may connect
+    domains that are separate here. Raises DatabaseError.
     """
     labels = [sample.label for sample in survey.labels if sample.label]
     types = [sample.type for sample in survey.relationship_types]

@@ -108,7 +108,7 @@ class Tokens:
 
 
 def _matching(known: dict[str, T], wanted: str) -> T | None:
-    """Return what belongs to a hash, in a time that tells nothing about the others."""
+    """Return the value of a hash, in a time that reveals nothing about other hashes."""
     matches = [value for key, value in known.items() if hmac.compare_digest(key, wanted)]
     return matches[0] if matches else None
 

@@ -59,8 +59,8 @@ class ChatRun:
     async def events(self, silence_s: float) -> AsyncIterator[LoggedEvent | None]:
         """Yield its events, and None after each silence.
 
-        A reader that is too slow, or that joins after a deletion, gets no text any more: what it
-        missed would be lacking. The answer has all of it.
+        A reader that is too slow, or that joins after a deletion, gets no more text, because a part
+        would be missing. The answer has the whole text.
         """
         await self.serving.board.drop_deleted(self.awaited.run)
         log = self.awaited.run.log

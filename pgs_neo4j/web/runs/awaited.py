@@ -26,7 +26,7 @@ class AwaitedRun:
     async def answer(self, *, cancel: bool = False) -> Answer:
         """Return the answer when the run has ended. Raises what ended it, or RunCancelledError.
 
-        ``cancel``: who stops waiting cancels the run.
+        ``cancel``: if the wait is canceled, so is the run.
         """
         task = self.run.task
         try:

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 State = Literal["queued", "running", "answered", "failed", "cancelled"]
 Work = Callable[[OnEvent], Awaitable[Answer]]
 ReadToken = Callable[[], Awaitable[str | None]]
-"""Reads the token of the last deletion; None while it cannot be told."""
+"""Reads the token of the last deletion; None while a deletion is in progress."""
 
 KEEP_S = 900.0
 """Seconds for which the events of a run that ended are kept."""
@@ -50,11 +50,11 @@ STOPPING = "the server is stopping; ask again when it is back"
 class LiveRun:
     """A run of this process.
 
-    ``key`` is the idempotency key of its request, if any, and ``asked`` what tells the request from
-    others. ``place`` is its place in the queue, as it was told last. ``resumed``: it began
-    earlier, here or elsewhere. ``most_cost`` is what it may cost,
-    known for callers with a daily limit. ``token`` is that of the last deletion before it read
-    anything, None if there was none to be had.
+    ``key`` is the idempotency key of its request, if any, and ``asked`` the fields that distinguish
+    the request from others. ``place`` is the place in the queue that was announced last.
+    ``resumed``: it began earlier, here or elsewhere. ``most_cost`` is what it may cost, known for
+    callers with a daily limit. ``token`` stands for the last deletion before the run read anything,
+    None if it could not be read.
     """
 
     id: str
@@ -291,8 +291,8 @@ class RunBoard:
     def _queue(self) -> list[LiveRun]:
         """Return the runs that wait, the next first.
 
-        That of the caller with the fewest others before it is next, those in progress counted, and
-        of several that of the caller whose last turn is longest ago.
+        Next is the caller with the fewest other runs in progress or before it in the queue. Of
+        several such callers, it is the one whose last turn is longest ago.
         """
         waiting = {id(run) for run in self._waiting}
         before = Counter(
@@ -313,7 +313,7 @@ class RunBoard:
         self._turns[run.caller.tenant, run.caller.name] = max(self._turns.values(), default=0) + 1
 
     def _tell_places(self) -> None:
-        """Tell each run that waits its place, unless it is the one that it was told last."""
+        """Announce its place to each run that waits, if the place has changed."""
         for place, run in enumerate(self._queue(), 1):
             if run.place != place:
                 run.place = place

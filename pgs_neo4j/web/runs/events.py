@@ -26,7 +26,7 @@ TEXT_S = 0.05
 MOST_ID = 2**53 - 1
 """The largest id; programs in JavaScript know no larger whole numbers."""
 MOST_ENTRIES = 5000
-"""Events kept of a run; who missed an older one gets a snapshot."""
+"""Events kept of a run; a reader that missed an older one gets a snapshot."""
 FINAL = MOST_ID
 """The id of a snapshot that nothing follows; no log has one as high."""
 LOOK_S = 3.0
@@ -216,7 +216,7 @@ async def stream_snapshots(
 
 
 async def snapshot_text(snapshot: Snapshot) -> str | None:
-    """Return a snapshot as JSON; None if it cannot be read, which the log of the server tells."""
+    """Return a snapshot as JSON; None if it cannot be read, which is logged."""
     try:
         return json_text(await snapshot())
     except PGSError as error:
