@@ -19,6 +19,7 @@ from pgs_neo4j.engine.doctor.server import (
     GDS_PROCEDURES,
     LOSSES,
     NAMES,
+    STAGE_FIXES,
     STAGES,
     connect_in_stages,
     examine_server,
@@ -194,13 +195,13 @@ def door_raises(monkeypatch):
 @pytest.mark.parametrize(
     ("error", "stage", "fix"),
     [
-        (DatabaseUnavailableError("down"), "connection", FIXES["connection"]),
-        (DatabaseTimeoutError("slow"), "connection", FIXES["connection"]),
+        (DatabaseUnavailableError("down"), "connection", STAGE_FIXES["connection"]),
+        (DatabaseTimeoutError("slow"), "connection", STAGE_FIXES["connection"]),
         (DatabaseCertificateError("not trusted"), "connection", "PGS_NEO4J_CA"),
-        (ConfigError("no address"), "address", FIXES["address"]),
-        (DatabaseAuthError("wrong password"), "credentials", FIXES["credentials"]),
-        (DatabaseVersionError("too old"), "Neo4j version", FIXES["Neo4j version"]),
-        (DatabaseError("no such database"), "database", FIXES["database"]),
+        (ConfigError("no address"), "address", STAGE_FIXES["address"]),
+        (DatabaseAuthError("wrong password"), "credentials", STAGE_FIXES["credentials"]),
+        (DatabaseVersionError("too old"), "Neo4j version", STAGE_FIXES["Neo4j version"]),
+        (DatabaseError("no such database"), "database", STAGE_FIXES["database"]),
     ],
 )
 async def test_an_error_fails_its_stage_and_skips_the_later_ones(door_raises, error, stage, fix):
