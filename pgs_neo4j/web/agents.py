@@ -25,9 +25,9 @@ from pgs_neo4j.web.runs.board import LiveRun
 from pgs_neo4j.web.shared import Serving
 
 if TYPE_CHECKING:
+    from pgs_neo4j.mcp_server.desk import Visitor
     from pgs_neo4j.mcp_server.inquiries import Inquiry, Work
     from pgs_neo4j.mcp_server.transport import HttpTransport
-    from pgs_neo4j.mcp_server.desk import Visitor
 
 PATH = "/mcp"
 MISSING = Failure(
