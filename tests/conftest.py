@@ -27,7 +27,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import GDS, open_gds
 from pgs_neo4j.database.local.lockfile import DEFAULT
 from pgs_neo4j.errors import ArtifactError
-from pgs_neo4j.search.indexes.making import drop_indexes
+from pgs_neo4j.search.indexes import drop_indexes
 from tests import reaper, servers, thorough
 from tests.database import empty, speak, strip
 from tests.fakes.openai_server import FakeOpenAI

@@ -10,9 +10,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema
-from pgs_neo4j.documents.publish import mapping_of
-from pgs_neo4j.search.indexes.making import make_indexes
-from pgs_neo4j.search.indexes.wanted import want_facts, want_text, want_vectors
+from pgs_neo4j.documents.publish.publication import mapping_of
+from pgs_neo4j.search.indexes import make_indexes, want_facts, want_text, want_vectors
 from tests.graphs import PAPER_INDEX
 
 NAME_INDEXES = "documents/names/create_"

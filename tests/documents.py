@@ -8,15 +8,19 @@ from random import Random
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.assemble import assemble
 from pgs_neo4j.documents.fold.contribution import Contribution, Named, contribution_of
 from pgs_neo4j.documents.fold.folding import NameTallies
-from pgs_neo4j.documents.fold.judgments import Judgment
 from pgs_neo4j.documents.fold.resolution import Resolution, Resolver, VariantResolver, resolve
-from pgs_neo4j.documents.fold.rulings import Ruled, merge_names, part_name, take_back_merge
+from pgs_neo4j.documents.fold.rulings import (
+    Judgment,
+    Ruled,
+    merge_names,
+    part_name,
+    take_back_merge,
+)
 from pgs_neo4j.documents.names.index import IndexedName, name_row
 from pgs_neo4j.documents.names.renewal import hold_resolved
-from pgs_neo4j.documents.publish import NewChunk, NewDocument, publish
+from pgs_neo4j.documents.publish.publication import NewChunk, NewDocument, assemble, publish
 from pgs_neo4j.documents.stored import read_chunks
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import (

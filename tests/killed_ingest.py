@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query, Row
-from pgs_neo4j.documents.embed import waiting
-from pgs_neo4j.documents.transactions import parts
+from pgs_neo4j.documents.enrich import embed
+from pgs_neo4j.documents.publish import large
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model import Completion, Effort, Prompt
@@ -145,9 +145,9 @@ async def ingest(order: Order) -> None:
         Killer(order).watch()
     llm = LoggedLLM(order)
     embedder = LoggedEmbedder(order)
-    waiting.BATCH_TEXTS = BATCH_TEXTS
+    embed.BATCH_TEXTS = BATCH_TEXTS
     if order.part_bytes:
-        patch.multiple(parts, GROUP_BYTES=order.part_bytes, PART_BYTES=order.part_bytes).start()
+        patch.multiple(large, GROUP_BYTES=order.part_bytes, PART_BYTES=order.part_bytes).start()
     async with PGS.connect(sweep_llm=llm, synthesis_llm=llm, embedder=embedder) as pgs:
         done = await pgs.ingest(order.folder, order.graph, embed=True)
         assert done.complete, done

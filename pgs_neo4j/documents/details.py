@@ -7,7 +7,7 @@ from typing import Any
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.documents import narrows, rules_of
+from pgs_neo4j.documents.compare import narrows, rules_of
 from pgs_neo4j.documents.fold.contribution import contribution_of
 from pgs_neo4j.documents.order import Chunker, Extractor
 from pgs_neo4j.documents.schemas import Schemas

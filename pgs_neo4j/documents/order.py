@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.arbiter.asking import ShownName
+from pgs_neo4j.documents.enrich.arbiter import ShownName
 from pgs_neo4j.documents.extract.kept import Keeper
 from pgs_neo4j.documents.fold.resolution import Resolver
 from pgs_neo4j.documents.sources.find import Sources

@@ -9,32 +9,31 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.documents.arbiter.judging import NamesJudged, judge_names
 from pgs_neo4j.documents.batches import GROUP_BYTES, GROUP_DOCUMENTS
-from pgs_neo4j.documents.deletion.delete import delete_documents
-from pgs_neo4j.documents.deletion.record import read_begun
-from pgs_neo4j.documents.describe.waiting import EntitiesDescribed, describe_waiting
-from pgs_neo4j.documents.documents import Compared, compare
-from pgs_neo4j.documents.embed.waiting import TextsEmbedded, embed_waiting
+from pgs_neo4j.documents.compare import Compared, compare
+from pgs_neo4j.documents.deletion.delete import delete_documents, read_begun
+from pgs_neo4j.documents.enrich.describe import EntitiesDescribed, describe_waiting
+from pgs_neo4j.documents.enrich.embed import TextsEmbedded, embed_waiting
+from pgs_neo4j.documents.enrich.judging import NamesJudged, judge_names
 from pgs_neo4j.documents.extract.buying import extract_group
 from pgs_neo4j.documents.extract.kept import forget_extractions
-from pgs_neo4j.documents.kind import refuse_loaded
+from pgs_neo4j.documents.loading.load import refuse_loaded
 from pgs_neo4j.documents.names.renewal import hold_resolved
 from pgs_neo4j.documents.order import IngestOrder, IngestTools
-from pgs_neo4j.documents.publish import prepare
-from pgs_neo4j.documents.schemas import in_use, keep_schemas
-from pgs_neo4j.documents.stored import read_documents
-from pgs_neo4j.documents.transactions.groups import ExtractedGroup, WrittenGroup, write_group
-from pgs_neo4j.documents.transactions.large import extract_large, write_large
-from pgs_neo4j.documents.transactions.parts import (
+from pgs_neo4j.documents.publish.groups import ExtractedGroup, WrittenGroup, keep_roots, write_group
+from pgs_neo4j.documents.publish.large import (
     LargeDocument,
     divide_document,
+    extract_large,
     read_former,
     text_size,
+    write_large,
 )
-from pgs_neo4j.documents.transactions.roots import keep_roots
+from pgs_neo4j.documents.publish.publication import prepare
+from pgs_neo4j.documents.publish.writer import Writer
+from pgs_neo4j.documents.schemas import in_use, keep_schemas
+from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.documents.wanted import WantedDocument
-from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.model.deletion import Deletion

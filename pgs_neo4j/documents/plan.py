@@ -9,22 +9,20 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from pgs_neo4j.documents.arbiter.asking import ROOM, SYSTEM
-from pgs_neo4j.documents.arbiter.judging import PAIRS, find_pairs
-from pgs_neo4j.documents.describe.model import ModelDescriber
-from pgs_neo4j.documents.describe.plan import NameTally
-from pgs_neo4j.documents.divide.semantic import DivisionEstimate, SemanticChunker
-from pgs_neo4j.documents.documents import compare
-from pgs_neo4j.documents.embed.plan import EmbeddingTally
+from pgs_neo4j.documents.compare import compare
+from pgs_neo4j.documents.enrich.arbiter import ROOM, SYSTEM
+from pgs_neo4j.documents.enrich.describe import ModelDescriber, NameTally
+from pgs_neo4j.documents.enrich.embed import EmbeddingTally
+from pgs_neo4j.documents.enrich.judging import PAIRS, find_pairs
 from pgs_neo4j.documents.extract.buying import prompt_groups, read_known
-from pgs_neo4j.documents.fold.judgments import mates_of
 from pgs_neo4j.documents.fold.resolution import Resolution, VariantResolver
-from pgs_neo4j.documents.fold.rulings import rulings_in_force
+from pgs_neo4j.documents.fold.rulings import mates_of, rulings_in_force
 from pgs_neo4j.documents.names.renewal import read_judgments, read_rulings
 from pgs_neo4j.documents.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.documents.pipeline import group_documents
+from pgs_neo4j.documents.publish.large import join_outcomes, read_former
+from pgs_neo4j.documents.semantic import DivisionEstimate, SemanticChunker
 from pgs_neo4j.documents.stored import read_documents
-from pgs_neo4j.documents.transactions.parts import join_outcomes, read_former
 from pgs_neo4j.documents.wanted import WantedDocument
 from pgs_neo4j.llm.calls.budget import Amount
 from pgs_neo4j.llm.calls.cost_range import cost_range

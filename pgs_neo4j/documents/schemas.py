@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.documents.stored import StoredDocument
-from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.text.extraction.schema import EntitySchema, read_schema
 

@@ -10,7 +10,7 @@ from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.model.ingest import DocumentOutcome, DocumentState
 
 if TYPE_CHECKING:
-    from pgs_neo4j.documents.transactions.parts import DocumentPart
+    from pgs_neo4j.documents.publish.large import DocumentPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pgs_neo4j.database.lease import LeaseHolder
     from pgs_neo4j.database.search_indexes import SearchIndex
-    from pgs_neo4j.documents.brain import read_brain
-    from pgs_neo4j.documents.graph_file import GraphFile
-    from pgs_neo4j.documents.load import LoadResult
+    from pgs_neo4j.documents.loading.brain import read_brain
+    from pgs_neo4j.documents.loading.graph_file import GraphFile
+    from pgs_neo4j.documents.loading.load import LoadResult
     from pgs_neo4j.engine.catalog import (
         GraphChange,
         StoredGraph,

@@ -10,9 +10,16 @@ from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.survey.weighing import count_embedding_sizes
 from pgs_neo4j.errors import MappingError
-from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes, read_fact_sizes
-from pgs_neo4j.search.indexes.wanted import WantedIndex, want_facts, want_text, want_vectors
-from pgs_neo4j.search.paths.indexes import KnownIndexes
+from pgs_neo4j.search.indexes import (
+    WantedIndex,
+    drop_indexes,
+    make_indexes,
+    read_fact_sizes,
+    want_facts,
+    want_text,
+    want_vectors,
+)
+from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.text.add_command import EXTEND
 
 

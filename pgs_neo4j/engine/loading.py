@@ -7,11 +7,10 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgs_neo4j.documents import load as ingestion
-from pgs_neo4j.documents.brain import read_brain
-from pgs_neo4j.documents.graph_file import GraphFile
-from pgs_neo4j.documents.kind import refuse_documents
-from pgs_neo4j.documents.load import LoadResult
+from pgs_neo4j.documents.loading import load as ingestion
+from pgs_neo4j.documents.loading.brain import read_brain
+from pgs_neo4j.documents.loading.graph_file import GraphFile
+from pgs_neo4j.documents.loading.load import LoadResult, refuse_documents
 from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.events import OnEvent, PhaseStarted, StepStarted

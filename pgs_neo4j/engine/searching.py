@@ -10,7 +10,7 @@ from typing import Unpack
 
 from pgs_neo4j import config
 from pgs_neo4j.config import CONTEXT_TOKENS, Knobs, PGSConfig, SearchDefaults
-from pgs_neo4j.documents.unread import warn_of_unread
+from pgs_neo4j.documents.stored import warn_of_unread
 from pgs_neo4j.engine.catalog import StoredGraph, check_mapping
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.partitions import Partitions

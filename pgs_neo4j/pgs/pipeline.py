@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import replace
 from time import perf_counter
 
-from pgs_neo4j.documents.unread import warn_of_unread
+from pgs_neo4j.documents.stored import warn_of_unread
 from pgs_neo4j.errors import DatabaseError, ModelError, StoppedError
 from pgs_neo4j.events import ReportsChecked
 from pgs_neo4j.export.counts import EXTRACTIVE

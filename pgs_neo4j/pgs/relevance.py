@@ -17,7 +17,7 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import Partition, Route, Routing
 from pgs_neo4j.search.evidence import Evidence, vote
-from pgs_neo4j.search.named_nodes import ONLY_NAMES
+from pgs_neo4j.search.names import ONLY_NAMES
 from pgs_neo4j.search.question import is_broad
 
 FALLBACK = 3  # partitions swept when none is relevant enough

@@ -24,8 +24,8 @@ from pgs_neo4j.pgs.relevance import (
 from pgs_neo4j.pgs.runs import runs, session
 from pgs_neo4j.pgs.runs.session import Read
 from pgs_neo4j.search.evidence import Evidence, EvidenceOrder, find_evidence
+from pgs_neo4j.search.nodes import read_placed
 from pgs_neo4j.search.paths.own_index import OwnIndex
-from pgs_neo4j.search.places import read_placed
 from pgs_neo4j.search.question import is_broad
 from pgs_neo4j.search.space import QuestionVector, embed_question
 from pgs_neo4j.text.node_text import HEAD

@@ -20,7 +20,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.model.graph import PART_TYPES
-from pgs_neo4j.search.places import Place, group_by_partition
+from pgs_neo4j.search.nodes import Place, group_by_partition
 from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import count_terms, terms_by_text
 

@@ -14,11 +14,14 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.search import word_search
 from pgs_neo4j.search.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
-from pgs_neo4j.search.name_words import (
+from pgs_neo4j.search.names import (
     MOST,
     NAMES,
     find_named,
@@ -26,13 +29,16 @@ from pgs_neo4j.search.name_words import (
     read_names,
     read_node_names,
 )
-from pgs_neo4j.search.places import Place, place_node, read_placed
+from pgs_neo4j.search.nodes import Place, place_node, read_placed
 from pgs_neo4j.search.scan import read_placed_nodes, scan
 from pgs_neo4j.search.text_index import TextIndex, read_index
 from pgs_neo4j.text.matching import Hit, SearchResult, SearchTerms
+from pgs_neo4j.text.terms.searches import SoughtTerm, Word, sought_terms
 
 MOST_VERIFIED = 1_000  # nodes to verify for a search until one matches
 INDEX = "text index"
+Sought = Mapping[SearchTerms, tuple[SoughtTerm, ...]]
+"""Searches that the index can answer, with their terms."""
 
 
 async def look_up(
@@ -128,10 +134,8 @@ async def _search_index(
 
     Searches that it cannot answer are left out.
     """
-    sought = word_search.answerable(searches)
-    index = await read_index(
-        db, order.generation, len(order.partitions), word_search.index_terms(sought)
-    )
+    sought = answerable(searches)
+    index = await read_index(db, order.generation, len(order.partitions), index_terms(sought))
     if index is None:
         return {}
     found, counts = await asyncio.to_thread(_find_places, order, index, sought)
@@ -151,16 +155,14 @@ async def _search_index(
 
 
 def _find_places(
-    order: LookupOrder, index: TextIndex, sought: word_search.Sought
+    order: LookupOrder, index: TextIndex, sought: Sought
 ) -> tuple[dict[SearchTerms, list[Place]], dict[SearchTerms, int]]:
     """Return the places to verify for each search, and how many might match."""
     sequence = {partition.id: at for at, partition in enumerate(order.sequence)}
     places: dict[SearchTerms, list[Place]] = {}
     counts: dict[SearchTerms, int] = {}
     for search, terms in sought.items():
-        places[search], counts[search] = word_search.find_places(
-            index, search, terms, sequence, MOST_VERIFIED
-        )
+        places[search], counts[search] = find_places(index, search, terms, sequence, MOST_VERIFIED)
     return places, counts
 
 
@@ -206,3 +208,54 @@ async def _verify(
 def _in_order(hits: Sequence[Hit], places: Sequence[Place]) -> list[Hit]:
     by_place = {Place(hit.partition, hit.rank): hit for hit in hits}
     return [by_place[place] for place in places if place in by_place]
+
+
+def answerable(searches: Iterable[SearchTerms]) -> Sought:
+    """Return the searches that the index can answer."""
+    terms = {search: sought_terms(search) for search in searches}
+    return {search: sought for search, sought in terms.items() if sought is not None}
+
+
+def index_terms(sought: Sought) -> set[int]:
+    """Return all terms of the index that some searches need."""
+    return {term for terms in sought.values() for one in terms for term in one.index_terms}
+
+
+def find_places(
+    index: TextIndex,
+    search: SearchTerms,
+    terms: Sequence[SoughtTerm],
+    order: Mapping[int, int],
+    most: int,
+) -> tuple[list[Place], int]:
+    """Return the first ``most`` places whose text may match a search, and the number of all.
+
+    They are sorted by the place of their partition in ``order``, then by rank.
+    """
+    holders = [_holders_of_term(index, term) for term in terms]
+    texts, counts = np.unique(np.concatenate(holders), return_counts=True)
+    chosen = texts[counts >= search.needed]
+    # A common word is in most texts of a graph, so only the first places become objects.
+    turn = _turns(order, index.partition_ids[chosen])
+    chosen, turn = chosen[turn >= 0], turn[turn >= 0]
+    first = chosen[np.lexsort((index.ranks[chosen], turn))[:most]]
+    columns = (index.partition_ids[first].tolist(), index.ranks[first].tolist())
+    return [Place(*place) for place in zip(*columns, strict=True)], len(chosen)
+
+
+def _turns(order: Mapping[int, int], partition_ids: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the place in ``order`` of partitions ``(t,)``, -1 for others."""
+    turns = np.full(max(max(order, default=0), int(partition_ids.max(initial=0))) + 1, -1)
+    turns[list(order)] = list(order.values())
+    placed: NDArray[np.int64] = turns[partition_ids]
+    return placed
+
+
+def _holders_of_term(index: TextIndex, term: SoughtTerm) -> NDArray[np.int64]:
+    """Return the texts that hold all words of one form, ascending, ``(t,)``."""
+    return reduce(np.union1d, (_holders_of_words(index, form) for form in term.forms))
+
+
+def _holders_of_words(index: TextIndex, words: Sequence[Word]) -> NDArray[np.int64]:
+    holders = [reduce(np.union1d, (index.of_term(term).texts for term in word)) for word in words]
+    return reduce(np.intersect1d, holders)

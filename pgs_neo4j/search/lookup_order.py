@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.search.places import PlacedNode
+from pgs_neo4j.search.nodes import PlacedNode
 from pgs_neo4j.text import node_text
 from pgs_neo4j.text.matching import Hit, Page
 

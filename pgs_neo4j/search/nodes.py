@@ -2,12 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.model import GraphMapping, Node
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.stored_data import COUNT, check_stored
+from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.model import GraphMapping, Node, Partition
 from pgs_neo4j.text import node_text
+
+COLUMNS = ("partition", "rank", "element_id", "labels", "text", "title", "key")
+"""What the statement ``read_placed`` returns of each node, in order."""
+
+
+class Place(NamedTuple):
+    """Where a node is: the id of its partition, and its rank there."""
+
+    partition: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNode:
+    """A node with its place, and a row with its properties as they are stored."""
+
+    place: Place
+    row: Row
+
+    @property
+    def node(self) -> Node:
+        """The node as a sweep reads it."""
+        names = ("rank", "element_id", "labels", "text", "title", "key")
+        return node_text.node(**{name: self.row[name] for name in names})
+
+
+def place_node(row: Row) -> PlacedNode:
+    """Return the node of a row. Raises StoredDataError if its place was changed."""
+    what = "the place of a node"
+    partition, rank = (check_stored(COUNT, row[name], what, FIX) for name in ("partition", "rank"))
+    return PlacedNode(Place(partition, rank), row)
+
+
+async def read_placed(
+    db: Database,
+    mapping: GraphMapping,
+    partitions: Iterable[Partition],
+    places: Iterable[Place],
+    *,
+    most_characters: int | None = None,
+) -> Mapping[Place, PlacedNode]:
+    """Return the nodes at ``places``; nodes that are gone are left out.
+
+    ``most_characters`` cuts each text in the database, and leaves out facts. Raises DatabaseError.
+    """
+    rows = await db.read(
+        queries.get("search/read_placed"),
+        places=group_by_partition(partitions, places),
+        text=mapping.text_properties,
+        facts=mapping.facts if most_characters is None else [],
+        title=mapping.title_properties,
+        key=mapping.key_properties,
+        most=most_characters,
+    )
+    members = (dict(zip(COLUMNS, member, strict=True)) for member in rows[0]["members"])
+    return {node.place: node for node in map(place_node, members)}
+
+
+def group_by_partition(
+    partitions: Iterable[Partition], places: Iterable[Place]
+) -> list[dict[str, str | list[int]]]:
+    """Return places as statements take them: the uid of each partition, and its ranks ascending."""
+    ranks: dict[int, set[int]] = defaultdict(set)
+    for place in places:
+        ranks[place.partition].add(place.rank)
+    uids = {part.id: part.uid for part in partitions}
+    return [{"partition": uids[part], "ranks": sorted(of)} for part, of in sorted(ranks.items())]
+
 
 NAMES = ("element_id", "labels", "text", "title", "key")
 
@@ -28,3 +106,19 @@ async def read_nodes(
         node_text.node(rank=rank, **{name: row[name] for name in NAMES})
         for rank, row in enumerate(rows[0]["nodes"])
     )
+
+
+async def read_vectors(
+    db: Database, nodes: Iterable[str], embedding: str, dimensions: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return the embeddings ``(d,)`` of some nodes at unit length, by element id.
+
+    Nodes without an embedding of that length are left out. Raises DatabaseError.
+    """
+    rows = await db.read(
+        queries.get("search/read_vectors"),
+        nodes=list(nodes),
+        embedding=embedding,
+        dimensions=dimensions,
+    )
+    return {row["element_id"]: unit(np.asarray(row["vector"], np.float64)) for row in rows}

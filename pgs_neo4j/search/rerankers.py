@@ -16,8 +16,7 @@ from pgs_neo4j.graph.scores.diversity import order_diversely
 from pgs_neo4j.graph.scores.fusion import best_first, scale
 from pgs_neo4j.llm.protocol import RelevanceModel, Reserve, Reserving, take_lessons
 from pgs_neo4j.model import GraphMapping, RerankerName
-from pgs_neo4j.search.nodes import read_nodes
-from pgs_neo4j.search.stored_vectors import read_vectors
+from pgs_neo4j.search.nodes import read_nodes, read_vectors
 
 ONLY_ANSWERS = "the reranker model asks a model, which only an answer pays for; add --answer"
 MOST_NODES = 100

@@ -19,7 +19,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import Partition
 from pgs_neo4j.search.lookup_order import CANDIDATES, TEXTS, LookupOrder, make_hit, make_page
-from pgs_neo4j.search.places import place_node
+from pgs_neo4j.search.nodes import place_node
 from pgs_neo4j.text.matching import (
     Hit,
     SearchResult,

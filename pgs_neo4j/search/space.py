@@ -22,9 +22,9 @@ from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.llm.protocol import Embedder, take_lessons
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.search.nodes import read_vectors
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.words import find_by_words
-from pgs_neo4j.search.stored_vectors import read_vectors
 from pgs_neo4j.text.add_command import EXTEND
 from pgs_neo4j.text.shown import counted
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.documents.brain import read_brain
+from pgs_neo4j.documents.loading.brain import read_brain
 from pgs_neo4j.errors import InputFileError, UsageError
 
 IntArray = NDArray[np.int64]

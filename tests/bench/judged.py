@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine.demo.graph import build_demo, demo_file
 from pgs_neo4j.errors import InputFileError, UsageError
 from pgs_neo4j.llm.protocol import Embedder

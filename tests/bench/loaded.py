@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.brain import read_brain
-from pgs_neo4j.documents.graph_file import GraphFile
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.brain import read_brain
+from pgs_neo4j.documents.loading.graph_file import GraphFile
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine.survey import propose, survey
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model import GraphMapping

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pgs_neo4j.documents.brain import read_brain
+from pgs_neo4j.documents.loading.brain import read_brain
 from tests.bench.memory import own_peak_mb
 
 

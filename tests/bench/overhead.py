@@ -34,7 +34,7 @@ from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase
 
 from pgs_neo4j.cli.run import COLLECTED_AFTER
 from pgs_neo4j.database import queries
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.events import Event, Routed, TextStreamed
 from pgs_neo4j.model import GraphMapping, Partition

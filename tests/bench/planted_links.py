@@ -17,8 +17,7 @@ from pgs_neo4j.graph.scores.pairs import (
 )
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.hops import find_neighbors
-from pgs_neo4j.search.paths.through import find_through
+from pgs_neo4j.search.paths.neighbors import find_neighbors, find_through
 
 Rows = NDArray[np.float32]
 

@@ -28,7 +28,7 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import SearchMode
 from pgs_neo4j.pgs.answering.modes import PATH_HITS
 from pgs_neo4j.pgs.answering.search import SearchOrder, SearchTools, search
-from pgs_neo4j.search.paths.indexes import KnownIndexes
+from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.search.paths.text import find_by_text
 from pgs_neo4j.search.paths.vector import find_by_vector
 from pgs_neo4j.search.space import Space, choose

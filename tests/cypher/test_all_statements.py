@@ -11,7 +11,7 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import connect
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.documents.names.index import create_name_indexes
-from pgs_neo4j.documents.publish import prepare
+from pgs_neo4j.documents.publish.publication import prepare
 from tests.cypher.strings import find_statements, iterate_strings
 from tests.database import empty, explain
 

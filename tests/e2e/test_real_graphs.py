@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from pgs_neo4j.documents.brain import read_brain
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.brain import read_brain
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine.survey import propose, survey, validate
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import GraphMapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pgs_neo4j.documents.arbiter.asking import ShownName
+from pgs_neo4j.documents.enrich.arbiter import ShownName
 from pgs_neo4j.graph.hashes import text_hash
 
 Shown = tuple[ShownName, ShownName]

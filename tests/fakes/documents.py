@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pgs_neo4j.documents.change import Change, work_out
 from pgs_neo4j.documents.fold.contribution import (
     Contribution,
     EntityMention,
@@ -18,12 +17,17 @@ from pgs_neo4j.documents.fold.contribution import (
     contribution_of,
 )
 from pgs_neo4j.documents.fold.folding import MentionRow, fold
-from pgs_neo4j.documents.fold.judgments import Judgment, mates_of
 from pgs_neo4j.documents.fold.resolution import Resolution, VariantResolver
-from pgs_neo4j.documents.fold.rows import EntityRow, RelationPlace, RelationRow, entity_id
-from pgs_neo4j.documents.fold.rulings import Ruled, names_concerned, rulings_in_force
+from pgs_neo4j.documents.fold.rulings import (
+    Judgment,
+    Ruled,
+    mates_of,
+    names_concerned,
+    rulings_in_force,
+)
+from pgs_neo4j.documents.fold.tallies import EntityRow, RelationPlace, RelationRow, entity_id
 from pgs_neo4j.documents.names.index import IndexedName, placed_blocks
-from pgs_neo4j.documents.names.moving import MovedMentions
+from pgs_neo4j.documents.publish.change import Change, MovedMentions, work_out
 from pgs_neo4j.documents.stored import EXTRACTION
 from pgs_neo4j.graph.hashes import text_hash
 from pgs_neo4j.model.documents import GroundedExtraction

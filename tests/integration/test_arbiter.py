@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.arbiter.asking import ShownName
-from pgs_neo4j.documents.arbiter.judging import NamesJudged, judge_names
-from pgs_neo4j.documents.entities.pages import list_entities, read_entity
-from pgs_neo4j.documents.entities.ruling import split_entity
+from pgs_neo4j.documents.enrich.arbiter import ShownName
+from pgs_neo4j.documents.enrich.judging import NamesJudged, judge_names
+from pgs_neo4j.documents.entities import list_entities, read_entity, split_entity
 from pgs_neo4j.documents.names.renewal import hold_resolved, read_judgments, read_rulings
-from pgs_neo4j.documents.publish import prepare
+from pgs_neo4j.documents.publish.publication import prepare
 from pgs_neo4j.errors import ModelUnavailableError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction

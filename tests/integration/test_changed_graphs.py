@@ -10,8 +10,7 @@ from pgs_neo4j.cli.pages import found_page
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.model import Found, SearchMode
-from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.search.indexes.wanted import want_vectors
+from pgs_neo4j.search.indexes import drop_indexes, make_indexes, want_vectors
 from pgs_neo4j.search.paths import words
 from tests.conftest import Endpoint
 from tests.database import alter

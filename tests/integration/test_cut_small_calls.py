@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.arbiter.asking import ModelArbiter, ShownName
-from pgs_neo4j.documents.arbiter.judging import NamesJudged, judge_shown
-from pgs_neo4j.documents.describe.model import ModelDescriber
+from pgs_neo4j.documents.enrich.arbiter import ModelArbiter, ShownName
+from pgs_neo4j.documents.enrich.describe import ModelDescriber
+from pgs_neo4j.documents.enrich.judging import NamesJudged, judge_shown
 from pgs_neo4j.documents.extract.model import PAID, ModelExtractor
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import ignore

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.graph_file import FileNode, GraphFile
+from pgs_neo4j.documents.loading.graph_file import FileNode, GraphFile
 from pgs_neo4j.errors import GraphExistsError, StoredDataError
 from pgs_neo4j.model import GraphMapping
 from tests import typed_rows

@@ -15,8 +15,8 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import StoredDataError
 from pgs_neo4j.model import GraphMapping

@@ -14,7 +14,7 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import raise_fence
-from pgs_neo4j.documents import publish as publishing
+from pgs_neo4j.documents.publish import publication as publishing
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import RunLostError, TextDeletedError
 from pgs_neo4j.events import Event, TextStreamed

@@ -11,8 +11,7 @@ from mcp.client import Client
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.documents.deletion import delete as deletion
-from pgs_neo4j.documents.deletion.forget import FORGOTTEN
-from pgs_neo4j.documents.deletion.scan import ANSWERS
+from pgs_neo4j.documents.deletion.scan import ANSWERS, FORGOTTEN
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, DatabaseError, UsageError
 from pgs_neo4j.llm.scripted import Reply, contract_reply

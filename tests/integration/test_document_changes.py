@@ -17,19 +17,21 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder
 from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.documents.arbiter.judging import judge_names
-from pgs_neo4j.documents.assemble import assemble
-from pgs_neo4j.documents.embed.waiting import embed_waiting
-from pgs_neo4j.documents.entities.pages import list_entities, read_entity
-from pgs_neo4j.documents.entities.ruling import merge_entities, split_entity
-from pgs_neo4j.documents.fold.judgments import Judgment, mates_of
+from pgs_neo4j.documents.enrich.embed import embed_waiting
+from pgs_neo4j.documents.enrich.judging import judge_names
+from pgs_neo4j.documents.entities import (
+    list_entities,
+    merge_entities,
+    read_entity,
+    split_entity,
+)
 from pgs_neo4j.documents.fold.resolution import Resolution
-from pgs_neo4j.documents.fold.rulings import Ruled, rulings_in_force
+from pgs_neo4j.documents.fold.rulings import Judgment, Ruled, mates_of, rulings_in_force
 from pgs_neo4j.documents.names.renewal import hold_resolved, read_judgments, read_rulings
 from pgs_neo4j.documents.order import Embedding
-from pgs_neo4j.documents.publish import NewDocument, prepare, publish
+from pgs_neo4j.documents.publish.publication import NewDocument, assemble, prepare, publish
+from pgs_neo4j.documents.publish.writer import Writer, hold_documents
 from pgs_neo4j.documents.stored import read_documents
-from pgs_neo4j.documents.writer import Writer, hold_documents
 from pgs_neo4j.errors import BusyError, DatabaseUnavailableError, LeaseLostError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction

@@ -6,8 +6,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.documents.names.renewal import read_rulings
-from pgs_neo4j.documents.publish import prepare
-from pgs_neo4j.documents.writer import hold_documents
+from pgs_neo4j.documents.publish.publication import prepare
+from pgs_neo4j.documents.publish.writer import hold_documents
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError, UsageError
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction

@@ -15,8 +15,7 @@ from pgs_neo4j.errors import NoTextError
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import AbsenceStatus, GraphMapping, Prompt, Relationship
 from pgs_neo4j.pgs.sweeping.material import read_relationships
-from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.search.indexes.wanted import want_text
+from pgs_neo4j.search.indexes import drop_indexes, make_indexes, want_text
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import KNOBS, answering, asked, engine_on

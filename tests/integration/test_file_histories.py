@@ -15,8 +15,8 @@ from random import Random
 import pytest
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.fold import rows
-from pgs_neo4j.documents.transactions import parts
+from pgs_neo4j.documents.fold import tallies
+from pgs_neo4j.documents.publish import large as parts
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import Chunk, ExtractedEntity, ExtractedRelation, Extraction
 from tests.bench.ingestion.corpus import facts_in, make_world, type_of, write_texts
@@ -111,7 +111,7 @@ def files_of(folder: Path, seed: int) -> Files:
 async def test_any_history_of_files_ends_at_what_the_last_ones_make_at_once(
     endpoint: Endpoint, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "JOINED_FRAGMENTS", 3)
+    monkeypatch.setattr(tallies, "JOINED_FRAGMENTS", 3)
     happened: Counter[str] = Counter()
     describer = CountingDescriber()
     custom = {"extractor": StatedExtractor(), "describer": describer, "sync": True}

@@ -13,8 +13,14 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.engine.doctor.graphs import check_search
 from pgs_neo4j.errors import MappingError, UsageError
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes, read_fact_sizes
-from pgs_neo4j.search.indexes.wanted import want_facts, want_text, want_vectors
+from pgs_neo4j.search.indexes import (
+    drop_indexes,
+    make_indexes,
+    read_fact_sizes,
+    want_facts,
+    want_text,
+    want_vectors,
+)
 from tests.conftest import Endpoint
 from tests.database import alter
 from tests.engines import engine_on

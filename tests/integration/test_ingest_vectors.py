@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import list_search_indexes
-from pgs_neo4j.documents.embed import waiting
-from pgs_neo4j.documents.embed.texts import entity_text
+from pgs_neo4j.documents.enrich import embed
+from pgs_neo4j.documents.enrich.embed import entity_text
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM, contract_reply
@@ -205,7 +205,7 @@ async def test_a_failing_embedder_leaves_the_rest_for_the_next_ingestion(
     embedder: ScriptedEmbedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(waiting, "BATCH_TEXTS", 2)
+    monkeypatch.setattr(embed, "BATCH_TEXTS", 2)
     embedder.failures = [None, ModelUnavailableError("the endpoint is gone")]
     done = await pgs.ingest(folder, "docs", embed=True)
     assert (done.complete, done.unembedded_why) == (False, "the endpoint is gone")
@@ -226,7 +226,7 @@ async def test_a_limit_ends_embedding_and_the_rest_waits(
     embedder: ScriptedEmbedder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(waiting, "BATCH_TEXTS", 2)
+    monkeypatch.setattr(embed, "BATCH_TEXTS", 2)
     done = await pgs.ingest(folder, "docs", embed=True, max_calls=3)
     assert (done.usage.calls, len(embedder.calls)) == (3, 2)
     assert "max_calls" in done.stopped

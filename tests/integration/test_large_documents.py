@@ -11,8 +11,8 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.documents.deletion import delete
+from pgs_neo4j.documents.publish import large
 from pgs_neo4j.documents.stored import read_documents
-from pgs_neo4j.documents.transactions import parts
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseUnavailableError
 from tests.bench.ingestion.corpus import make_world, write_texts
@@ -37,8 +37,8 @@ async def pgs(endpoint: Endpoint, db: Database) -> AsyncIterator[PGS]:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "GROUP_BYTES", 6000)
-    monkeypatch.setattr(parts, "PART_BYTES", 5000)
+    monkeypatch.setattr(large, "GROUP_BYTES", 6000)
+    monkeypatch.setattr(large, "PART_BYTES", 5000)
     monkeypatch.setattr(delete, "PART_CHUNKS", 2)
 
 

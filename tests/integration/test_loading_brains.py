@@ -12,9 +12,9 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Query
-from pgs_neo4j.documents.brain import parse_brain, read_brain
-from pgs_neo4j.documents.graph_file import GraphFile
-from pgs_neo4j.documents.load import LOADED, load
+from pgs_neo4j.documents.loading.brain import parse_brain, read_brain
+from pgs_neo4j.documents.loading.graph_file import GraphFile
+from pgs_neo4j.documents.loading.load import LOADED, load
 from pgs_neo4j.engine.demo.graph import build_demo, demo_file
 from pgs_neo4j.errors import DatabaseUnavailableError, UsageError
 from pgs_neo4j.events import Event, Progressed

@@ -18,7 +18,7 @@ from pgs_neo4j.pgs.checking.check import read_links
 from pgs_neo4j.search import lookup, scan
 from pgs_neo4j.search.lookup import look_up
 from pgs_neo4j.search.lookup_order import LookupOrder
-from pgs_neo4j.search.shared_words import find_by_shared_words
+from pgs_neo4j.search.paths.words import find_by_shared_words
 from pgs_neo4j.text.gist import search_terms
 from pgs_neo4j.text.matching import Page, SearchTerms
 from pgs_neo4j.text.node_text import joined_text

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.search.indexes.wanted import want_vectors
-from pgs_neo4j.search.paths import members
-from pgs_neo4j.search.paths.members import NearMembers, find_near_members
-from pgs_neo4j.search.places import Place
+from pgs_neo4j.search import evidence
+from pgs_neo4j.search.evidence import NearMembers, find_near_members
+from pgs_neo4j.search.indexes import drop_indexes, make_indexes, want_vectors
+from pgs_neo4j.search.nodes import Place
 from tests.database import alter
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), embedding="v")
@@ -40,7 +39,7 @@ async def docs(db: Database) -> None:
 @pytest.fixture
 async def index(db: Database, docs: None, monkeypatch: pytest.MonkeyPatch) -> str:
     """An index that must be asked."""
-    monkeypatch.setattr(members, "QUICK", 0)
+    monkeypatch.setattr(evidence, "QUICK", 0)
     outcome = await make_indexes(db, want_vectors(MAPPING, 2))
     return outcome.created[0].name
 
@@ -65,7 +64,7 @@ async def test_every_embedding_of_the_right_size_is_compared(db: Database, docs:
     assert {place.partition for place in (await near(db, 0.5, PARTS[:1])).scores} == {1}
     assert await find_near_members(db, GraphMapping(), PARTS, at(0.5), 3) is None
     with pytest.MonkeyPatch.context() as patch:  # many are left alone without an index
-        patch.setattr(members, "QUICK", 0)
+        patch.setattr(evidence, "QUICK", 0)
         none = await near(db, 0.5)
     assert (none.scores, none.method) == ({}, "")
     assert "'pgs index create' makes one" in none.advice
@@ -88,6 +87,6 @@ async def test_an_index_that_is_gone_leaves_the_words(
     async def stale(*_: object) -> list[str]:
         return [index]
 
-    monkeypatch.setattr(members, "covering_indexes", stale)
+    monkeypatch.setattr(evidence, "covering_indexes", stale)
     await drop_indexes(db)
     assert await find_near_members(db, MAPPING, PARTS, at(0.5), 3) is None

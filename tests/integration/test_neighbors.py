@@ -9,7 +9,7 @@ import pytest
 from pgs_neo4j.database import names, queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.hops import find_neighbors
+from pgs_neo4j.search.paths.neighbors import find_neighbors
 from tests.database import alter, fetch
 
 # A loop, parallels, another type, and what this package writes beside them.

@@ -11,8 +11,8 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.gds import Owner, seed_label
 from pgs_neo4j.database.gds.catalog import make_name
 from pgs_neo4j.database.lease import LONGEST_S
-from pgs_neo4j.documents.brain import read_brain
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.brain import read_brain
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.errors import BusyError, DatabaseError, EmptyGraphError, GDSError, LeaseLostError

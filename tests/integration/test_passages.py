@@ -7,7 +7,7 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.passages import find_passages
+from pgs_neo4j.search.paths.neighbors import find_passages
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 from tests.engines import engine_on

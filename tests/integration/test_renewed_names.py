@@ -12,8 +12,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.documents.fold.resolution import Resolution, Resolver, VariantResolver
 from pgs_neo4j.documents.names import renewal
-from pgs_neo4j.documents.publish import NewDocument, Publication, prepare, publish
-from pgs_neo4j.documents.writer import Writer
+from pgs_neo4j.documents.publish.publication import NewDocument, Publication, prepare, publish
+from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.errors import QueryError
 from tests.database import alter, fetch

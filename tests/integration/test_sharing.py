@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.documents.brain import parse_brain
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.brain import parse_brain
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.errors import LeaseLostError
 from pgs_neo4j.pgs.partitioning import generation, writing
 from tests.database import alter

@@ -9,8 +9,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.hits import Hits
-from pgs_neo4j.search.paths.through import find_through
+from pgs_neo4j.search.paths.neighbors import find_through
+from pgs_neo4j.search.paths.walk import Hits
 from tests.database import alter, fetch
 
 MAPPING = GraphMapping(labels=("Doc",), text=("text",), title="name", embedding="vector")

@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import SearchIndex, list_search_indexes
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.titles import covering_title_indexes, find_by_title
+from pgs_neo4j.search.paths.text import covering_title_indexes, find_by_title
 from tests.database import alter, fetch
 
 MAPPING = GraphMapping(labels=("Club",), text=("text",), title="name")

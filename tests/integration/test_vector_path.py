@@ -6,8 +6,7 @@ import pytest
 from pgs_neo4j.database.search_indexes import list_search_indexes
 from pgs_neo4j.engine.purge import purge
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.indexes.making import drop_indexes, make_indexes
-from pgs_neo4j.search.indexes.wanted import want_vectors
+from pgs_neo4j.search.indexes import drop_indexes, make_indexes, want_vectors
 from pgs_neo4j.search.nodes import read_nodes
 from pgs_neo4j.search.paths.vector import find_by_vector
 from pgs_neo4j.search.space import choose, embed_question

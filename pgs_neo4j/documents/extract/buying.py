@@ -9,7 +9,7 @@ from itertools import chain
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.documents.extract.kept import read_kept
-from pgs_neo4j.documents.extract.sharing import share_prompts
+from pgs_neo4j.documents.extract.prompts import share_prompts
 from pgs_neo4j.documents.order import Extractor, IngestOrder, IngestTools
 from pgs_neo4j.documents.stored import EXTRACTION, StoredChunk
 from pgs_neo4j.documents.wanted import WantedChunk, WantedDocument

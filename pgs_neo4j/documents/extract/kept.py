@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.documents.publish.writer import lost_right
 from pgs_neo4j.documents.stored import EXTRACTION
-from pgs_neo4j.documents.writer import lost_right
 from pgs_neo4j.model.documents import GroundedExtraction
 
 REPLY = "reply:"

@@ -13,8 +13,8 @@ from pgs_neo4j.documents.extract.prompts import (
     FORMAT,
     extraction_prompt,
     gleaning_prompt,
+    separate,
 )
-from pgs_neo4j.documents.extract.sharing import separate
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.llm.calls.calls import Calls

@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.documents.fold.contribution import Contribution, EntityMention, Named, Statement
 from pgs_neo4j.documents.fold.resolution import Resolution, resolve
-from pgs_neo4j.documents.fold.rows import (
+from pgs_neo4j.documents.fold.tallies import (
     Belonging,
     EntityRow,
+    EntityTally,
     RelationPlace,
     RelationRow,
+    RelationTally,
+    commonest,
     entity_id,
     entity_row,
     place_of,
     relation_row,
 )
-from pgs_neo4j.documents.fold.tallies import EntityTally, RelationTally, commonest
 from pgs_neo4j.text.variants.likeness import PresentName, present_name
 
 Types = Mapping[str, Mapping[str, str]]

@@ -6,10 +6,14 @@ merge, and leaves exactly what was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.documents.fold.contribution import Named
+from pgs_neo4j.documents.fold.resolution import Judged
+from pgs_neo4j.graph.hashes import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +92,51 @@ def changed_rulings(former: Ruled, ruled: Ruled) -> tuple[dict[Named, Ruling], l
     """Return the rulings to store, and the names whose rulings are deleted."""
     stored = {named: one for named, one in ruled.items() if former.get(named) != one}
     return stored, sorted(former.keys() - ruled.keys())
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What a model said of two names of one type, the first in the alphabet first."""
+
+    one: Named
+    other: Named
+    same: bool
+
+    @property
+    def pair(self) -> tuple[Named, Named]:
+        """Both names."""
+        return self.one, self.other
+
+
+def mates_of(judgments: Iterable[Judgment]) -> Judged:
+    """Return for each name those that name the same thing."""
+    mates: dict[Named, set[Named]] = defaultdict(set)
+    for judgment in judgments:
+        if judgment.same:
+            mates[judgment.one].add(judgment.other)
+            mates[judgment.other].add(judgment.one)
+    return {named: frozenset(others) for named, others in mates.items()}
+
+
+def ruling_id(named: Named) -> str:
+    """Return the id of the ruling on a name; it is unique within a graph."""
+    return f"ruling:{named[1]}:{named[0]}"
+
+
+def ruled_rows(ruled: Mapping[Named, Ruling], judged: Iterable[Judgment]) -> list[Row]:
+    """Return the nodes of what people ruled, in the order of names, and of what a model judged."""
+    rulings = [_ruling_row(named, one) for named, one in sorted(ruled.items())]
+    return [*rulings, *map(_judgment_row, judged)]
+
+
+def _ruling_row(named: Named, ruling: Ruling) -> Row:
+    key, kind = named
+    into_key, into_type = ruling.into or (None, None)
+    own: Row = {"id": ruling_id(named), "key": key, "type": kind, "apart": ruling.apart}
+    return own | {"into_key": into_key, "into_type": into_type}
+
+
+def _judgment_row(judgment: Judgment) -> Row:
+    (key, kind), (other, _) = judgment.pair
+    id_ = f"{ruling_id(judgment.one)}:{digest(other)}"
+    return {"id": id_, "key": key, "type": kind, "other_key": other, "same": judgment.same}

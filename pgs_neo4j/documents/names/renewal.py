@@ -10,17 +10,15 @@ from dataclasses import dataclass, field, replace
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.documents.change import work_out
-from pgs_neo4j.documents.entities.type_labels import read_type_labels
 from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.folding import NameTallies
-from pgs_neo4j.documents.fold.judgments import Judgment, mates_of
 from pgs_neo4j.documents.fold.resolution import Resolution, Resolver, VariantResolver, resolve
-from pgs_neo4j.documents.fold.rulings import Ruling, rulings_in_force
+from pgs_neo4j.documents.fold.rulings import Judgment, Ruling, mates_of, rulings_in_force
 from pgs_neo4j.documents.fold.tallies import EntityTally
 from pgs_neo4j.documents.names.index import IndexedName, create_name_indexes, name_row
-from pgs_neo4j.documents.publish import Publication, mapping_of, publish
-from pgs_neo4j.documents.writer import Writer, hold_documents, lost_right
+from pgs_neo4j.documents.publish.change import work_out
+from pgs_neo4j.documents.publish.publication import Publication, mapping_of, publish
+from pgs_neo4j.documents.publish.writer import Writer, hold_documents, lost_right, read_type_labels
 from pgs_neo4j.errors import UsageError
 from pgs_neo4j.text.extraction.names import normalize_name
 

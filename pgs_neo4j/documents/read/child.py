@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from pgs_neo4j.documents.read.docx import read_docx
-from pgs_neo4j.documents.read.empty import EmptyDocumentError
 from pgs_neo4j.documents.read.html import read_html
 from pgs_neo4j.documents.read.limits import RESERVED_MB
 from pgs_neo4j.documents.read.pdf import read_pdf
 from pgs_neo4j.documents.read.records import read_records
-from pgs_neo4j.documents.read.text import read_text
+from pgs_neo4j.documents.read.text import EmptyDocumentError, read_text
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.documents import (
     DocumentText,

@@ -5,16 +5,23 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import IO
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
 from xml.parsers.expat import ExpatError, ParserCreate
 
-from pgs_neo4j.documents.read.docx_parts import gather_text
-from pgs_neo4j.documents.read.docx_pieces import convert_text
-from pgs_neo4j.documents.read.extra import missing_extra
+from pgs_neo4j.documents.read.docx_parts import WORD, GatheredText, gather_text, make_paragraph
+from pgs_neo4j.documents.read.docx_stream import local
 from pgs_neo4j.documents.read.html import plain_text
-from pgs_neo4j.documents.read.limits import MOST_ATTRIBUTES, MOST_RATIO, SMALL_BYTES
-from pgs_neo4j.documents.read.text import check_text, normalize_text
+from pgs_neo4j.documents.read.limits import (
+    MOST_ATTRIBUTES,
+    MOST_BLOCK,
+    MOST_CONVERTED,
+    MOST_RATIO,
+    SMALL_BYTES,
+)
+from pgs_neo4j.documents.read.text import check_text, missing_extra, normalize_text
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.documents import DocumentText
 
@@ -26,6 +33,15 @@ FAULTS = (
 )
 """What a broken file ends in."""
 _PIECE = 2**16
+PIECE = 20_000
+"""Elements of a piece, about 40 MB in the converter."""
+LEVELS = 5
+"""Levels of lists."""
+HEADINGS = 6
+NOTE = "pgs-note"
+"""The style and class of what stands before each note."""
+_BEGIN_NOTE = f'<h6 class="{NOTE}">.</h6>'
+_BODY = "word/document.xml"
 
 
 def read_docx(data: bytes) -> tuple[DocumentText, str]:
@@ -106,3 +122,174 @@ def _check_part(part: IO[bytes]) -> None:
 
 def _refuse(*_: object) -> None:
     raise InputFileError("it defines XML entities, as no program that writes docx does")
+
+
+def _rules() -> str:
+    """Return those of mammoth's own rules that show in a text, and one for the first level."""
+    numbers = range(1, HEADINGS + 1)
+    rules = [f"p.{NOTE} => h6.{NOTE}:fresh", "p[style-name='Title'] => h1:fresh"]
+    rules += (f"p.Heading{number} => h{number}:fresh" for number in numbers)
+    for name in ("Heading", "heading"):
+        rules += (f"p[style-name='{name} {number}'] => h{number}:fresh" for number in numbers)
+    rules += ["p.Heading => h1:fresh", "p[style-name='Heading'] => h1:fresh"]  # of Apple Pages
+    for name, tag in (("unordered", "ul"), ("ordered", "ol")):
+        for level in range(1, LEVELS + 1):
+            outer = "ul|ol > li > " * (level - 1)
+            rules.append(f"p:{name}-list({level}) => {outer}{tag} > li:fresh")
+    return "\n".join(rules)
+
+
+RULES = _rules()
+
+
+def convert_text(gathered: GatheredText) -> str:
+    """Return the HTML of a docx, its notes as a numbered list at the end.
+
+    Raises ImportError, InputFileError, KeyError, and errors of its parsers.
+    """
+    html = _convert(chain(gathered.blocks, _notes(gathered)), gathered.styles)
+    body, *notes = html.split(_BEGIN_NOTE)
+    items = "".join(f"<li>{_with_arrow(note)}</li>" for note in notes)
+    return f"{body}<ol>{items}</ol>"
+
+
+def _notes(gathered: GatheredText) -> Iterator[Element]:
+    """Yield the blocks of all notes, which are known after those of the body."""
+    for note in gathered.notes:
+        yield make_paragraph(".", style=NOTE)
+        yield from note
+
+
+def _with_arrow(note: str) -> str:
+    """Return a note with the sign of the way back to its reference."""
+    end = "</p>"
+    return f"{note.removesuffix(end)} \u2191{end}" if note.endswith(end) else f"{note} \u2191"
+
+
+def _convert(blocks: Iterable[Element], styles: Mapping[str, Element]) -> str:
+    """Return the HTML of some blocks."""
+    import mammoth
+
+    written: list[str] = []
+    parts = {f"word/{name}.xml": tostring(root, "utf-8") for name, root in styles.items()}
+    for piece, continues in _pieces(blocks):
+        root = Element(f"{{{WORD}}}document")
+        SubElement(root, f"{{{WORD}}}body").extend(piece)
+        packed = _pack({**parts, _BODY: tostring(root, "utf-8")})
+        html = mammoth.convert_to_html(
+            packed, style_map=RULES, include_default_style_map=False
+        ).value
+        _add(written, html, ("ol", "ul", "table") if continues else ("ol", "ul"))
+    return "".join(written)
+
+
+def _pack(parts: Mapping[str, bytes]) -> io.BytesIO:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return packed
+
+
+def _add(written: list[str], html: str, tags: Iterable[str]) -> None:
+    """Add the HTML of a piece. A list or table that it begins with continues the last one."""
+    for tag in tags:
+        begin, end = f"<{tag}>", f"</{tag}>"
+        if written and html.startswith(begin) and written[-1].endswith(end):
+            written[-1] = written[-1].removesuffix(end)
+            html = html.removeprefix(begin)
+            break
+    if html:
+        written.append(html)
+
+
+def _pieces(blocks: Iterable[Element]) -> Iterator[tuple[list[Element], bool]]:
+    """Yield blocks by pieces, and whether a piece begins within a table."""
+    piece: list[Element] = []
+    size, within = 0, False
+    for block, weight, continues in _bounded(blocks):
+        full = size + weight > PIECE and not (_is_merged(piece[-1:]) or _is_nested(block))
+        if piece and (full or continues or size + weight > MOST_BLOCK):
+            _end_deletion(piece)  # the paragraph that it would be merged with is not there
+            yield piece, within
+            piece, size, within = [], 0, continues
+        if _begins_note(block):
+            _end_deletion(piece)
+        piece.append(block)
+        size += weight
+    if piece:
+        _end_deletion(piece)
+        yield piece, within
+
+
+def _bounded(blocks: Iterable[Element]) -> Iterator[tuple[Element, int, bool]]:
+    """Yield blocks with their sizes, and whether each continues a table that was too large.
+
+    Raises InputFileError for one that cannot be divided, and for too many of them.
+    """
+    total = 0
+    for block in blocks:
+        parts = _divided(block) if local(block) == "tbl" else [block]
+        for place, part in enumerate(parts):
+            weight = _size(part)
+            total += weight
+            if total > MOST_CONVERTED:
+                raise InputFileError(
+                    f"its text has more than {MOST_CONVERTED:,} elements, those of thousands of "
+                    "pages; split it"
+                )
+            if weight > MOST_BLOCK:
+                raise InputFileError(
+                    f"one of its paragraphs or rows has more than {MOST_BLOCK:,} elements, as no "
+                    "document does; split it"
+                )
+            yield part, weight, place > 0
+
+
+def _size(block: Element) -> int:
+    return sum(1 for _ in block.iter())
+
+
+def _divided(table: Element) -> Iterator[Element]:
+    """Yield a table, or several of its rows. No cell spans two of them."""
+    part, size = Element(table.tag), 0
+    for row in [*table]:
+        weight = _size(row)
+        merged = any(
+            local(one) == "vMerge" and "restart" not in one.attrib.values() for one in row.iter()
+        )
+        if size and size + weight > PIECE and not merged:
+            yield part
+            part, size = Element(table.tag), 0
+        part.append(row)
+        size += weight
+    yield part
+
+
+def _deletions(blocks: Sequence[Element]) -> Iterator[Element]:
+    """Yield the marks of paragraphs that tracked deletions merge with those after them."""
+    properties = (one for block in blocks for one in block.iter() if local(one) == "pPr")
+    return (mark for one in properties for marks in one if local(marks) == "rPr" for mark in marks)
+
+
+def _end_deletion(piece: Sequence[Element]) -> None:
+    """Keep the last paragraph of a piece from being merged with the next one."""
+    for mark in _deletions(piece[-1:]):
+        mark.tag = "none"
+
+
+def _begins_note(block: Element) -> bool:
+    styles = (one for properties in block[:1] for one in properties if local(one) == "pStyle")
+    return any(NOTE in one.attrib.values() for one in styles)
+
+
+def _is_merged(blocks: Sequence[Element]) -> bool:
+    return any(True for _ in _deletions(blocks))
+
+
+def _is_nested(block: Element) -> bool:
+    """Whether a block is an item of a list within a list."""
+    properties = next((one for one in block if local(one) == "pPr"), ())
+    numbered = (one for one in properties if local(one) == "numPr")
+    levels = (level for one in numbered for level in one if local(level) == "ilvl")
+    return any(value not in ("", "0") for level in levels for value in level.attrib.values())

@@ -7,11 +7,16 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgs_neo4j.documents.read.encoding import Decoded, decode, encodings_named
-from pgs_neo4j.documents.read.extra import missing_extra
 from pgs_neo4j.documents.read.limits import MOST_INDENTED
 from pgs_neo4j.documents.read.markup import bound_markup
-from pgs_neo4j.documents.read.text import check_text, normalize_text
+from pgs_neo4j.documents.read.text import (
+    Decoded,
+    check_text,
+    decode,
+    encodings_named,
+    missing_extra,
+    normalize_text,
+)
 from pgs_neo4j.model.documents import DocumentText
 from pgs_neo4j.text.shown import counted
 

@@ -19,9 +19,8 @@ from pgs_neo4j.documents.read.columns import (
     may_have_columns,
     order_columns,
 )
-from pgs_neo4j.documents.read.extra import missing_extra
 from pgs_neo4j.documents.read.pdf_annotations import read_overlay
-from pgs_neo4j.documents.read.text import normalize
+from pgs_neo4j.documents.read.text import missing_extra, normalize
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.documents import DocumentText, OutlineEntry
 

@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
-from pgs_neo4j.documents.read.empty import EmptyDocumentError
 from pgs_neo4j.documents.read.limits import MOST_MB, cpu_seconds, memory_mb
+from pgs_neo4j.documents.read.text import EmptyDocumentError
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.documents import (
     DocumentText,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import overload
 
 from pgs_neo4j.documents.sources.addresses import is_url, url_id
-from pgs_neo4j.documents.sources.roots import ReadFolder, matches, root_hashes
 from pgs_neo4j.errors import InputFileError, UsageError
+from pgs_neo4j.graph.hashes import digest
 from pgs_neo4j.model.documents import DocumentSource
 
 _WILD = re.compile(r"[*?\[]")
@@ -189,3 +190,50 @@ def _is_same(one: DocumentSource, other: DocumentSource) -> bool:
 
 def _place(source: DocumentSource) -> str:
     return str(source.path) if source.path else f"the URL {source.id}" if source.url else "a text"
+
+
+def root_hashes(folder: Path) -> tuple[str, ...]:
+    """Return hashes of a folder's path, as it is named and as its links lead to it.
+
+    By one of them it is the same folder from any working directory, and when a link moves on.
+    """
+    paths = {os.path.normpath(folder.absolute()), str(folder.resolve())}
+    return tuple(sorted({digest(os.path.normcase(path)) for path in paths}))
+
+
+def folder_of(source: DocumentSource) -> Path | None:
+    """Return the folder below which a file is what its id says; None of anything else."""
+    if source.path is None:
+        return None
+    folder = source.root or source.path.parent
+    return folder if folder / source.id == source.path else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFolder:
+    """A folder of which all files are read that a loader ``takes``, but for hidden ones.
+
+    With a ``pattern``, these are the ones that match it.
+    """
+
+    folder: Path
+    roots: frozenset[str]
+    takes: Callable[[str], bool]
+    pattern: tuple[str, ...] = ()
+
+    def has_lost(self, source: str, roots: Iterable[str]) -> bool:
+        """Whether a source of a folder with such hashes would have been found if it were there."""
+        parts = source.split("/")
+        if self.roots.isdisjoint(roots) or (self.pattern and not matches(parts, self.pattern)):
+            return False
+        looked_for = self.takes(parts[-1]) and not any(part.startswith(".") for part in parts)
+        return looked_for or not os.path.lexists(self.folder / source)
+
+
+def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, in which ``**`` are any folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(matches(parts[place:], pattern[1:]) for place in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])

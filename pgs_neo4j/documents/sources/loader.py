@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from pgs_neo4j.documents.read.empty import EmptyDocumentError
 from pgs_neo4j.documents.read.limits import INLINE_BYTES
 from pgs_neo4j.documents.read.records import RECORDS
-from pgs_neo4j.documents.read.text import read_text
+from pgs_neo4j.documents.read.text import EmptyDocumentError, read_text
 from pgs_neo4j.documents.read.titles import find_title
 from pgs_neo4j.documents.read.worker import ParseWorker
 from pgs_neo4j.documents.sources.fetch import fetch

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.engine.demo.stdlib import Definition, Kind, Library, read_library
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model import GraphMapping

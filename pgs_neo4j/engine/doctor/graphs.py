@@ -19,8 +19,8 @@ from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning import generation
 from pgs_neo4j.pgs.sweeping.fit import fitting_limit, is_narrower, most_tokens, repartition_command
-from pgs_neo4j.search.paths.indexes import covering_indexes, covering_text_indexes
-from pgs_neo4j.search.paths.members import is_quick
+from pgs_neo4j.search.evidence import is_quick
+from pgs_neo4j.search.known_indexes import covering_indexes, covering_text_indexes
 from pgs_neo4j.text.shown import counted, percent
 
 NAMES = ("graphs",)

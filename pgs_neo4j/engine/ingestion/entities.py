@@ -7,11 +7,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.documents.entities.pages import list_entities, read_entity
-from pgs_neo4j.documents.entities.ruling import merge_entities, split_entity
+from pgs_neo4j.documents.entities import (
+    list_entities,
+    merge_entities,
+    read_entity,
+    split_entity,
+)
 from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.documents.stored import read_documents
-from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.parts import hold_graph
 from pgs_neo4j.errors import UsageError

@@ -11,17 +11,15 @@ from typing import Unpack, cast
 from pgs_neo4j.config import Knobs, PGSConfig
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.database.tasks import to_the_end
-from pgs_neo4j.documents.arbiter.asking import ModelArbiter
-from pgs_neo4j.documents.deletion.delete import delete_documents
-from pgs_neo4j.documents.deletion.record import read_begun
-from pgs_neo4j.documents.describe.model import ModelDescriber
+from pgs_neo4j.documents.deletion.delete import delete_documents, read_begun
 from pgs_neo4j.documents.details import find_document, read_details, stale_reasons
-from pgs_neo4j.documents.divide.semantic import SemanticChunker, Vectors
+from pgs_neo4j.documents.enrich.arbiter import ModelArbiter
+from pgs_neo4j.documents.enrich.describe import ModelDescriber
 from pgs_neo4j.documents.extract.kept import Keeper, read_kept_documents
 from pgs_neo4j.documents.extract.model import ModelExtractor
 from pgs_neo4j.documents.extract.terms import TermExtractor
 from pgs_neo4j.documents.fold.resolution import Resolver
-from pgs_neo4j.documents.load import graph_label
+from pgs_neo4j.documents.loading.load import graph_label
 from pgs_neo4j.documents.order import (
     Chunker,
     Describer,
@@ -33,6 +31,7 @@ from pgs_neo4j.documents.pipeline import ingest
 from pgs_neo4j.documents.plan import plan_ingest, without_calls
 from pgs_neo4j.documents.read.records import RECORDS
 from pgs_neo4j.documents.schemas import read_schemas
+from pgs_neo4j.documents.semantic import SemanticChunker, Vectors
 from pgs_neo4j.documents.sources.loader import ENDINGS, FileLoader, ending_of
 from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.engine import catalog

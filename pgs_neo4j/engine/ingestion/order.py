@@ -13,12 +13,11 @@ from typing import TypedDict
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.embed.texts import read_space
+from pgs_neo4j.documents.enrich.embed import read_space
 from pgs_neo4j.documents.fold.resolution import Resolver
-from pgs_neo4j.documents.kind import refuse_loaded
-from pgs_neo4j.documents.load import check_label, graph_label
+from pgs_neo4j.documents.loading.load import check_label, graph_label, refuse_loaded
 from pgs_neo4j.documents.order import Chunker, Describer, Embedding, Extractor, IngestOrder
-from pgs_neo4j.documents.publish import check_view_label, entity_label, mapping_of
+from pgs_neo4j.documents.publish.publication import check_view_label, entity_label, mapping_of
 from pgs_neo4j.documents.schemas import read_schema_file, read_schemas, schema_in_force
 from pgs_neo4j.documents.sources.find import find_sources
 from pgs_neo4j.documents.stored import StoredDocument, read_documents
@@ -31,9 +30,14 @@ from pgs_neo4j.llm.calls.embedding import priced_model
 from pgs_neo4j.llm.protocol import Embedder
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.model.documents import DocumentLoader, DocumentSource, RecordColumns
-from pgs_neo4j.search.indexes.making import drop_outgrown, make_indexes
-from pgs_neo4j.search.indexes.wanted import want_facts, want_text, want_vectors
-from pgs_neo4j.search.paths.indexes import KnownIndexes
+from pgs_neo4j.search.indexes import (
+    drop_outgrown,
+    make_indexes,
+    want_facts,
+    want_text,
+    want_vectors,
+)
+from pgs_neo4j.search.known_indexes import KnownIndexes
 from pgs_neo4j.text.chunking import ChunkRules
 from pgs_neo4j.text.extraction.schema import EntitySchema
 

@@ -12,12 +12,11 @@ from importlib import import_module
 from typing import TypeVar, cast
 
 from pgs_neo4j.config import named_code
-from pgs_neo4j.documents.describe.model import describer_signature
-from pgs_neo4j.documents.fold.own_resolver import OwnResolver
-from pgs_neo4j.documents.fold.resolution import Resolver
+from pgs_neo4j.documents.enrich.describe import describer_signature
+from pgs_neo4j.documents.fold.resolution import OwnResolver, Resolver
 from pgs_neo4j.documents.names.renewal import hold_resolved
 from pgs_neo4j.documents.order import Chunker, Describer, Extractor
-from pgs_neo4j.documents.writer import Writer
+from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import PARTS, check_given
 from pgs_neo4j.errors import ConfigError

@@ -29,7 +29,7 @@ from pgs_neo4j.pgs.analogies.texts import (
     check_analogies,
     read_texts,
 )
-from pgs_neo4j.search.stored_vectors import read_vectors
+from pgs_neo4j.search.nodes import read_vectors
 from pgs_neo4j.text.shown import counted, unproven_prompts
 
 BATCH = 5_000  # links in one statement

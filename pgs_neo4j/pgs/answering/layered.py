@@ -42,9 +42,8 @@ from pgs_neo4j.pgs.synthesis.statements import (
     find_echoes_of,
 )
 from pgs_neo4j.pgs.synthesis.write import TRIES, UNPROVEN
-from pgs_neo4j.search.nodes import read_nodes
+from pgs_neo4j.search.nodes import read_nodes, read_placed
 from pgs_neo4j.search.paths.own_index import OwnIndex
-from pgs_neo4j.search.places import read_placed
 from pgs_neo4j.search.space import QuestionVector
 from pgs_neo4j.text.citations import resolve
 from pgs_neo4j.text.claims.check import Known

@@ -18,20 +18,20 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.graph.scores.fusion import add_weighted, best_first, spread
 from pgs_neo4j.model import FoundFact, FoundFinding, FoundUnit, GraphMapping, PathReport, SearchMode
-from pgs_neo4j.search.paths.analogies import find_analogies
+from pgs_neo4j.search.known_indexes import covering_fact_indexes
 from pgs_neo4j.search.paths.facts import find_facts, find_facts_by_vector
-from pgs_neo4j.search.paths.findings import find_findings
-from pgs_neo4j.search.paths.hits import Hits
-from pgs_neo4j.search.paths.hops import find_neighbors
-from pgs_neo4j.search.paths.indexes import covering_fact_indexes
+from pgs_neo4j.search.paths.neighbors import (
+    ENTRIES,
+    find_analogies,
+    find_neighbors,
+    find_passages,
+    find_through,
+)
 from pgs_neo4j.search.paths.own_index import OwnIndex
-from pgs_neo4j.search.paths.passages import find_passages
-from pgs_neo4j.search.paths.text import find_by_text
-from pgs_neo4j.search.paths.through import ENTRIES, find_through
-from pgs_neo4j.search.paths.titles import find_by_title
+from pgs_neo4j.search.paths.text import find_by_text, find_by_title, find_findings
 from pgs_neo4j.search.paths.units import find_units
 from pgs_neo4j.search.paths.vector import find_by_vector
-from pgs_neo4j.search.paths.walk import walk
+from pgs_neo4j.search.paths.walk import Hits, walk
 from pgs_neo4j.search.question import is_broad
 from pgs_neo4j.text.keywords import Keywords
 

@@ -29,10 +29,9 @@ from pgs_neo4j.model import (
 )
 from pgs_neo4j.model.ceilings import RERANK_S
 from pgs_neo4j.pgs.answering.modes import MODES, SearchTrace, SearchView, first
-from pgs_neo4j.search.name_words import NAMES
-from pgs_neo4j.search.named_nodes import ONLY_NAMES
+from pgs_neo4j.search.known_indexes import KnownIndexes
+from pgs_neo4j.search.names import NAMES, ONLY_NAMES
 from pgs_neo4j.search.nodes import read_nodes
-from pgs_neo4j.search.paths.indexes import KnownIndexes
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.vector import stored_dimensions
 from pgs_neo4j.search.rerankers import RERANKERS, RerankOrder, unchanged

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Answer, Citation, GraphMapping, Partition, Sighting, Sweep
-from pgs_neo4j.search.places import Place, read_placed
+from pgs_neo4j.search.nodes import Place, read_placed
 
 TEXTS = 500  # nodes whose texts are read at once
 MOST = 20_000  # nodes; no answer cites as many

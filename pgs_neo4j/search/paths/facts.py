@@ -23,7 +23,7 @@ from pgs_neo4j.graph.scores.triplets import (
     score_triplet,
 )
 from pgs_neo4j.model import FoundFact, GraphMapping
-from pgs_neo4j.search.paths.hits import Hits
+from pgs_neo4j.search.paths.walk import Hits
 from pgs_neo4j.text.node_text import stated_text
 from pgs_neo4j.text.shown import one_line
 

@@ -16,26 +16,38 @@ well: they find more on a subject, and with them routing would read fewer partit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import Generation, GraphMapping, Partition
-from pgs_neo4j.search.paths.hits import Hits
-from pgs_neo4j.search.places import Place, PlacedNode, read_placed
-from pgs_neo4j.search.recent_tokens import RECENT_TOKENS
+from pgs_neo4j.search.nodes import Place, PlacedNode, read_placed
+from pgs_neo4j.search.paths.walk import Hits
 from pgs_neo4j.search.text_index import KnownTexts, TextIndex, read_index
 from pgs_neo4j.text.node_text import searched_text
 from pgs_neo4j.text.ranking import rarity
 from pgs_neo4j.text.terms.postings import FULL, count_question
 from pgs_neo4j.text.terms.rescoring import Candidate, rescore
+from pgs_neo4j.text.terms.spans import HashArray
+from pgs_neo4j.text.terms.text_tokens import Tokens, read_tokens
 
 CANDIDATES = 100
 """Nodes of a search that are scored again by their texts, unless more are wanted."""
 HEAD = 6_000
 """Characters of each property that are read for it. Beyond, the index alone decides."""
+MOST_KEPT = 1 << 20
+"""Words of the texts that are kept: some 25 MB, and about 10,000 abstracts."""
+PER_TEXT = 40
+"""Words that take as much memory as what a text takes beside its words."""
+TokensOfText = tuple[HashArray, HashArray, NDArray[np.bool_], NDArray[np.bool_]]
+"""Families, terms, ``common``, and ``in_row`` of a single text, ``(t,)`` each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +157,79 @@ def score_nodes(
         Place(int(index.partition_ids[at]), int(index.ranks[at])): float(score[at])
         for at in places[order][:k]
     }
+
+
+class RecentTokens:
+    """The words of the texts that were read last, ``most`` words in all. Threads may share it."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._size = 0
+        self._lock = Lock()
+        self._known: OrderedDict[bytes, TokensOfText] = OrderedDict()
+
+    @property
+    def size(self) -> int:
+        """Number of words that are kept, with ``PER_TEXT`` more for each text."""
+        return self._size
+
+    def read(self, texts: Sequence[str]) -> Tokens:
+        """Return the words of texts, as :func:`read_tokens` does."""
+        keys = [_key_of(text) for text in texts]
+        found = self._find(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        if missing:
+            fresh = _by_text(read_tokens([*missing.values()]), len(missing))
+            read = dict(zip(missing, fresh, strict=True))
+            self._keep(read)
+            found |= read
+        return _joined([found[key] for key in keys])
+
+    def _find(self, keys: Sequence[bytes]) -> dict[bytes, TokensOfText]:
+        with self._lock:
+            found = {key: self._known[key] for key in keys if key in self._known}
+            for key in found:
+                self._known.move_to_end(key)
+        return found
+
+    def _keep(self, read: dict[bytes, TokensOfText]) -> None:
+        with self._lock:
+            for key, tokens in read.items():
+                if key not in self._known:  # another thread may have read it at the same time
+                    self._known[key] = tokens
+                    self._size += _size_of(tokens)
+            while self._size > self._most:
+                self._size -= _size_of(self._known.popitem(last=False)[1])
+
+
+def _key_of(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _size_of(tokens: TokensOfText) -> int:
+    return PER_TEXT + len(tokens[0])
+
+
+def _by_text(tokens: Tokens, count: int) -> Iterator[TokensOfText]:
+    """Yield the words of each of ``count`` texts, in arrays of their own."""
+    edges = np.searchsorted(tokens.texts, np.arange(count + 1)).tolist()
+    for start, end in pairwise(edges):
+        part = slice(start, end)
+        yield (
+            tokens.families[part].copy(),
+            tokens.terms[part].copy(),
+            tokens.common[part].copy(),
+            tokens.in_row[part].copy(),
+        )
+
+
+def _joined(texts: Sequence[TokensOfText]) -> Tokens:
+    if not texts:
+        return read_tokens([])
+    families, terms, common, in_row = map(np.concatenate, zip(*texts, strict=True))
+    lengths = [len(of_text[0]) for of_text in texts]
+    return Tokens(families, terms, np.repeat(np.arange(len(texts)), lengths), common, in_row)
+
+
+RECENT_TOKENS = RecentTokens()
+"""Those of this process."""

@@ -9,8 +9,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import FoundUnit, Partition
 from pgs_neo4j.search.evidence import MOST_NODES, count_votes
-from pgs_neo4j.search.paths.hits import Hits
 from pgs_neo4j.search.paths.own_index import OwnIndex, score_nodes
+from pgs_neo4j.search.paths.walk import Hits
 from pgs_neo4j.search.text_index import read_index
 from pgs_neo4j.text.claims.marking import strike
 from pgs_neo4j.text.terms.postings import terms_of

@@ -11,9 +11,9 @@ from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.hits import Hits
-from pgs_neo4j.search.paths.indexes import covering_vector_indexes
+from pgs_neo4j.search.known_indexes import covering_vector_indexes
 from pgs_neo4j.search.paths.text import scores_of
+from pgs_neo4j.search.paths.walk import Hits
 
 CANDIDATES = 2
 """Nodes that an index returns for each one wanted: it compares rounded vectors."""

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import PGSError
-from pgs_neo4j.model import PathReport
-from pgs_neo4j.search.paths.hits import Hits
+from pgs_neo4j.model import FoundThing, PathReport
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a path found, and how: the scores of nodes by element id, best first.
+
+    ``ways`` tell how relationships lead to some nodes. ``things`` are all that are not nodes.
+    """
+
+    method: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    ways: Mapping[str, str] = field(default_factory=dict)
+    things: tuple[FoundThing, ...] = ()
+
 
 PATH_S = 5.0
 """Seconds for one path. One that takes longer is left out, so that a search stays quick."""

@@ -10,11 +10,10 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.documents.assemble import assemble
-from pgs_neo4j.documents.embed import waiting
-from pgs_neo4j.documents.embed.texts import WaitingText, read_node_texts
-from pgs_neo4j.documents.publish import publish
-from pgs_neo4j.documents.writer import Writer
+from pgs_neo4j.documents.enrich import embed as waiting
+from pgs_neo4j.documents.enrich.embed import WaitingText, read_node_texts
+from pgs_neo4j.documents.publish.publication import assemble, publish
+from pgs_neo4j.documents.publish.writer import Writer
 from tests.bench import place, program
 from tests.bench.ingestion.bare import write_bare
 from tests.bench.ingestion.corpus import HUB, Fact, make_world, write_files, write_texts
@@ -256,8 +255,8 @@ def published_rows() -> Iterator[tuple[list[float], list[dict[str, Any]]]]:
 
     with (
         patch("pgs_neo4j.documents.pipeline.together", in_turn),
-        patch("pgs_neo4j.documents.transactions.groups.assemble", timed_assemble),
-        patch("pgs_neo4j.documents.transactions.groups.publish", timed_publish),
+        patch("pgs_neo4j.documents.publish.groups.assemble", timed_assemble),
+        patch("pgs_neo4j.documents.publish.groups.publish", timed_publish),
         patch.object(Database, "write", noted),
     ):
         yield seconds, rows

@@ -9,7 +9,7 @@ import pytest
 import stamina
 from pydantic import SecretStr
 
-from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.errors import ModelRateLimitError, ModelUnavailableError
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.cli.commands.entities import WAYS, list_lines, page_lines
-from pgs_neo4j.documents.fold.joining import APART, LEADS, MERGED, STRAY
+from pgs_neo4j.documents.entities import APART, LEADS, MERGED, STRAY
 from pgs_neo4j.model.entities import (
     EntityChunk,
     EntityInfo,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgs_neo4j.documents import brain as brain_files
-from pgs_neo4j.documents import json_stream
-from pgs_neo4j.documents.brain import DEFAULT_TYPE, parse_brain, read_brain
-from pgs_neo4j.documents.json_stream import read_members
+from pgs_neo4j.documents.loading import brain as brain_files
+from pgs_neo4j.documents.loading import json_stream
+from pgs_neo4j.documents.loading.brain import DEFAULT_TYPE, parse_brain, read_brain
+from pgs_neo4j.documents.loading.json_stream import read_members
 from pgs_neo4j.errors import InputFileError
 from tests.bench.loading import measure, write_small_objects
 from tests.standins import Brain

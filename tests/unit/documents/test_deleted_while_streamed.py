@@ -11,8 +11,8 @@ from pgs_neo4j.database import repeats
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.repeats import PAUSES_S
 from pgs_neo4j.documents.deletion.scan import drop_live_texts, scan_database, scan_remade
-from pgs_neo4j.documents.graph_file import FileNode, FileRelationship, GraphFile
-from pgs_neo4j.documents.load import load
+from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, GraphFile
+from pgs_neo4j.documents.loading.load import load
 from pgs_neo4j.errors import GraphChangedError
 from pgs_neo4j.events import ignore
 from pgs_neo4j.model import GraphMapping

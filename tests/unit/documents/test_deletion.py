@@ -14,10 +14,9 @@ from pgs_neo4j.documents.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.documents.deletion import delete as deletion
 from pgs_neo4j.documents.deletion import scan as scanning
 from pgs_neo4j.documents.deletion.delete import delete_documents
-from pgs_neo4j.documents.deletion.forget import FORGOTTEN, without
-from pgs_neo4j.documents.deletion.scan import scan_database
+from pgs_neo4j.documents.deletion.scan import FORGOTTEN, scan_database, without
+from pgs_neo4j.documents.publish.writer import Writer
 from pgs_neo4j.documents.stored import StoredDocument
-from pgs_neo4j.documents.writer import Writer
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.events import Event, Progressed, StepStarted, ignore
 from pgs_neo4j.model.deletion import Deletion, QuotingRun, TextHolder

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.documents.deletion import record
-from pgs_neo4j.documents.deletion.delete import delete_documents
-from pgs_neo4j.documents.deletion.record import end_deletions, read_begun
+from pgs_neo4j.documents.deletion import delete
+from pgs_neo4j.documents.deletion.delete import delete_documents, end_deletions, read_begun
 from pgs_neo4j.errors import DatabaseError, LeaseLostError
 from tests.fakes.database import Row
 from tests.unit.documents.test_deletion import (
@@ -102,8 +101,8 @@ async def test_what_a_new_document_says_is_not_looked_for_any_more() -> None:
 
 
 async def test_large_deletions_are_kept_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "PORTION", 8)
-    monkeypatch.setattr(record, "MOST_FREED", 2)
+    monkeypatch.setattr(delete, "PORTION", 8)
+    monkeypatch.setattr(delete, "MOST_FREED", 2)
     kept = Kept()
     await break_off(kept)
     sizes = [len(row["runs"]) for row in kept.rows.values()]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pgs_neo4j.documents.compare import rules_of
 from pgs_neo4j.documents.details import find_document, read_details, stale_reasons
-from pgs_neo4j.documents.documents import rules_of
 from pgs_neo4j.documents.extract.terms import TermExtractor
 from pgs_neo4j.documents.sources.loader import FileLoader
 from pgs_neo4j.documents.stored import EXTRACTION, StoredDocument

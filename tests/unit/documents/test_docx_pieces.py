@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from pgs_neo4j.documents.read import docx_pieces, docx_stream
+from pgs_neo4j.documents.read import docx, docx_stream
 from pgs_neo4j.documents.read.docx import read_docx
 from pgs_neo4j.documents.read.docx_parts import gather_text
 from pgs_neo4j.errors import InputFileError
@@ -76,7 +76,7 @@ def read(*blocks: str) -> str:
 @pytest.mark.parametrize("size", [1, 5, 12, 40, 100])
 def test_pieces_of_any_size_make_the_same_text(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     whole = read(*BODY)
-    monkeypatch.setattr(docx_pieces, "PIECE", size)
+    monkeypatch.setattr(docx, "PIECE", size)
     assert read(*BODY) == whole
     assert "8. item 7\n  1. inner\n\n| a0 | b |\n| a1 | b |" in whole
     assert "see[1]\n\nsee[2]" in whole
@@ -114,8 +114,8 @@ def test_formats_never_become_part_of_a_tree() -> None:
 @pytest.mark.parametrize(
     ("limit", "module", "said"),
     [
-        ("MOST_BLOCK", docx_pieces, "one of its paragraphs or rows has more than 30 elements"),
-        ("MOST_CONVERTED", docx_pieces, "its text has more than 30 elements"),
+        ("MOST_BLOCK", docx, "one of its paragraphs or rows has more than 30 elements"),
+        ("MOST_CONVERTED", docx, "its text has more than 30 elements"),
         ("MOST_ELEMENTS", docx_stream, "one of its tables or other parts has more than 30"),
     ],
 )

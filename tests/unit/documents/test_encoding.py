@@ -8,10 +8,9 @@ import sys
 
 import pytest
 
-from pgs_neo4j.documents.read import encoding as encodings
-from pgs_neo4j.documents.read.encoding import decode
+from pgs_neo4j.documents.read import text as encodings
 from pgs_neo4j.documents.read.records import lines
-from pgs_neo4j.documents.read.text import normalize, read_text
+from pgs_neo4j.documents.read.text import decode, normalize, read_text
 from pgs_neo4j.errors import InputFileError
 
 FRENCH = "Le café est fermé. Les élèves ont été très déçus, où est passé l'été? "

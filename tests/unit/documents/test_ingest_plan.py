@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.documents import pipeline
-from pgs_neo4j.documents.embed.plan import FOUND_A_CHUNK, FOUND_TOKENS
+from pgs_neo4j.documents.enrich.embed import FOUND_A_CHUNK, FOUND_TOKENS
 from pgs_neo4j.documents.order import Embedding
 from pgs_neo4j.documents.pipeline import ingest
 from pgs_neo4j.documents.plan import OWN_BYTES_S, plan_ingest

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.documents.batches import batches
-from pgs_neo4j.documents.load import row_size
+from pgs_neo4j.documents.loading.load import row_size
 
 
 def cut(lengths: list[int], most: int, size: int) -> list[list[int]]:

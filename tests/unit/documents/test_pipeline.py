@@ -15,7 +15,7 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.documents import pipeline
 from pgs_neo4j.documents.batches import GROUP_BYTES, GROUP_DOCUMENTS
 from pgs_neo4j.documents.pipeline import group_documents, ingest
-from pgs_neo4j.documents.transactions import parts
+from pgs_neo4j.documents.publish import large
 from pgs_neo4j.documents.wanted import WantedDocument
 from pgs_neo4j.errors import (
     DatabaseError,
@@ -251,8 +251,8 @@ async def test_a_crash_loses_no_more_replies_than_calls_may_be_in_flight(tmp_pat
 async def test_what_is_kept_names_its_document_while_another_is_published_in_parts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(parts, "GROUP_BYTES", 6000)
-    monkeypatch.setattr(parts, "PART_BYTES", 5000)
+    monkeypatch.setattr(large, "GROUP_BYTES", 6000)
+    monkeypatch.setattr(large, "PART_BYTES", 5000)
     documents = Documents()
     (tmp_path / "a.md").write_text("\n\n".join(f"Alpha{n} is long. " * 100 for n in range(9)))
     (tmp_path / "b.md").write_text("Beta is a word.\n")
@@ -310,8 +310,8 @@ WORDS = [f"Word{number}" for number in range(12)]
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "GROUP_BYTES", 20_000)
-    monkeypatch.setattr(parts, "PART_BYTES", 15_000)
+    monkeypatch.setattr(large, "GROUP_BYTES", 20_000)
+    monkeypatch.setattr(large, "PART_BYTES", 15_000)
 
 
 @pytest.mark.usefixtures("small_parts")

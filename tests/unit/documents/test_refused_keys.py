@@ -10,7 +10,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.documents.extract.model import ModelExtractor
 from pgs_neo4j.documents.pipeline import ingest
-from pgs_neo4j.documents.transactions import parts
+from pgs_neo4j.documents.publish import large
 from pgs_neo4j.errors import (
     ModelAuthError,
     ModelError,
@@ -75,8 +75,8 @@ async def test_a_failure_that_may_pass_concerns_one_document(
 async def test_a_large_document_ends_at_its_first_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "GROUP_BYTES", 20_000)
-    monkeypatch.setattr(parts, "PART_BYTES", 15_000)
+    monkeypatch.setattr(large, "GROUP_BYTES", 20_000)
+    monkeypatch.setattr(large, "PART_BYTES", 15_000)
     text = "\n\n".join(f"Part {number}. {TEXT}" for number in range(60))
     (tmp_path / "large.txt").write_text(text)
     llm = ScriptedLLM(lambda prompt: LASTING[0], delay_s=0.01)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.documents.sources.find import find_sources
+from pgs_neo4j.documents.sources.find import ReadFolder, find_sources, folder_of, root_hashes
 from pgs_neo4j.documents.sources.loader import FileLoader
-from pgs_neo4j.documents.sources.roots import ReadFolder, folder_of, root_hashes
 from pgs_neo4j.model.documents import DocumentSource
 
 TAKES = FileLoader().takes

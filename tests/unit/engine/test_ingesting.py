@@ -12,7 +12,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig, Settings
 from pgs_neo4j.database.schema import SCHEMA_VERSION
 from pgs_neo4j.documents.fold.resolution import VariantResolver
-from pgs_neo4j.documents.publish import mapping_of
+from pgs_neo4j.documents.publish.publication import mapping_of
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion import order
 from pgs_neo4j.engine.ingestion.ingesting import Ingester
@@ -25,7 +25,7 @@ from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.pgs.partitioning.rows import definition_of
-from pgs_neo4j.search.indexes.wanted import WantedIndex
+from pgs_neo4j.search.indexes import WantedIndex
 from tests.documents import ApartResolver
 from tests.fakes.chunkers import SignChunker
 from tests.fakes.database import FakeDatabase, Row

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig, load
-from pgs_neo4j.documents.fold.own_resolver import OwnResolver
+from pgs_neo4j.documents.fold.resolution import OwnResolver
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.ingestion.parts import Parts, make_part
 from pgs_neo4j.errors import ConfigError

@@ -19,7 +19,7 @@ from pgs_neo4j.search.document_votes import (
     score_by_titles,
 )
 from pgs_neo4j.search.evidence import Evidence, EvidenceNode
-from pgs_neo4j.search.places import Place
+from pgs_neo4j.search.nodes import Place
 
 
 def evidence_of(*found: tuple[int, str]) -> Evidence:

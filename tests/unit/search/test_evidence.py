@@ -22,10 +22,10 @@ from pgs_neo4j.search.evidence import (
     list_words,
     vote,
 )
+from pgs_neo4j.search.lookup import answerable, find_places, index_terms
+from pgs_neo4j.search.nodes import Place
 from pgs_neo4j.search.paths.own_index import score_nodes
-from pgs_neo4j.search.places import Place
 from pgs_neo4j.search.text_index import REREADS, KnownTexts, SegmentRow, TextIndex, TextTable
-from pgs_neo4j.search.word_search import answerable, find_places, index_terms
 from pgs_neo4j.text.matching import SearchTerms
 from pgs_neo4j.text.terms.postings import FULL, K1, B, count_question, terms_of
 from tests.fakes.database import FakeDatabase

@@ -9,8 +9,8 @@ import pytest
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping, Partition
-from pgs_neo4j.search import named_nodes
-from pgs_neo4j.search.named_nodes import (
+from pgs_neo4j.search import names as named_nodes
+from pgs_neo4j.search.names import (
     EACH,
     MOST_MEMBERS,
     NAME_SHARE,
@@ -19,7 +19,7 @@ from pgs_neo4j.search.named_nodes import (
     find_named_nodes,
     match_words,
 )
-from pgs_neo4j.search.places import Place
+from pgs_neo4j.search.nodes import Place
 from pgs_neo4j.text.ranking import rarity
 from tests.fakes.database import FakeDatabase
 

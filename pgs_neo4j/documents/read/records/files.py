@@ -8,11 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO, TextIO, cast
 
 from pgs_neo4j.documents.read.limits import MOST_RATIO, MOST_RECORD, MOST_REFUSED
-from pgs_neo4j.documents.read.records.choosing import ChosenColumns, Fields, choose_columns
-from pgs_neo4j.documents.read.records.lines import Item, open_text
+from pgs_neo4j.documents.read.records.lines import Item, open_text, read_table
 from pgs_neo4j.documents.read.records.objects import read_json, read_json_lines
-from pgs_neo4j.documents.read.records.record import RecordText, fields_of, make_document
-from pgs_neo4j.documents.read.records.tables import read_table
+from pgs_neo4j.documents.read.records.record import (
+    ChosenColumns,
+    Fields,
+    RecordText,
+    choose_columns,
+    fields_of,
+    make_document,
+)
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.graph.hashes import digest, encoded, hash64
 from pgs_neo4j.model.documents import LoadedDocument, RecordColumns, RefusedDocument

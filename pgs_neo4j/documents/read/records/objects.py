@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TextIO
 
-from pgs_neo4j.documents.read.extra import missing_extra
 from pgs_neo4j.documents.read.limits import MOST_DEPTH, MOST_VALUES
 from pgs_neo4j.documents.read.records.lines import (
     Item,
@@ -20,6 +19,7 @@ from pgs_neo4j.documents.read.records.lines import (
     read_bounded_lines,
 )
 from pgs_neo4j.documents.read.records.record import TEXTS
+from pgs_neo4j.documents.read.text import missing_extra
 from pgs_neo4j.errors import InputFileError
 
 BEGINS = ("start_map", "start_array")

@@ -11,8 +11,8 @@ import pytest
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.documents.describe import plan as describe_plan
-from pgs_neo4j.documents.describe.model import ROOMS, ModelDescriber
+from pgs_neo4j.documents.enrich import describe as describe_plan
+from pgs_neo4j.documents.enrich.describe import ROOMS, ModelDescriber
 from pgs_neo4j.documents.fold.tallies import MOST_FRAGMENTS
 from pgs_neo4j.documents.order import Describer
 from pgs_neo4j.documents.plan import plan_ingest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.documents.describe.model import (
+from pgs_neo4j.documents.enrich.describe import (
     ROOMS,
     ModelDescriber,
     describer_signature,

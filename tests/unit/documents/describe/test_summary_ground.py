@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgs_neo4j.documents.describe.model import grounded_sentences
+from pgs_neo4j.documents.enrich.describe import grounded_sentences
 
 SOURCES = ("Paris lies on the Seine.", "Paris has 2,100,000 inhabitants.", "The capital is old.")
 

@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.documents.describe.model import summarize_tree
-from pgs_neo4j.documents.fold.rows import JOINED_FRAGMENTS, JOINED_TOKENS, are_long
-from pgs_neo4j.documents.fold.tallies import MOST_FRAGMENTS
+from pgs_neo4j.documents.enrich.describe import summarize_tree
+from pgs_neo4j.documents.fold.tallies import (
+    JOINED_FRAGMENTS,
+    JOINED_TOKENS,
+    MOST_FRAGMENTS,
+    are_long,
+)
 from pgs_neo4j.graph.hashes import text_hash
 
 

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from pgs_neo4j.documents.fold.contribution import Contribution, EntityMention, contribution_of
 from pgs_neo4j.documents.fold.folding import assign_types, fold
-from pgs_neo4j.documents.fold.rows import JOINED_FRAGMENTS, entity_id, join_fragments
 from pgs_neo4j.documents.fold.tallies import (
+    JOINED_FRAGMENTS,
     MOST_CHUNKS,
     MOST_FRAGMENTS,
     EntityTally,
     RelationTally,
+    entity_id,
+    join_fragments,
     keep_lowest,
 )
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction

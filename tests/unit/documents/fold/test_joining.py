@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from pgs_neo4j.documents.entities import Joined, explain_names
 from pgs_neo4j.documents.fold.contribution import (
     Contribution,
     EntityMention,
@@ -14,7 +15,6 @@ from pgs_neo4j.documents.fold.contribution import (
     contribution_of,
 )
 from pgs_neo4j.documents.fold.folding import NameTallies, belonging_of
-from pgs_neo4j.documents.fold.joining import Joined, explain_names
 from pgs_neo4j.documents.fold.resolution import Resolution, VariantResolver, resolve
 from pgs_neo4j.documents.fold.rulings import Ruled, Ruling, rulings_in_force
 from pgs_neo4j.text.extraction.names import normalize_name

@@ -8,9 +8,9 @@ import pytest
 
 from pgs_neo4j.documents import stored
 from pgs_neo4j.documents.fold.contribution import Named
-from pgs_neo4j.documents.fold.rows import entity_id
 from pgs_neo4j.documents.fold.rulings import Ruling
-from pgs_neo4j.documents.names.moving import MovedMentions
+from pgs_neo4j.documents.fold.tallies import entity_id
+from pgs_neo4j.documents.publish.change import MovedMentions
 from pgs_neo4j.model.documents import GroundedEntity, GroundedExtraction
 from tests.documents import relation_of
 from tests.fakes.documents import Said, graph_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgs_neo4j.documents.fold.rows import entity_id
+from pgs_neo4j.documents.fold.tallies import entity_id
 from tests.fakes.documents import graph_of
 from tests.unit.documents.names.test_neighborhood import FULL, SHORT, found, person
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.database.search_indexes import SearchIndex
-from pgs_neo4j.documents.publish import mapping_of
+from pgs_neo4j.documents.publish.publication import mapping_of
 from pgs_neo4j.engine import catalog
 from pgs_neo4j.engine.catalog import StoredGraph
 from pgs_neo4j.engine.doctor import graphs

@@ -9,7 +9,7 @@ import pytest
 
 from pgs_neo4j.model import FoundFact, SearchMode
 from pgs_neo4j.pgs.answering.modes import FAR_SHARE, MODES, MOST_FACTS, SearchTrace, SearchView
-from pgs_neo4j.search.paths.hits import Hits
+from pgs_neo4j.search.paths.walk import Hits
 
 
 def fact(number: int, score: float) -> FoundFact:

@@ -12,7 +12,7 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.model import FoundFact, GraphMapping
 from pgs_neo4j.search.paths.facts import ENTRIES, WIDTH, find_facts, find_facts_by_vector
-from pgs_neo4j.search.paths.hits import Hits
+from pgs_neo4j.search.paths.walk import Hits
 from tests.fakes.database import FakeDatabase
 
 MAPPING = GraphMapping(labels=("Doc",), title="name", embedding="vector")

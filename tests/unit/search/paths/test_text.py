@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from unicodedata import category
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.search_indexes import SearchIndex
-from pgs_neo4j.model import GraphMapping
-from pgs_neo4j.search.paths.indexes import covering_text_indexes, covering_vector_indexes
-from pgs_neo4j.search.paths.text import MOST_WORDS, searched_words
+from pgs_neo4j.model import FoundFinding, GraphMapping
+from pgs_neo4j.search.known_indexes import covering_text_indexes, covering_vector_indexes
+from pgs_neo4j.search.paths.text import MOST_WORDS, find_findings, searched_words
+from pgs_neo4j.search.paths.walk import Hits
+from tests.fakes.database import FakeDatabase
 from tests.thorough import tries
 
 PAPERS = GraphMapping(labels=("Paper", "Author"), text=("abstract", "note"), title="name")
@@ -98,3 +102,40 @@ def test_only_an_index_of_the_same_vectors_serves(other: dict[str, Any]) -> None
     made = replace(plain, **other)
     assert covering_vector_indexes([made], mapping, 2) == (() if other else (made,))
     assert covering_vector_indexes([made], replace(mapping, labels=("Paper", "B")), 2) == ()
+
+
+ROW: Row = {"id": "f1", "text": "Tea was cheap.", "run": "r1", "partition": 3, "count": 2}
+
+
+async def findings_of(db: FakeDatabase, graph: str | None, question: str) -> Hits:
+    return await find_findings(cast("Database", db), graph, question, 10)
+
+
+async def test_a_score_is_the_share_of_the_words_that_a_finding_holds() -> None:
+    hits = await findings_of(FakeDatabase(find_findings=[ROW]), "g", "Was tea cheap in London?")
+    assert hits.things == (
+        FoundFinding(id="f1", text="Tea was cheap.", run="r1", partition=3, score=2 / 3),
+    )
+    assert (hits.scores, hits.method) == ({}, "words in the findings of earlier runs")
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "least"),
+    [
+        ("tea", ["tea"], 1),
+        ("tea salt", ["tea", "salt"], 1),
+        ("Did tea or salt or silk pay?", ["tea", "salt", "silk", "pay"], 2),
+    ],
+)
+async def test_half_of_the_words_are_enough(question: str, words: list[str], least: int) -> None:
+    db = FakeDatabase()
+    await findings_of(db, "g", question)
+    (params,) = db.params("find_findings")
+    assert (params["graph"], params["words"], params["least"]) == ("g", words, least)
+
+
+async def test_nothing_is_read_without_a_stored_graph_or_words() -> None:
+    db = FakeDatabase()
+    assert (await findings_of(db, None, "tea")).method == "no runs to look at"
+    assert (await findings_of(db, "g", "?!")).method == "no words to search for"
+    assert db.sent == []

@@ -9,11 +9,11 @@ import pytest
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.model import FoundUnit, Partition
+from pgs_neo4j.search.nodes import Place
 from pgs_neo4j.search.paths import units as module
-from pgs_neo4j.search.paths.hits import Hits
 from pgs_neo4j.search.paths.own_index import OwnIndex
 from pgs_neo4j.search.paths.units import find_units
-from pgs_neo4j.search.places import Place
+from pgs_neo4j.search.paths.walk import Hits
 from tests.fakes.database import FakeDatabase
 from tests.unit.pgs.partitioning.conftest import generation_of_sizes
 

@@ -8,8 +8,7 @@ import pytest
 
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.search.paths import walk as module
-from pgs_neo4j.search.paths.hits import Hits
-from pgs_neo4j.search.paths.walk import walk
+from pgs_neo4j.search.paths.walk import Hits, walk
 
 
 async def hits() -> Hits:

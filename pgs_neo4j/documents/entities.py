@@ -1,0 +1,309 @@
+"""Reads the entities of a graph, and everything about one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.connection import Database
+from pgs_neo4j.documents.fold.contribution import Named
+from pgs_neo4j.documents.fold.folding import NameTallies
+from pgs_neo4j.documents.fold.resolution import (
+    JUDGED,
+    Judged,
+    Resolver,
+    VariantResolver,
+    preference,
+)
+from pgs_neo4j.documents.fold.rulings import (
+    Ruled,
+    changed_rulings,
+    mates_of,
+    merge_names,
+    merged_into,
+    merges_of,
+    names_concerned,
+    part_name,
+    root_of,
+    rulings_in_force,
+    take_back_merge,
+)
+from pgs_neo4j.documents.fold.tallies import entity_id
+from pgs_neo4j.documents.names.index import read_present
+from pgs_neo4j.documents.names.neighborhood import read_called
+from pgs_neo4j.documents.names.renewal import read_judgments, read_rulings
+from pgs_neo4j.documents.publish.change import work_out
+from pgs_neo4j.documents.publish.publication import Publication, publish
+from pgs_neo4j.documents.publish.writer import Writer
+from pgs_neo4j.errors import UsageError
+from pgs_neo4j.model.entities import (
+    EntityChunk,
+    EntityInfo,
+    EntityName,
+    EntityPage,
+    EntityRelation,
+)
+from pgs_neo4j.text.extraction.names import normalize_name
+from pgs_neo4j.text.variants.likeness import PresentName
+
+PREFIX = "entity"
+NONE: Judged = MappingProxyType({})
+LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
+
+
+async def find_entity(db: Database, graph: str, wanted: str) -> Named:
+    """Return the entity that has a name, or that is meant by ``Type:Name`` or an id.
+
+    An id means its entity, though a name of another one may have the same key and type. Raises
+    UsageError unless exactly one is meant, and DatabaseError.
+    """
+    meant = [*readings(wanted)]
+    query = queries.get("documents/entities/find")
+    rows = await db.read(query, graph=graph, keys=sorted({key for key, _ in meant}))
+    named = {(row["entity_key"], row["entity_type"]) for row in rows}
+    for entity in named:
+        if entity_id(entity) == wanted:
+            return entity
+    for key, kind in meant:
+        entities = sorted(
+            {
+                (row["entity_key"], row["entity_type"])
+                for row in rows
+                if row["key"] == key
+                and kind in (None, row["type"].lower(), row["entity_type"].lower())
+            }
+        )
+        if len(entities) == 1:
+            return entities[0]
+        if entities:
+            listed = ", ".join(map(entity_id, entities))
+            raise UsageError(f"{wanted!r} matches several entities: {listed}; give the id of one")
+    raise UsageError(
+        f"graph {graph} has no entity {wanted!r}; 'pgs entities list --graph {graph} --text TEXT' "
+        "finds entities"
+    )
+
+
+def readings(wanted: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the keys and types that a wanted entity or name may mean, the likeliest first."""
+    yield normalize_name(wanted), None
+    kind, parted, name = wanted.removeprefix(f"{PREFIX}:").partition(":")
+    if parted:
+        yield name, kind.strip().lower()
+        yield normalize_name(name), kind.strip().lower()
+
+
+SHOWN = 50
+"""Chunks and relations of a page, of each the first."""
+
+
+async def list_entities(
+    db: Database, graph: str, text: str = "", kind: str = "", limit: int = 100
+) -> list[EntityInfo]:
+    """Return entities, those with the most mentions first. Raises DatabaseError.
+
+    ``text`` is part of one of their names, and ``kind`` their type; both in any case.
+    """
+    rows = await db.read(
+        queries.get("documents/entities/list"),
+        graph=graph,
+        text=text.strip().lower(),
+        key=normalize_name(text),
+        type=kind.strip().lower(),
+        limit=limit,
+    )
+    return [EntityInfo(**row) for row in rows]
+
+
+async def read_entity(db: Database, graph: str, wanted: str) -> EntityPage:
+    """Return an entity with its names, chunks, and relations.
+
+    Raises UsageError if it is not there, and DatabaseError.
+    """
+    entity = await find_entity(db, graph, wanted)
+    id_ = entity_id(entity)
+    (row,) = await db.read(queries.get("documents/entities/read"), graph=graph, id=id_)
+    counts = {"chunk_count": row.pop("chunks"), "relation_count": row.pop("relations")}
+    given = {"graph": graph, "id": id_, "limit": SHOWN}
+    chunks = await db.read(queries.get("documents/entities/read_mentions"), **given)
+    relations = await db.read(queries.get("documents/entities/read_relations"), **given)
+    return EntityPage(
+        entity=EntityInfo(**row),
+        names=await _names(db, graph, entity),
+        chunks=tuple(EntityChunk(**one | {"path": tuple(one["path"])}) for one in chunks),
+        relations=tuple(EntityRelation(**one) for one in relations),
+        **counts,
+    )
+
+
+async def _names(db: Database, graph: str, entity: Named) -> tuple[EntityName, ...]:
+    ruled = await read_rulings(db, graph)
+    names = (await read_called(db, graph, [entity], (), ())).names
+    judged = mates_of(await read_judgments(db, graph))
+    joined = explain_names(names, entity, ruled, VariantResolver(), judged)
+    rows = [_name(names, named, one) for named, one in joined.items()]
+    return tuple(sorted(rows, key=lambda row: (row.id != entity_id(entity), -row.mentions, row.id)))
+
+
+def _name(names: NameTallies, named: Named, joined: Joined) -> EntityName:
+    key, kind = named
+    tally = names.by_key[key][kind]
+    return EntityName(
+        id=entity_id(named),
+        spellings=tuple(sorted(tally.names, key=lambda name: (-tally.names[name], name))),
+        mentions=tally.count,
+        joined=joined.how,
+        to="" if joined.to == named else entity_id(joined.to),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """How a name came to its entity, and by which other name; itself if by none."""
+
+    how: str
+    to: Named
+
+
+def explain_names(
+    names: NameTallies, entity: Named, ruled: Ruled, resolver: Resolver, judged: Judged = NONE
+) -> dict[Named, Joined]:
+    """Return for each name of an entity how it came to it; ``names`` are all of its names."""
+    force = rulings_in_force(ruled)
+    pinned = {*force, *force.values()}
+    types = names.types(pinned)
+    present = names.present(types)
+    leaders = [present[named] for named in sorted(present) if named == entity or named in pinned]
+    return {
+        (key, kind): Joined(STRAY, (key, main))
+        if main != kind
+        else _joined(present[key, kind], entity, ruled, leaders, resolver, judged)
+        for key, own in types.items()
+        for kind, main in own.items()
+    }
+
+
+def _joined(
+    name: PresentName,
+    entity: Named,
+    ruled: Ruled,
+    leaders: list[PresentName],
+    resolver: Resolver,
+    judged: Judged,
+) -> Joined:
+    ruling = ruled.get(name.named)
+    if ruling is not None and ruling.into is not None:
+        return Joined(MERGED, ruling.into)
+    if ruling is not None and ruling.apart:
+        return Joined(APART, name.named)
+    same = judged.get(name.named, frozenset())
+    kinds = {
+        one.named: resolver.variant_kind(name, one) or (JUDGED if one.named in same else None)
+        for one in leaders
+    }
+    if name.named == entity or name.named in kinds:
+        return Joined(LEADS, name.named)
+    fitting = {other: kind for other, kind in kinds.items() if kind is not None}
+    leader = min(fitting, key=lambda other: preference(fitting[other]), default=entity)
+    return Joined(fitting.get(leader, "other"), leader)
+
+
+async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], into: str) -> str:
+    """Make entities one, and return its id: the first ones belong with ``into``.
+
+    Raises UsageError if one of them is not there, LeaseLostError, and DatabaseError.
+    """
+    graph = writer.graph
+    target = await find_entity(db, graph, into)
+    found = [await find_entity(db, graph, one) for one in wanted]
+    if target in found:
+        one = wanted[found.index(target)]
+        raise UsageError(f"{one!r} and {into!r} are one entity already, {entity_id(target)}")
+    former = await read_rulings(db, graph)
+    ruled: Ruled = former
+    for entity in found:
+        ruled = merge_names(ruled, entity, target)
+    await _rule(db, writer, former, ruled)
+    return entity_id((await read_present(db, graph, [target[0]]))[target].entity)
+
+
+async def split_entity(
+    db: Database, writer: Writer, wanted: str, names: Sequence[str] = ()
+) -> list[str]:
+    """Part names from an entity, and return the ids of the entities that it is then.
+
+    A name that was merged into it goes with all that came with it, so that what was before the
+    merge is there again. Without names, all merges into it are taken back. Raises UsageError for
+    an entity and a name that are not there, LeaseLostError, and DatabaseError.
+    """
+    graph = writer.graph
+    entity = await find_entity(db, graph, wanted)
+    former = await read_rulings(db, graph)
+    own = (await read_called(db, graph, [entity], (), ())).names
+    resolution = writer.resolution
+    joined = explain_names(own, entity, former, resolution.resolver, resolution.judged)
+    ruled: Ruled = former
+    for name in names:
+        named = _meant(own, entity, name)
+        through = (named,) if joined[named].how == STRAY else (named, joined[named].to)
+        if all(root_of(ruled, one) == root_of(former, one) for one in through):
+            ruled = _part(ruled, through, entity)  # else it parted with another of the names
+    if not names:
+        ruled = _part_merged(ruled, entity, wanted)
+    await _rule(db, writer, former, ruled)
+    after = await read_present(db, graph, [key for key, _ in joined])
+    return sorted({entity_id(one.entity) for named, one in after.items() if named in joined})
+
+
+def _meant(names: NameTallies, entity: Named, wanted: str) -> Named:
+    """Return which of an entity's names is meant; not the one that leads it, if it may be."""
+    for key, kind in readings(wanted):
+        found = [(key, own) for own in names.by_key.get(key, {}) if kind in (None, own.lower())]
+        others = [named for named in found if named != entity]
+        if len(others) > 1:
+            listed = ", ".join(map(entity_id, sorted(others)))
+            raise UsageError(f"{wanted!r} may be several names: {listed}; name one of these")
+        if found:
+            return (others or found)[0]
+    raise UsageError(
+        f"{entity_id(entity)} has no name {wanted!r}; 'pgs entities show' lists its names"
+    )
+
+
+def _part(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
+    """Return rulings by which a name is of another entity than the rest.
+
+    ``through`` are the name and the one that it follows.
+    """
+    named = through[0]
+    for one in through:
+        if len([*merges_of(ruled, one)]) > 1:
+            return take_back_merge(ruled, one)
+    if named == entity:
+        raise UsageError(
+            f"{entity_id(named)} is the leading name of its entity; name the names to split off "
+            "instead"
+        )
+    return part_name(ruled, named)
+
+
+def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
+    """Return rulings without the merges into an entity."""
+    merged = merged_into(ruled, root_of(ruled, entity))
+    if not merged:
+        raise UsageError(f"nothing was merged into {wanted!r}; name the names to split off")
+    for one in merged:
+        ruled = take_back_merge(ruled, one)
+    return ruled
+
+
+async def _rule(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> None:
+    """Store rulings, and publish what they change, in one transaction."""
+    stored, deleted = changed_rulings(former, ruled)
+    resolution = replace(writer.resolution, rulings=rulings_in_force(ruled))
+    suspects = names_concerned(former, ruled)
+    change = await work_out(db, writer.graph, (), (), resolution, suspects)
+    what = Publication(gone=(), documents=(), change=change, ruled=stored, unruled=deleted)
+    await publish(db, replace(writer, resolution=resolution), what)

@@ -1,1 +1,0 @@
-"""The entities of a graph of documents: listed, shown, merged, and split."""
