@@ -1,4 +1,8 @@
-"""Reads the entities of a graph, and everything about one."""
+"""Lists, shows, merges, and splits the entities of a graph of documents, as people ask for them.
+
+What people rule outlasts later ingestions. The page of an entity explains how each of its names
+came to it: by its letters, by its type, by a judgment, or by a ruling.
+"""
 
 from __future__ import annotations
 
@@ -49,54 +53,10 @@ from pgs_neo4j.text.extraction.names import normalize_name
 from pgs_neo4j.text.variants.likeness import PresentName
 
 PREFIX = "entity"
-NONE: Judged = MappingProxyType({})
-LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
-
-
-async def find_entity(db: Database, graph: str, wanted: str) -> Named:
-    """Return the entity that has a name, or that is meant by ``Type:Name`` or an id.
-
-    An id means its entity, though a name of another one may have the same key and type. Raises
-    UsageError unless exactly one is meant, and DatabaseError.
-    """
-    meant = [*readings(wanted)]
-    query = queries.get("documents/entities/find")
-    rows = await db.read(query, graph=graph, keys=sorted({key for key, _ in meant}))
-    named = {(row["entity_key"], row["entity_type"]) for row in rows}
-    for entity in named:
-        if entity_id(entity) == wanted:
-            return entity
-    for key, kind in meant:
-        entities = sorted(
-            {
-                (row["entity_key"], row["entity_type"])
-                for row in rows
-                if row["key"] == key
-                and kind in (None, row["type"].lower(), row["entity_type"].lower())
-            }
-        )
-        if len(entities) == 1:
-            return entities[0]
-        if entities:
-            listed = ", ".join(map(entity_id, entities))
-            raise UsageError(f"{wanted!r} matches several entities: {listed}; give the id of one")
-    raise UsageError(
-        f"graph {graph} has no entity {wanted!r}; 'pgs entities list --graph {graph} --text TEXT' "
-        "finds entities"
-    )
-
-
-def readings(wanted: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the keys and types that a wanted entity or name may mean, the likeliest first."""
-    yield normalize_name(wanted), None
-    kind, parted, name = wanted.removeprefix(f"{PREFIX}:").partition(":")
-    if parted:
-        yield name, kind.strip().lower()
-        yield normalize_name(name), kind.strip().lower()
-
-
 SHOWN = 50
 """Chunks and relations of a page, of each the first."""
+NONE: Judged = MappingProxyType({})
+LEADS, MERGED, APART, STRAY = "leads", "merged", "apart", "type"
 
 
 async def list_entities(
@@ -159,6 +119,147 @@ def _name(names: NameTallies, named: Named, joined: Joined) -> EntityName:
     )
 
 
+async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], into: str) -> str:
+    """Merge the ``wanted`` entities into another one, and return its id.
+
+    Raises UsageError if one of them is not there, LeaseLostError, and DatabaseError.
+    """
+    graph = writer.graph
+    target = await find_entity(db, graph, into)
+    found = [await find_entity(db, graph, one) for one in wanted]
+    if target in found:
+        one = wanted[found.index(target)]
+        raise UsageError(f"{one!r} and {into!r} are one entity already, {entity_id(target)}")
+    former = await read_rulings(db, graph)
+    ruled: Ruled = former
+    for entity in found:
+        ruled = merge_names(ruled, entity, target)
+    await _rule(db, writer, former, ruled)
+    return entity_id((await read_present(db, graph, [target[0]]))[target].entity)
+
+
+async def split_entity(
+    db: Database, writer: Writer, wanted: str, names: Sequence[str] = ()
+) -> list[str]:
+    """Split names off an entity, and return the ids of the resulting entities.
+
+    A merged name leaves with all names that came with it, which restores what was before the merge.
+    Without names, all merges into the entity are taken back. Raises UsageError for an entity or a
+    name that does not exist, LeaseLostError, and DatabaseError.
+    """
+    graph = writer.graph
+    entity = await find_entity(db, graph, wanted)
+    former = await read_rulings(db, graph)
+    own = (await read_called(db, graph, [entity], (), ())).names
+    resolution = writer.resolution
+    joined = explain_names(own, entity, former, resolution.resolver, resolution.judged)
+    ruled: Ruled = former
+    for name in names:
+        named = _meant(own, entity, name)
+        through = (named,) if joined[named].how == STRAY else (named, joined[named].to)
+        if all(root_of(ruled, one) == root_of(former, one) for one in through):
+            ruled = _part(ruled, through, entity)  # else it parted with another of the names
+    if not names:
+        ruled = _part_merged(ruled, entity, wanted)
+    await _rule(db, writer, former, ruled)
+    after = await read_present(db, graph, [key for key, _ in joined])
+    return sorted({entity_id(one.entity) for named, one in after.items() if named in joined})
+
+
+def _meant(names: NameTallies, entity: Named, wanted: str) -> Named:
+    """Return the name of an entity that is meant, preferably not the leading name."""
+    for key, kind in readings(wanted):
+        found = [(key, own) for own in names.by_key.get(key, {}) if kind in (None, own.lower())]
+        others = [named for named in found if named != entity]
+        if len(others) > 1:
+            listed = ", ".join(map(entity_id, sorted(others)))
+            raise UsageError(f"{wanted!r} may be several names: {listed}; name one of these")
+        if found:
+            return (others or found)[0]
+    raise UsageError(
+        f"{entity_id(entity)} has no name {wanted!r}; 'pgs entities show' lists its names"
+    )
+
+
+def _part(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
+    """Return rulings that split a name off its entity.
+
+    ``through`` holds the name, and the name that it follows.
+    """
+    named = through[0]
+    for one in through:
+        if len([*merges_of(ruled, one)]) > 1:
+            return take_back_merge(ruled, one)
+    if named == entity:
+        raise UsageError(
+            f"{entity_id(named)} is the leading name of its entity; name the names to split off "
+            "instead"
+        )
+    return part_name(ruled, named)
+
+
+def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
+    """Return rulings without the merges into an entity."""
+    merged = merged_into(ruled, root_of(ruled, entity))
+    if not merged:
+        raise UsageError(f"nothing was merged into {wanted!r}; name the names to split off")
+    for one in merged:
+        ruled = take_back_merge(ruled, one)
+    return ruled
+
+
+async def _rule(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> None:
+    """Store rulings, and publish what they change, in one transaction."""
+    stored, deleted = changed_rulings(former, ruled)
+    resolution = replace(writer.resolution, rulings=rulings_in_force(ruled))
+    suspects = names_concerned(former, ruled)
+    change = await work_out(db, writer.graph, (), (), resolution, suspects)
+    what = Publication(gone=(), documents=(), change=change, ruled=stored, unruled=deleted)
+    await publish(db, replace(writer, resolution=resolution), what)
+
+
+async def find_entity(db: Database, graph: str, wanted: str) -> Named:
+    """Return the entity that ``wanted`` means: a name, ``Type:Name``, or an id.
+
+    An id means its entity, even if a name of another entity has the same key and type. Raises
+    UsageError unless exactly one is meant, and DatabaseError.
+    """
+    meant = [*readings(wanted)]
+    query = queries.get("documents/entities/find")
+    rows = await db.read(query, graph=graph, keys=sorted({key for key, _ in meant}))
+    named = {(row["entity_key"], row["entity_type"]) for row in rows}
+    for entity in named:
+        if entity_id(entity) == wanted:
+            return entity
+    for key, kind in meant:
+        entities = sorted(
+            {
+                (row["entity_key"], row["entity_type"])
+                for row in rows
+                if row["key"] == key
+                and kind in (None, row["type"].lower(), row["entity_type"].lower())
+            }
+        )
+        if len(entities) == 1:
+            return entities[0]
+        if entities:
+            listed = ", ".join(map(entity_id, entities))
+            raise UsageError(f"{wanted!r} matches several entities: {listed}; give the id of one")
+    raise UsageError(
+        f"graph {graph} has no entity {wanted!r}; 'pgs entities list --graph {graph} --text TEXT' "
+        "finds entities"
+    )
+
+
+def readings(wanted: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the keys and types that a wanted entity or name may mean, the likeliest first."""
+    yield normalize_name(wanted), None
+    kind, parted, name = wanted.removeprefix(f"{PREFIX}:").partition(":")
+    if parted:
+        yield name, kind.strip().lower()
+        yield normalize_name(name), kind.strip().lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Joined:
     """How a name came to its entity, and by which other name; itself if by none."""
@@ -170,7 +271,7 @@ class Joined:
 def explain_names(
     names: NameTallies, entity: Named, ruled: Ruled, resolver: Resolver, judged: Judged = NONE
 ) -> dict[Named, Joined]:
-    """Return for each name of an entity how it came to it; ``names`` are all of its names."""
+    """Return how each name of an entity came to it; ``names`` are all of its names."""
     force = rulings_in_force(ruled)
     pinned = {*force, *force.values()}
     types = names.types(pinned)
@@ -208,102 +309,3 @@ def _joined(
     fitting = {other: kind for other, kind in kinds.items() if kind is not None}
     leader = min(fitting, key=lambda other: preference(fitting[other]), default=entity)
     return Joined(fitting.get(leader, "other"), leader)
-
-
-async def merge_entities(db: Database, writer: Writer, wanted: Sequence[str], into: str) -> str:
-    """Make entities one, and return its id: the first ones belong with ``into``.
-
-    Raises UsageError if one of them is not there, LeaseLostError, and DatabaseError.
-    """
-    graph = writer.graph
-    target = await find_entity(db, graph, into)
-    found = [await find_entity(db, graph, one) for one in wanted]
-    if target in found:
-        one = wanted[found.index(target)]
-        raise UsageError(f"{one!r} and {into!r} are one entity already, {entity_id(target)}")
-    former = await read_rulings(db, graph)
-    ruled: Ruled = former
-    for entity in found:
-        ruled = merge_names(ruled, entity, target)
-    await _rule(db, writer, former, ruled)
-    return entity_id((await read_present(db, graph, [target[0]]))[target].entity)
-
-
-async def split_entity(
-    db: Database, writer: Writer, wanted: str, names: Sequence[str] = ()
-) -> list[str]:
-    """Part names from an entity, and return the ids of the entities that it is then.
-
-    A name that was merged into it goes with all that came with it, so that what was before the
-    merge is there again. Without names, all merges into it are taken back. Raises UsageError for
-    an entity and a name that are not there, LeaseLostError, and DatabaseError.
-    """
-    graph = writer.graph
-    entity = await find_entity(db, graph, wanted)
-    former = await read_rulings(db, graph)
-    own = (await read_called(db, graph, [entity], (), ())).names
-    resolution = writer.resolution
-    joined = explain_names(own, entity, former, resolution.resolver, resolution.judged)
-    ruled: Ruled = former
-    for name in names:
-        named = _meant(own, entity, name)
-        through = (named,) if joined[named].how == STRAY else (named, joined[named].to)
-        if all(root_of(ruled, one) == root_of(former, one) for one in through):
-            ruled = _part(ruled, through, entity)  # else it parted with another of the names
-    if not names:
-        ruled = _part_merged(ruled, entity, wanted)
-    await _rule(db, writer, former, ruled)
-    after = await read_present(db, graph, [key for key, _ in joined])
-    return sorted({entity_id(one.entity) for named, one in after.items() if named in joined})
-
-
-def _meant(names: NameTallies, entity: Named, wanted: str) -> Named:
-    """Return which of an entity's names is meant; not the one that leads it, if it may be."""
-    for key, kind in readings(wanted):
-        found = [(key, own) for own in names.by_key.get(key, {}) if kind in (None, own.lower())]
-        others = [named for named in found if named != entity]
-        if len(others) > 1:
-            listed = ", ".join(map(entity_id, sorted(others)))
-            raise UsageError(f"{wanted!r} may be several names: {listed}; name one of these")
-        if found:
-            return (others or found)[0]
-    raise UsageError(
-        f"{entity_id(entity)} has no name {wanted!r}; 'pgs entities show' lists its names"
-    )
-
-
-def _part(ruled: Ruled, through: Sequence[Named], entity: Named) -> Ruled:
-    """Return rulings by which a name is of another entity than the rest.
-
-    ``through`` are the name and the one that it follows.
-    """
-    named = through[0]
-    for one in through:
-        if len([*merges_of(ruled, one)]) > 1:
-            return take_back_merge(ruled, one)
-    if named == entity:
-        raise UsageError(
-            f"{entity_id(named)} is the leading name of its entity; name the names to split off "
-            "instead"
-        )
-    return part_name(ruled, named)
-
-
-def _part_merged(ruled: Ruled, entity: Named, wanted: str) -> Ruled:
-    """Return rulings without the merges into an entity."""
-    merged = merged_into(ruled, root_of(ruled, entity))
-    if not merged:
-        raise UsageError(f"nothing was merged into {wanted!r}; name the names to split off")
-    for one in merged:
-        ruled = take_back_merge(ruled, one)
-    return ruled
-
-
-async def _rule(db: Database, writer: Writer, former: Ruled, ruled: Ruled) -> None:
-    """Store rulings, and publish what they change, in one transaction."""
-    stored, deleted = changed_rulings(former, ruled)
-    resolution = replace(writer.resolution, rulings=rulings_in_force(ruled))
-    suspects = names_concerned(former, ruled)
-    change = await work_out(db, writer.graph, (), (), resolution, suspects)
-    what = Publication(gone=(), documents=(), change=change, ruled=stored, unruled=deleted)
-    await publish(db, replace(writer, resolution=resolution), what)

@@ -1,4 +1,7 @@
-"""Reads what a graph of documents holds: documents, chunks, names, and relations."""
+"""Reads what a graph of documents holds: documents, chunks, names, and relations.
+
+It also warns of documents that were read only in part, before an answer rests on them.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,7 @@ async def read_some_chunks(db: Database, graph: str, ids: Sequence[str]) -> list
 
 @dataclass(frozen=True, slots=True)
 class CalledEntities:
-    """What some entities are called. ``entities`` tell whose each name and type is."""
+    """What some entities are called. ``entities`` maps each name and type to its entity."""
 
     names: NameTallies
     entities: Mapping[Named, Named]
@@ -261,16 +264,16 @@ def _contributions(rows: Iterable[Row]) -> dict[str, Contribution]:
 
 
 def bound_unread(unread: Sequence[str]) -> tuple[str, ...]:
-    """Return what is unread of a document as the graph keeps it, of any length at first."""
+    """Shorten the list of unread parts of a document to what the graph keeps."""
     kept = [one_line(part, LONGEST_PART) for part in unread[:MOST_PARTS]]
     more = len(unread) - len(kept)
     return (*kept, *([f"and {more:,} more"] if more else []))
 
 
 async def warn_of_unread(db: Database, graph: str | None, mapping: GraphMapping) -> str:
-    """Return a sentence about what no answer from a graph can rest on, empty if there is nothing.
+    """Return a sentence about documents that were read only in part, empty without any.
 
-    Only a graph of documents is looked at. Raises DatabaseError.
+    No answer rests on the rest of them. Only a graph of documents has any. Raises DatabaseError.
     """
     if not graph or not mapping.chunk_labels:
         return ""

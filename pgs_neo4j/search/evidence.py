@@ -44,6 +44,10 @@ CANDIDATES = 4
 """Nodes that an index returns for each one wanted: others may be of no partition asked for."""
 # Numbers of stored embeddings up to which all are compared: about 0.4 s of the server.
 QUICK = 8_000_000
+TOO_MANY = (
+    "there are too many embeddings to compare without a vector index, so only words count; "
+    "'pgs index create' makes one"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,18 @@ class EvidenceOrder:
     vector: NDArray[np.float32] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NearMembers:
+    """Places with their cosine above 0, best first, and how they were found.
+
+    ``advice`` says how more could be found; then ``method`` is empty.
+    """
+
+    scores: dict[Place, float]
+    method: str
+    advice: str = ""
+
+
 async def find_evidence(
     db: Database, order: EvidenceOrder, known: KnownTexts | None = None
 ) -> Evidence | None:
@@ -114,7 +130,7 @@ async def find_evidence(
             read_index(db, generation.id, generation.partition_count, terms, known),
             match_words(db, order.mapping, spoken),
         ),
-        _find_near(db, order),
+        find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES),
     )
     if index is None:
         return None
@@ -130,7 +146,7 @@ async def find_evidence(
         {placed.place: placed.row["element_id"] for placed, _ in texts},
     )
     scored = named.add_to({placed.place: score for placed, score in texts})
-    nodes = _nodes(fuse(scored, near))
+    nodes = _best_nodes(fuse(scored, near))
     scores = {node.place: node.score for node in nodes}
     return Evidence(
         nodes=nodes,
@@ -151,27 +167,6 @@ def _list_titles(
     """Return the title of the best node of each partition that is among ``texts``."""
     best = {node.partition: node.place for node in reversed(nodes)}
     return {place: texts[place].node.title for place in best.values() if place in texts}
-
-
-async def _find_near(db: Database, order: EvidenceOrder) -> NearMembers | None:
-    if order.vector is None:
-        return None
-    return await find_near_members(db, order.mapping, order.partitions, order.vector, MOST_NODES)
-
-
-def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place, float]:
-    """Return the scores by words and embeddings as one, each relative to its best node.
-
-    Without embeddings, these are the scores by words.
-    """
-    if near is None or not near.scores:
-        return dict(scored)
-    total: dict[Place, float] = defaultdict(float)
-    for scores, weight in ((scored, 1 - VECTOR_SHARE), (near.scores, VECTOR_SHARE)):
-        best = max(scores.values(), default=1.0)
-        for place, score in scores.items():
-            total[place] += weight * score / best
-    return total
 
 
 def list_words(question: str) -> list[str]:
@@ -196,7 +191,75 @@ def find_unknown(index: TextIndex, spoken: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
+async def find_near_members(
+    db: Database,
+    mapping: GraphMapping,
+    partitions: Sequence[Partition],
+    vector: NDArray[np.float32] | None,
+    k: int,
+) -> NearMembers | None:
+    """Return the ``k`` members of ``partitions`` nearest to ``vector`` ``(d,)``.
+
+    While that is quick, every embedding is compared. Otherwise a vector index of the user's finds
+    them. None without a vector or embeddings, or if they cannot be compared. Raises DatabaseError.
+    """
+    if vector is None or not mapping.embedding or not partitions:
+        return None
+    wanted: Row = {
+        "partitions": [part.uid for part in partitions],
+        "embedding": mapping.embedding,
+        "vector": vector.tolist(),
+        "k": k,
+    }
+    indexes: list[str] = []
+    if not is_quick(sum(part.size for part in partitions), len(vector)):
+        indexes = await covering_indexes(db, mapping, len(vector))
+        if not indexes:
+            return NearMembers({}, "", TOO_MANY)
+    try:
+        rows = await _read_nearest(db, indexes, k, wanted)
+    except QueryError:
+        # The index was dropped a moment ago, or an embedding is not finite: words decide alone.
+        return None
+    method = f"vector index {', '.join(indexes)}" if indexes else "every stored embedding"
+    scores = {Place(row["partition"], row["rank"]): row["score"] for row in rows}
+    return NearMembers(dict(list(scores.items())[:k]), method)
+
+
+async def _read_nearest(db: Database, indexes: Sequence[str], k: int, wanted: Row) -> list[Row]:
+    """Return the nearest members by each index, or without one; best first."""
+    if not indexes:
+        return await db.read(queries.get("search/nearest_members"), **wanted)
+    statement = queries.get("search/nearest_members_by_index")
+    rows = [
+        row
+        for index in indexes
+        for row in await db.read(statement, index=index, candidates=CANDIDATES * k, **wanted)
+    ]
+    return sorted(rows, key=lambda row: (-row["score"], row["partition"], row["rank"]))
+
+
+def is_quick(count: int, dimensions: int) -> bool:
+    """Return whether ``count`` embeddings can be compared with a question in a moment."""
+    return count * dimensions <= QUICK
+
+
+def fuse(scored: Mapping[Place, float], near: NearMembers | None) -> dict[Place, float]:
+    """Return the scores by words and embeddings as one, each relative to its best node.
+
+    Without embeddings, these are the scores by words.
+    """
+    if near is None or not near.scores:
+        return dict(scored)
+    total: dict[Place, float] = defaultdict(float)
+    for scores, weight in ((scored, 1 - VECTOR_SHARE), (near.scores, VECTOR_SHARE)):
+        best = max(scores.values(), default=1.0)
+        for place, score in scores.items():
+            total[place] += weight * score / best
+    return total
+
+
+def _best_nodes(scores: Mapping[Place, float]) -> tuple[EvidenceNode, ...]:
     # Of equal nodes, as many with the same name are, each partition's heaviest ones come first.
     best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0].rank, pair[0].partition))
     return tuple(EvidenceNode(*place, score) for place, score in best[:MOST_NODES])
@@ -222,74 +285,3 @@ def count_votes(partition_ids: Sequence[int], scores: Sequence[float]) -> dict[i
         votes[partition] += (score / scores[0]) ** 2 * share[partition]
         share[partition] *= FURTHER
     return dict(sorted(votes.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-@dataclass(frozen=True, slots=True)
-class NearMembers:
-    """Places with their cosine above 0, best first, and how they were found.
-
-    ``advice`` says how more could be found; then ``method`` is empty.
-    """
-
-    scores: dict[Place, float]
-    method: str
-    advice: str = ""
-
-
-TOO_MANY = (
-    "there are too many embeddings to compare without a vector index, so only words count; "
-    "'pgs index create' makes one"
-)
-
-
-async def find_near_members(
-    db: Database,
-    mapping: GraphMapping,
-    partitions: Sequence[Partition],
-    vector: NDArray[np.float32],
-    k: int,
-) -> NearMembers | None:
-    """Return the ``k`` members of ``partitions`` nearest to ``vector`` ``(d,)``.
-
-    While that is quick, every embedding is compared. Otherwise a vector index of the user's finds
-    them. None if there are no embeddings, or if they cannot be compared. Raises DatabaseError.
-    """
-    if not mapping.embedding or not partitions:
-        return None
-    wanted: Row = {
-        "partitions": [part.uid for part in partitions],
-        "embedding": mapping.embedding,
-        "vector": vector.tolist(),
-        "k": k,
-    }
-    indexes: list[str] = []
-    if not is_quick(sum(part.size for part in partitions), len(vector)):
-        indexes = await covering_indexes(db, mapping, len(vector))
-        if not indexes:
-            return NearMembers({}, "", TOO_MANY)
-    try:
-        rows = await _find(db, indexes, k, wanted)
-    except QueryError:
-        # The index was dropped a moment ago, or an embedding is not finite: words decide alone.
-        return None
-    method = f"vector index {', '.join(indexes)}" if indexes else "every stored embedding"
-    scores = {Place(row["partition"], row["rank"]): row["score"] for row in rows}
-    return NearMembers(dict(list(scores.items())[:k]), method)
-
-
-async def _find(db: Database, indexes: Sequence[str], k: int, wanted: Row) -> list[Row]:
-    """Return the nearest members by each index, or without one; best first."""
-    if not indexes:
-        return await db.read(queries.get("search/nearest_members"), **wanted)
-    statement = queries.get("search/nearest_members_by_index")
-    rows = [
-        row
-        for index in indexes
-        for row in await db.read(statement, index=index, candidates=CANDIDATES * k, **wanted)
-    ]
-    return sorted(rows, key=lambda row: (-row["score"], row["partition"], row["rank"]))
-
-
-def is_quick(count: int, dimensions: int) -> bool:
-    """Return whether ``count`` embeddings can be compared with a question in a moment."""
-    return count * dimensions <= QUICK

@@ -1,4 +1,7 @@
-"""The indexes that a graph's searches want, and whether those of the database serve."""
+"""The indexes that a graph's searches want: whether those of the database serve, and making them.
+
+Nothing else creates or drops an index for searches.
+"""
 
 from __future__ import annotations
 

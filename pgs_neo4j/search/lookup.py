@@ -5,7 +5,7 @@ this module verifies them by whole words. So a search without a hit proves that 
 nowhere, unless more nodes might match than are verified.
 
 If the index is missing, or a word is too long for it, the members are scanned. The names of labels
-and relationship types are words of their nodes as well.
+and relationship types are words of their nodes.
 """
 
 from __future__ import annotations
@@ -69,6 +69,135 @@ async def _search_texts(
     return results | await scan(db, order, rest) if rest else results
 
 
+async def _search_index(
+    db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
+) -> dict[SearchTerms, SearchResult]:
+    """Search the text index of the generation; empty without one.
+
+    Searches that it cannot answer are left out.
+    """
+    sought = answerable(searches)
+    index = await read_index(db, order.generation, len(order.partitions), index_terms(sought))
+    if index is None:
+        return {}
+    found, counts = await asyncio.to_thread(_find_places, order, index, sought)
+    hits, verified = await _verify_places(db, order, found)
+    more = {search: counts[search] > verified[search] for search in found}
+    searched = sum(partition.size for partition in order.partitions)
+    return {
+        search: SearchResult(
+            searched=searched,
+            method=INDEX + (f", the first {verified[search]} candidates" if more[search] else ""),
+            hits=tuple(hits[search]),
+            complete=not more[search],
+            texts=order.count_texts(searched),
+        )
+        for search in found
+    }
+
+
+def answerable(searches: Iterable[SearchTerms]) -> Sought:
+    """Return the searches that the index can answer."""
+    terms = {search: sought_terms(search) for search in searches}
+    return {search: sought for search, sought in terms.items() if sought is not None}
+
+
+def index_terms(sought: Sought) -> set[int]:
+    """Return all terms of the index that some searches need."""
+    return {term for terms in sought.values() for one in terms for term in one.index_terms}
+
+
+def _find_places(
+    order: LookupOrder, index: TextIndex, sought: Sought
+) -> tuple[dict[SearchTerms, list[Place]], dict[SearchTerms, int]]:
+    """Return the places to verify for each search, and how many nodes might match it."""
+    sequence = {partition.id: at for at, partition in enumerate(order.sequence)}
+    places: dict[SearchTerms, list[Place]] = {}
+    counts: dict[SearchTerms, int] = {}
+    for search, terms in sought.items():
+        places[search], counts[search] = find_places(index, search, terms, sequence, MOST_VERIFIED)
+    return places, counts
+
+
+def find_places(
+    index: TextIndex,
+    search: SearchTerms,
+    terms: Sequence[SoughtTerm],
+    order: Mapping[int, int],
+    most: int,
+) -> tuple[list[Place], int]:
+    """Return the first ``most`` places whose text may match a search, and the number of all.
+
+    They are sorted by the place of their partition in ``order``, then by rank.
+    """
+    holders = [_holders_of_term(index, term) for term in terms]
+    texts, counts = np.unique(np.concatenate(holders), return_counts=True)
+    chosen = texts[counts >= search.needed]
+    # A common word is in most texts of a graph, so only the first places become objects.
+    turn = _turns(order, index.partition_ids[chosen])
+    chosen, turn = chosen[turn >= 0], turn[turn >= 0]
+    first = chosen[np.lexsort((index.ranks[chosen], turn))[:most]]
+    columns = (index.partition_ids[first].tolist(), index.ranks[first].tolist())
+    return [Place(*place) for place in zip(*columns, strict=True)], len(chosen)
+
+
+def _turns(order: Mapping[int, int], partition_ids: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the place in ``order`` of partitions ``(t,)``, -1 for others."""
+    turns = np.full(max(max(order, default=0), int(partition_ids.max(initial=0))) + 1, -1)
+    turns[list(order)] = list(order.values())
+    placed: NDArray[np.int64] = turns[partition_ids]
+    return placed
+
+
+def _holders_of_term(index: TextIndex, term: SoughtTerm) -> NDArray[np.int64]:
+    """Return the texts that hold all words of one form, ascending, ``(t,)``."""
+    return reduce(np.union1d, (_holders_of_words(index, form) for form in term.forms))
+
+
+def _holders_of_words(index: TextIndex, words: Sequence[Word]) -> NDArray[np.int64]:
+    holders = [reduce(np.union1d, (index.of_term(term).texts for term in word)) for word in words]
+    return reduce(np.intersect1d, holders)
+
+
+async def _verify_places(
+    db: Database, order: LookupOrder, found: Mapping[SearchTerms, Sequence[Place]]
+) -> tuple[dict[SearchTerms, list[Hit]], dict[SearchTerms, int]]:
+    """Return the places that hold whole words of the terms, and how many were verified.
+
+    Only a search without a hit has more than ``CANDIDATES`` verified.
+    """
+    hits: dict[SearchTerms, list[Hit]] = {search: [] for search in found}
+    verified = dict.fromkeys(found, 0)
+    for first in range(0, MOST_VERIFIED, CANDIDATES):
+        seekers: dict[Place, list[SearchTerms]] = defaultdict(list)
+        for search, places in found.items():
+            if not hits[search]:
+                due = places[first : first + CANDIDATES]
+                verified[search] += len(due)
+                for place in due:
+                    seekers[place].append(search)
+        await _verify(db, order, seekers, hits)
+    return {search: _in_order(hits[search], found[search]) for search in found}, verified
+
+
+async def _verify(
+    db: Database,
+    order: LookupOrder,
+    seekers: Mapping[Place, Sequence[SearchTerms]],
+    hits: Mapping[SearchTerms, list[Hit]],
+) -> None:
+    """Add the places that match to the ``hits`` of their searches; few texts at a time."""
+    wanted = sorted(seekers)
+    for first in range(0, len(wanted), TEXTS):
+        chosen = wanted[first : first + TEXTS]
+        placed = await read_placed(db, order.mapping, order.partitions, chosen)
+        for place, one in placed.items():
+            page = make_page(one)
+            for search in seekers[place]:
+                if page.counts(search):
+                    hits[search].append(make_hit(one))
+
+
 async def _search_names(
     db: Database, order: LookupOrder, results: Mapping[SearchTerms, SearchResult]
 ) -> dict[SearchTerms, SearchResult]:
@@ -127,135 +256,6 @@ async def _verify_named(
     return sorted(hits, key=lambda hit: (place[hit.partition], hit.rank))
 
 
-async def _search_index(
-    db: Database, order: LookupOrder, searches: Sequence[SearchTerms]
-) -> dict[SearchTerms, SearchResult]:
-    """Search the text index of the generation; empty without one.
-
-    Searches that it cannot answer are left out.
-    """
-    sought = answerable(searches)
-    index = await read_index(db, order.generation, len(order.partitions), index_terms(sought))
-    if index is None:
-        return {}
-    found, counts = await asyncio.to_thread(_find_places, order, index, sought)
-    hits, verified = await _verify_places(db, order, found)
-    more = {search: counts[search] > verified[search] for search in found}
-    searched = sum(partition.size for partition in order.partitions)
-    return {
-        search: SearchResult(
-            searched=searched,
-            method=INDEX + (f", the first {verified[search]} candidates" if more[search] else ""),
-            hits=tuple(hits[search]),
-            complete=not more[search],
-            texts=order.count_texts(searched),
-        )
-        for search in found
-    }
-
-
-def _find_places(
-    order: LookupOrder, index: TextIndex, sought: Sought
-) -> tuple[dict[SearchTerms, list[Place]], dict[SearchTerms, int]]:
-    """Return the places to verify for each search, and how many might match."""
-    sequence = {partition.id: at for at, partition in enumerate(order.sequence)}
-    places: dict[SearchTerms, list[Place]] = {}
-    counts: dict[SearchTerms, int] = {}
-    for search, terms in sought.items():
-        places[search], counts[search] = find_places(index, search, terms, sequence, MOST_VERIFIED)
-    return places, counts
-
-
-async def _verify_places(
-    db: Database, order: LookupOrder, found: Mapping[SearchTerms, Sequence[Place]]
-) -> tuple[dict[SearchTerms, list[Hit]], dict[SearchTerms, int]]:
-    """Return the places that hold whole words of the terms, and how many were verified.
-
-    Only a search without a hit has more than ``CANDIDATES`` verified.
-    """
-    hits: dict[SearchTerms, list[Hit]] = {search: [] for search in found}
-    verified = dict.fromkeys(found, 0)
-    for first in range(0, MOST_VERIFIED, CANDIDATES):
-        seekers: dict[Place, list[SearchTerms]] = defaultdict(list)
-        for search, places in found.items():
-            if not hits[search]:
-                due = places[first : first + CANDIDATES]
-                verified[search] += len(due)
-                for place in due:
-                    seekers[place].append(search)
-        await _verify(db, order, seekers, hits)
-    return {search: _in_order(hits[search], found[search]) for search in found}, verified
-
-
-async def _verify(
-    db: Database,
-    order: LookupOrder,
-    seekers: Mapping[Place, Sequence[SearchTerms]],
-    hits: Mapping[SearchTerms, list[Hit]],
-) -> None:
-    """Add the places that match to the ``hits`` of their searches; few texts at a time."""
-    wanted = sorted(seekers)
-    for first in range(0, len(wanted), TEXTS):
-        chosen = wanted[first : first + TEXTS]
-        placed = await read_placed(db, order.mapping, order.partitions, chosen)
-        for place, one in placed.items():
-            page = make_page(one)
-            for search in seekers[place]:
-                if page.counts(search):
-                    hits[search].append(make_hit(one))
-
-
 def _in_order(hits: Sequence[Hit], places: Sequence[Place]) -> list[Hit]:
     by_place = {Place(hit.partition, hit.rank): hit for hit in hits}
     return [by_place[place] for place in places if place in by_place]
-
-
-def answerable(searches: Iterable[SearchTerms]) -> Sought:
-    """Return the searches that the index can answer."""
-    terms = {search: sought_terms(search) for search in searches}
-    return {search: sought for search, sought in terms.items() if sought is not None}
-
-
-def index_terms(sought: Sought) -> set[int]:
-    """Return all terms of the index that some searches need."""
-    return {term for terms in sought.values() for one in terms for term in one.index_terms}
-
-
-def find_places(
-    index: TextIndex,
-    search: SearchTerms,
-    terms: Sequence[SoughtTerm],
-    order: Mapping[int, int],
-    most: int,
-) -> tuple[list[Place], int]:
-    """Return the first ``most`` places whose text may match a search, and the number of all.
-
-    They are sorted by the place of their partition in ``order``, then by rank.
-    """
-    holders = [_holders_of_term(index, term) for term in terms]
-    texts, counts = np.unique(np.concatenate(holders), return_counts=True)
-    chosen = texts[counts >= search.needed]
-    # A common word is in most texts of a graph, so only the first places become objects.
-    turn = _turns(order, index.partition_ids[chosen])
-    chosen, turn = chosen[turn >= 0], turn[turn >= 0]
-    first = chosen[np.lexsort((index.ranks[chosen], turn))[:most]]
-    columns = (index.partition_ids[first].tolist(), index.ranks[first].tolist())
-    return [Place(*place) for place in zip(*columns, strict=True)], len(chosen)
-
-
-def _turns(order: Mapping[int, int], partition_ids: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the place in ``order`` of partitions ``(t,)``, -1 for others."""
-    turns = np.full(max(max(order, default=0), int(partition_ids.max(initial=0))) + 1, -1)
-    turns[list(order)] = list(order.values())
-    placed: NDArray[np.int64] = turns[partition_ids]
-    return placed
-
-
-def _holders_of_term(index: TextIndex, term: SoughtTerm) -> NDArray[np.int64]:
-    """Return the texts that hold all words of one form, ascending, ``(t,)``."""
-    return reduce(np.union1d, (_holders_of_words(index, form) for form in term.forms))
-
-
-def _holders_of_words(index: TextIndex, words: Sequence[Word]) -> NDArray[np.int64]:
-    holders = [reduce(np.union1d, (index.of_term(term).texts for term in word)) for word in words]
-    return reduce(np.intersect1d, holders)

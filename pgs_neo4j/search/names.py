@@ -1,7 +1,8 @@
-"""Finds words in the names of labels and relationship types, which are words of their nodes.
+"""Searches the names of labels and relationship types, which are words of their nodes.
 
-Prompts show these names, so a graph of people who ``DIRECTED`` films is not silent about directing,
-even if the word is in no text.
+Prompts show these names, so a graph of people who ``REVIEWED`` films answers "who are the
+reviewers?" even if no text holds the word. A lookup verifies such words, and a question scores
+nodes by them. A word counts by its rarity, as in a text: one that names every node says nothing.
 """
 
 from __future__ import annotations
@@ -70,103 +71,6 @@ class Names:
     types: Mapping[str, Page] = field(default_factory=dict)
 
 
-async def read_names(db: Database, mapping: GraphMapping) -> Names:
-    """Return all labels and the relationship types that a mapping chooses.
-
-    Raises DatabaseError.
-    """
-    [row] = await db.read(queries.get("search/read_names"))
-    chosen = mapping.relationship_types
-    types = {name: Page.of(name) for name in row["types"] if not chosen or name in chosen}
-    return Names({name: Page.of(name) for name in row["labels"]}, types)
-
-
-def match_names(
-    names: Names, searches: Sequence[SearchTerms], *, derived: bool = False
-) -> list[NamedSearch]:
-    """Return the searches that names could satisfy, alone or with a text.
-
-    With ``derived``, short words derived from those of a name count as well: "actors" for
-    ``ACTED_IN``. They lead to nodes, but prove nothing: no text need hold them.
-    """
-    found = (_match(search, names, derived=derived) for search in searches)
-    return [one for one in found if one is not None]
-
-
-@lru_cache(maxsize=4096)
-def derivation(word: str) -> str:
-    """Return what short words that are derived from each other have in common.
-
-    "act", "acts", "acted", "actor", and "action" share three letters, which are too few to be a
-    stem in texts, where "cited" and "city" or "rated" and "ration" would meet. Other words return
-    their root.
-    """
-    if word.isascii() and word.isalpha():
-        for suffix in _ENDINGS:
-            rest = word.removesuffix(suffix)
-            if rest != word and len(rest) > SHORT and rest[-1] == rest[-2]:
-                rest = rest[:-1]  # "runner"
-            if rest != word and len(rest) == SHORT and not _VOWELS.isdisjoint(rest):
-                return rest
-    return root(word)
-
-
-def _match(search: SearchTerms, names: Names, *, derived: bool) -> NamedSearch | None:
-    terms, labels, types = search.usable, names.labels, names.types
-
-    def holds(page: Page, term: str) -> bool:
-        return page.holds(term) or (derived and _derives(page, term))
-
-    pages = [*labels.values(), *types.values()]
-    named = [term for term in terms if any(holds(page, term) for page in pages)]
-    others = tuple(term for term in terms if term not in named)
-    needed = max(search.needed - len(named), 0)
-    if not named or needed > len(others):
-        return None
-    return NamedSearch(
-        search=search,
-        labels=tuple(name for name, page in labels.items() if any(holds(page, t) for t in named)),
-        types=tuple(name for name, page in types.items() if any(holds(page, t) for t in named)),
-        rest=SearchTerms(others, needed, search.segmented) if needed else None,
-    )
-
-
-def _derives(page: Page, term: str) -> bool:
-    """Return whether a name has a word that is derived as a term of a single word is."""
-    asked = words(term)
-    if len(asked) != 1:
-        return False
-    own = derivation(asked[0])
-    return any(derivation(word) == own for word in words(page.text))
-
-
-async def find_named(db: Database, order: LookupOrder, named: NamedSearch) -> list[str]:
-    """Return the element ids of some nodes with the names, those to be read first in front.
-
-    Raises DatabaseError.
-    """
-    rows = await db.read(
-        queries.get("search/find_named_nodes"),
-        partitions=[partition.uid for partition in order.sequence],
-        labels=list(named.labels),
-        types=list(named.types),
-        most=MOST,
-    )
-    return [row["element_id"] for row in rows]
-
-
-async def read_node_names(
-    db: Database, mapping: GraphMapping, nodes: Sequence[str]
-) -> dict[str, list[str]]:
-    """Return the labels and relationship types of nodes by element id. Raises DatabaseError."""
-    rows = await db.read(
-        queries.get("search/read_node_names"),
-        nodes=list(nodes),
-        types=list(mapping.relationship_types),
-    )
-    return {row["element_id"]: row["names"] for row in rows}
-
-
 @dataclass(frozen=True, slots=True)
 class NamedNodes(Generic[T]):
     """What nodes gain by their names, by node, and the words of the question that names hold."""
@@ -211,39 +115,101 @@ class AskedNames:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    """What each word adds to a node, 0 if every node has it."""
+async def read_names(db: Database, mapping: GraphMapping) -> Names:
+    """Return all labels and the relationship types that a mapping chooses.
 
-    asked: AskedNames
-    gains: Mapping[str, float]
+    Raises DatabaseError.
+    """
+    [row] = await db.read(queries.get("search/read_names"))
+    chosen = mapping.relationship_types
+    types = {name: Page.of(name) for name in row["types"] if not chosen or name in chosen}
+    return Names({name: Page.of(name) for name in row["labels"]}, types)
 
-    @classmethod
-    def of(cls, asked: AskedNames, groups: Iterable[tuple[Iterable[str], int]]) -> _Weights:
-        """Weigh words by groups of nodes: their names, and how many nodes these are."""
-        holders: Counter[str] = Counter()
-        size = 0
-        for names, count in groups:
-            size += count
-            holders.update(dict.fromkeys(asked.words_of(names), count))
-        return cls(
-            asked,
-            {
-                word: NAME_SHARE * rarity(size, count)
-                for word, count in holders.items()
-                if count < size
-            },
-        )
 
-    def gain(self, names: Iterable[str]) -> float:
-        """Return what a node with some names gains."""
-        return sum(self.gains.get(word, 0.0) for word in self.asked.words_of(names))
+def match_names(
+    names: Names, searches: Sequence[SearchTerms], *, derived: bool = False
+) -> list[NamedSearch]:
+    """Return the searches that names could satisfy, alone or with a text.
 
-    def named(self, gains: Mapping[T, float]) -> NamedNodes[T]:
-        """Return the nodes that gain anything."""
-        return NamedNodes(
-            {node: gain for node, gain in gains.items() if gain}, frozenset(self.gains)
-        )
+    With ``derived``, short words derived from those of a name count as well: "actors" for
+    ``ACTED_IN``. They lead to nodes, but prove nothing: no text need hold them.
+    """
+    found = (_match(search, names, derived=derived) for search in searches)
+    return [one for one in found if one is not None]
+
+
+def _match(search: SearchTerms, names: Names, *, derived: bool) -> NamedSearch | None:
+    terms, labels, types = search.usable, names.labels, names.types
+
+    def holds(page: Page, term: str) -> bool:
+        return page.holds(term) or (derived and _derives(page, term))
+
+    pages = [*labels.values(), *types.values()]
+    named = [term for term in terms if any(holds(page, term) for page in pages)]
+    others = tuple(term for term in terms if term not in named)
+    needed = max(search.needed - len(named), 0)
+    if not named or needed > len(others):
+        return None
+    return NamedSearch(
+        search=search,
+        labels=tuple(name for name, page in labels.items() if any(holds(page, t) for t in named)),
+        types=tuple(name for name, page in types.items() if any(holds(page, t) for t in named)),
+        rest=SearchTerms(others, needed, search.segmented) if needed else None,
+    )
+
+
+def _derives(page: Page, term: str) -> bool:
+    """Return whether a word of a name has the same derivation as a term of a single word."""
+    asked = words(term)
+    if len(asked) != 1:
+        return False
+    own = derivation(asked[0])
+    return any(derivation(word) == own for word in words(page.text))
+
+
+@lru_cache(maxsize=4096)
+def derivation(word: str) -> str:
+    """Return what short words that are derived from each other have in common.
+
+    "act", "acts", "acted", "actor", and "action" share three letters, which are too few to be a
+    stem in texts, where "cited" and "city" or "rated" and "ration" would meet. Other words return
+    their root.
+    """
+    if word.isascii() and word.isalpha():
+        for suffix in _ENDINGS:
+            rest = word.removesuffix(suffix)
+            if rest != word and len(rest) > SHORT and rest[-1] == rest[-2]:
+                rest = rest[:-1]  # "runner"
+            if rest != word and len(rest) == SHORT and not _VOWELS.isdisjoint(rest):
+                return rest
+    return root(word)
+
+
+async def find_named(db: Database, order: LookupOrder, named: NamedSearch) -> list[str]:
+    """Return the element ids of some nodes with the names, those to be read first in front.
+
+    Raises DatabaseError.
+    """
+    rows = await db.read(
+        queries.get("search/find_named_nodes"),
+        partitions=[partition.uid for partition in order.sequence],
+        labels=list(named.labels),
+        types=list(named.types),
+        most=MOST,
+    )
+    return [row["element_id"] for row in rows]
+
+
+async def read_node_names(
+    db: Database, mapping: GraphMapping, nodes: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the labels and relationship types of nodes by element id. Raises DatabaseError."""
+    rows = await db.read(
+        queries.get("search/read_node_names"),
+        nodes=list(nodes),
+        types=list(mapping.relationship_types),
+    )
+    return {row["element_id"]: row["names"] for row in rows}
 
 
 async def match_words(
@@ -323,7 +289,7 @@ async def find_named_nodes(
 async def _read_in_time(
     db: Database, mapping: GraphMapping, found: Awaitable[list[Row]], texts: Sequence[str]
 ) -> tuple[list[Row], Mapping[str, list[str]]]:
-    """Return the nodes that were found, and the names of ``texts``; nothing if that takes long."""
+    """Return the found nodes, and the names of ``texts``; nothing if it takes too long."""
     try:
         async with asyncio.timeout(BESIDE_S if texts else ALONE_S):
             rows, names = await together(found, read_node_names(db, mapping, texts))
@@ -335,3 +301,38 @@ async def _read_in_time(
 def _is_too_large(partitions: Sequence[Partition] | None, texts: Collection[object]) -> bool:
     large = partitions is None or sum(part.size for part in partitions) > MOST_MEMBERS
     return large and len(texts) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What each word adds to a node, 0 if every node has it."""
+
+    asked: AskedNames
+    gains: Mapping[str, float]
+
+    @classmethod
+    def of(cls, asked: AskedNames, groups: Iterable[tuple[Iterable[str], int]]) -> _Weights:
+        """Weigh words by groups of nodes: their names, and how many nodes these are."""
+        holders: Counter[str] = Counter()
+        size = 0
+        for names, count in groups:
+            size += count
+            holders.update(dict.fromkeys(asked.words_of(names), count))
+        return cls(
+            asked,
+            {
+                word: NAME_SHARE * rarity(size, count)
+                for word, count in holders.items()
+                if count < size
+            },
+        )
+
+    def gain(self, names: Iterable[str]) -> float:
+        """Return what a node with some names gains."""
+        return sum(self.gains.get(word, 0.0) for word in self.asked.words_of(names))
+
+    def named(self, gains: Mapping[T, float]) -> NamedNodes[T]:
+        """Return the nodes that gain anything."""
+        return NamedNodes(
+            {node: gain for node, gain in gains.items() if gain}, frozenset(self.gains)
+        )

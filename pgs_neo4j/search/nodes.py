@@ -1,4 +1,7 @@
-"""Reads nodes of a view with their texts."""
+"""Reads nodes with their texts, by their ids or places, and their stored embeddings.
+
+The place of a node is its partition and its rank there.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping, Node, Partition
 from pgs_neo4j.text import node_text
 
-COLUMNS = ("partition", "rank", "element_id", "labels", "text", "title", "key")
+NAMES = ("element_id", "labels", "text", "title", "key")
+COLUMNS = ("partition", "rank", *NAMES)
 """What the statement ``read_placed`` returns of each node, in order."""
 
 
@@ -40,15 +44,25 @@ class PlacedNode:
     @property
     def node(self) -> Node:
         """The node as a sweep reads it."""
-        names = ("rank", "element_id", "labels", "text", "title", "key")
-        return node_text.node(**{name: self.row[name] for name in names})
+        return node_text.node(**{name: self.row[name] for name in ("rank", *NAMES)})
 
 
-def place_node(row: Row) -> PlacedNode:
-    """Return the node of a row. Raises StoredDataError if its place was changed."""
-    what = "the place of a node"
-    partition, rank = (check_stored(COUNT, row[name], what, FIX) for name in ("partition", "rank"))
-    return PlacedNode(Place(partition, rank), row)
+async def read_nodes(
+    db: Database, mapping: GraphMapping, element_ids: Sequence[str]
+) -> tuple[Node, ...]:
+    """Return nodes with their texts, in order, without those that are gone."""
+    rows = await db.read(
+        queries.get("search/read_nodes"),
+        nodes=list(element_ids),
+        text=mapping.text_properties,
+        facts=mapping.facts,
+        title=mapping.title_properties,
+        key=mapping.key_properties,
+    )
+    return tuple(
+        node_text.node(rank=rank, **{name: row[name] for name in NAMES})
+        for rank, row in enumerate(rows[0]["nodes"])
+    )
 
 
 async def read_placed(
@@ -59,7 +73,7 @@ async def read_placed(
     *,
     most_characters: int | None = None,
 ) -> Mapping[Place, PlacedNode]:
-    """Return the nodes at ``places``; nodes that are gone are left out.
+    """Return the nodes at ``places``, without those that are gone.
 
     ``most_characters`` cuts each text in the database, and leaves out facts. Raises DatabaseError.
     """
@@ -76,36 +90,22 @@ async def read_placed(
     return {node.place: node for node in map(place_node, members)}
 
 
+def place_node(row: Row) -> PlacedNode:
+    """Return the node of a row. Raises StoredDataError if its place was changed."""
+    what = "the place of a node"
+    partition, rank = (check_stored(COUNT, row[name], what, FIX) for name in ("partition", "rank"))
+    return PlacedNode(Place(partition, rank), row)
+
+
 def group_by_partition(
     partitions: Iterable[Partition], places: Iterable[Place]
 ) -> list[dict[str, str | list[int]]]:
-    """Return places as statements take them: the uid of each partition, and its ranks ascending."""
+    """Return places as parameters: the uid of each partition, and its ranks in ascending order."""
     ranks: dict[int, set[int]] = defaultdict(set)
     for place in places:
         ranks[place.partition].add(place.rank)
     uids = {part.id: part.uid for part in partitions}
     return [{"partition": uids[part], "ranks": sorted(of)} for part, of in sorted(ranks.items())]
-
-
-NAMES = ("element_id", "labels", "text", "title", "key")
-
-
-async def read_nodes(
-    db: Database, mapping: GraphMapping, element_ids: Sequence[str]
-) -> tuple[Node, ...]:
-    """Return nodes with their texts, in order; a node that is gone by now is left out."""
-    rows = await db.read(
-        queries.get("search/read_nodes"),
-        nodes=list(element_ids),
-        text=mapping.text_properties,
-        facts=mapping.facts,
-        title=mapping.title_properties,
-        key=mapping.key_properties,
-    )
-    return tuple(
-        node_text.node(rank=rank, **{name: row[name] for name in NAMES})
-        for rank, row in enumerate(rows[0]["nodes"])
-    )
 
 
 async def read_vectors(

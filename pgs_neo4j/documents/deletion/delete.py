@@ -1,4 +1,9 @@
-"""Deletes documents group by group, and proves that their text is gone."""
+"""Deletes documents group by group, and proves that their text is gone.
+
+What a deletion searches for is stored until its search has ended, as hashes of the ids of documents
+and of runs of words, never as text. If the process is killed after the documents are gone, the next
+deletion continues the search.
+"""
 
 from __future__ import annotations
 
@@ -61,11 +66,12 @@ async def delete_documents(
 ) -> Deletion:
     """Delete documents with all that stood only in them, and look for what still holds their text.
 
-    Stored replies and descriptions that do are also deleted; answers are, if they are to be
-    forgotten. The former go first, so that a deletion that breaks off leaves none behind. The next
-    one continues its search. ``unfinished`` are ids of documents whose first ingestion broke off:
-    what is kept of them goes. With ``forget_rest``, so does that of all others, if no document is
-    left. Raises DatabaseError, and LeaseLostError if another writer took over.
+    Stored replies and descriptions that hold it are deleted first, so that a deletion that breaks
+    off leaves none behind. With ``forget_answers``, answers lose the texts that hold it. The next
+    deletion continues a search that broke off. ``unfinished`` are ids of documents whose first
+    ingestion broke off: their stored replies are deleted. With ``forget_rest``, so are those of all
+    others, if no document is left. Raises DatabaseError, and LeaseLostError if another writer took
+    over.
     """
     began, traces = perf_counter(), Traces()
     told = f"delete {counted(len(documents), 'document')}, and search for the text"
@@ -107,7 +113,7 @@ async def _read_groups(
     traces: Traces,
     begun: BegunDeletions,
 ) -> list[tuple[list[str], list[str]]]:
-    """Note what to look for, and return what one transaction deletes: ids, and keys of extractions.
+    """Note the texts to look for; return groups to delete: ids, and keys of extractions.
 
     There is a key for each chunk.
     """
@@ -202,8 +208,8 @@ async def _prove(db: Database, scan: Scan, done: Deletion, *, forget_answers: bo
         scanned=scan.characters,
         indexes=scan.indexes,
         held=len(held),
-        holders=_named(held),
-        quoting=_runs(quoting.values(), forgotten=forget_answers),
+        holders=_list_holders(held),
+        quoting=_list_runs(quoting.values(), forgotten=forget_answers),
     )
 
 
@@ -224,19 +230,19 @@ def _with_removed(done: Deletion, removed: Removed) -> Deletion:
 
 
 def _is_settled(held: HeldText) -> bool:
-    """Whether what holds traces was removed by now."""
+    """Return whether a holder of traces was removed by now."""
     if DESCRIBED in held.labels:
         return held.place not in KEYS
     return bool(REMADE.intersection(held.labels))
 
 
-def _named(held: Sequence[HeldText]) -> tuple[TextHolder, ...]:
+def _list_holders(held: Sequence[HeldText]) -> tuple[TextHolder, ...]:
     return tuple(
         TextHolder(kind=one.kind, id=one.id, place=one.place) for one in held[:MOST_HOLDERS]
     )
 
 
-def _runs(quoting: Iterable[QuotingRun], *, forgotten: bool) -> tuple[QuotingRun, ...]:
+def _list_runs(quoting: Iterable[QuotingRun], *, forgotten: bool) -> tuple[QuotingRun, ...]:
     """Return the runs once each, by session."""
     runs = {one.run: replace(one, forgotten=forgotten) for one in quoting}
     return tuple(sorted(runs.values(), key=lambda one: (one.graph, one.session, one.run)))
@@ -273,7 +279,7 @@ async def read_begun(db: Database, graph: str) -> BegunDeletions:
 
 
 async def add_begun(db: Database, begun: BegunDeletions, traces: Traces) -> None:
-    """Also look for what these deletions look for. Raises DatabaseError."""
+    """Add what unfinished deletions look for to ``traces``. Raises DatabaseError."""
     traces.sentences += begun.sentences
     traces.short += begun.short
     query = queries.get("documents/deletion/read_deletion_runs")
@@ -285,9 +291,9 @@ async def add_begun(db: Database, begun: BegunDeletions, traces: Traces) -> None
 async def keep_deletion(
     db: Database, writer: Writer, ids: Sequence[str], traces: Traces, begun: BegunDeletions
 ) -> list[str]:
-    """Keep what a deletion looks for before it begins, and return the ids of what keeps it.
+    """Store what a deletion looks for before it begins, and return the ids of the nodes.
 
-    The counts of those that began before are kept already. Raises DatabaseError, and LeaseLostError
+    The counts of unfinished deletions are stored already. Raises DatabaseError, and LeaseLostError
     if another writer took over.
     """
     runs, own = traces.runs, f"{writer.graph}/{uuid4().hex}"

@@ -1,4 +1,8 @@
-"""Looks through everything that the database holds for text of deleted documents."""
+"""Looks through all that the database holds for text of deleted documents, and removes what may go.
+
+Stored replies, skeletons, and descriptions are made again when they are missing, so they go.
+Answers lose the texts that quote a deleted document, if they are to be forgotten.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +77,7 @@ class Scan:
 
 
 async def drop_live_texts(db: Database, graph: str, traces: Traces, gone: Sequence[str]) -> None:
-    """Look no more for what a chunk of the graph holds that is of no document in ``gone``.
+    """Stop looking for text that the chunks of documents not in ``gone`` hold.
 
     Raises DatabaseError.
     """
@@ -94,7 +98,7 @@ async def _drop_texts(traces: Traces, rows: AsyncIterator[Row]) -> None:
 
 
 async def scan_remade(db: Database, traces: Traces) -> Scan:
-    """Return what holds traces of all that is made again when it is missing.
+    """Search all that is made again when it is missing, and return what holds traces.
 
     Raises DatabaseError.
     """
@@ -171,7 +175,7 @@ def _held(row: Row, place: str, value: Any) -> HeldText:
 
 
 async def _ask_indexes(db: Database, scan: Scan) -> None:
-    """Ask full-text indexes for phrases; a node that they find, but that has none, is told."""
+    """Ask full-text indexes for phrases, and note nodes whose present texts lack them."""
     phrases = [_quoted(phrase) for phrase in scan.traces.phrases]
     holding = {one.element_id for one in scan.found}
     for index in await list_search_indexes(db) if phrases else ():
@@ -237,7 +241,7 @@ async def find_quoting(db: Database, held: Sequence[HeldText]) -> dict[str, Quot
 
 
 async def forget(db: Database, held: Sequence[HeldText], traces: Traces) -> list[HeldText]:
-    """Remove the texts of answers that hold traces; return those that hold them no more.
+    """Remove the texts of answers that hold traces, and return what was cleaned.
 
     Numbers and links stay, and so do coverage and the keys. Raises DatabaseError.
     """
@@ -290,7 +294,7 @@ def _without_leaves(data: Any, traces: Traces, mark: str) -> Any:
 
 
 def _marked(data: Any, mark: str, words: int) -> Any:
-    """Return JSON data with the mark in place of each text of so many words."""
+    """Return JSON data with the mark in place of each text of at least so many words."""
     if isinstance(data, dict):
         return {key: _marked(one, mark, words) for key, one in data.items()}
     if isinstance(data, list):

@@ -1,0 +1,1 @@
+"""Improves a graph once its documents are published: judged names, descriptions, vectors."""

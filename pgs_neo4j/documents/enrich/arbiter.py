@@ -1,4 +1,7 @@
-"""Asks a model whether two names are of the same thing."""
+"""Finds pairs of close names, and asks a model whether both name the same thing.
+
+Close names are alike, or their vectors are near, but their letters do not make them variants.
+"""
 
 from __future__ import annotations
 

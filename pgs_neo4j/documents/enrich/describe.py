@@ -1,4 +1,9 @@
-"""Asks a model for one description of what many chunks describe."""
+"""Describes the entities that many chunks describe, after all documents are published.
+
+An entity that many documents mention is thus described once in an ingestion, and not with each
+document. A model condenses the descriptions in a tree, so that a new one changes few of its calls.
+What an ingestion will cost in descriptions is predicted here, without calling a model.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +58,6 @@ _IDEOGRAPHS = "\u2e80"
 """From here on, letters stand for syllables or words, and words are not told apart."""
 DIGIT_BITS = 4
 """Bits of a hash that tell the groups of a level apart: 64 descriptions make groups of about 4."""
-Summarize = Callable[[Sequence[str]], Awaitable[str]]
 PAGE = 100
 """Entities that are read and written together."""
 USUAL_FRAGMENT = "It is one of the sentences that a chunk of a document says of an entity in it."
@@ -62,6 +66,97 @@ MOST_NAMES = 500_000
 """Names that are counted. Beyond it, those of one chunk are forgotten."""
 KEYS = 1_000
 """Names of one statement."""
+Summarize = Callable[[Sequence[str]], Awaitable[str]]
+
+
+@dataclass(slots=True)
+class EntitiesDescribed:
+    """How many entities were described, and how many wait. ``stopped`` is the limit that ended it.
+
+    ``error`` says why the model stopped describing. ``refusal`` is the last reason why it did not
+    describe an entity, with the name of that entity.
+    """
+
+    entities: int = 0
+    waiting: int = 0
+    stopped: str = ""
+    error: str = ""
+    refusal: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why entities wait, other than a limit."""
+        return self.error or self.refusal
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more calls are to be made."""
+        return bool(self.stopped or self.error)
+
+
+async def describe_waiting(
+    db: Database, writer: Writer, describer: Describer, limit: int, on_event: OnEvent
+) -> EntitiesDescribed:
+    """Describe all entities that wait for it, ``limit`` at once.
+
+    After a failure, an entity waits for the next ingestion. Raises DatabaseError, and
+    LeaseLostError.
+    """
+    done, room = EntitiesDescribed(), asyncio.Semaphore(limit)
+    on_event(StepStarted("ingest", "descriptions"))
+    async with aclosing(read_waiting(db, writer.graph)) as pages:
+        async for rows in pages:
+            texts = await together(*(_describe(describer, row, done, room) for row in rows))
+            pairs = zip(rows, texts, strict=True)
+            described = [{"id": row["id"], "description": text} for row, text in pairs if text]
+            await _write(db, writer, describer, described)
+            done.entities += len(described)
+            done.waiting += len(rows) - len(described)
+            on_event(Progressed("ingest", done.entities, 0, "entities described"))
+    return done
+
+
+async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
+    """Yield the entities that wait, page by page, with what chunks say of them.
+
+    Raises DatabaseError.
+    """
+    query, after = queries.get("documents/descriptions/read_undescribed"), ""
+    most = {"most": PAGE, "fragments": MOST_FRAGMENTS}
+    while rows := await db.read(query, graph=graph, after=after, **most):
+        yield rows
+        after = rows[-1]["id"]
+
+
+async def _describe(
+    describer: Describer, row: Row, done: EntitiesDescribed, room: asyncio.Semaphore
+) -> str:
+    """Return a description, empty without one."""
+    async with room:
+        if done.ended:
+            return ""
+        with noting_end(done):
+            try:
+                name = type(describer).__name__
+                with said_by(name, "describer"):
+                    said: object = await describer.describe(
+                        row["name"], row["type"], row["fragments"]
+                    )
+                return checked_description(name, said, row["name"])
+            except (ModelOutputError, PromptTooLongError) as error:
+                done.refusal = f"{row['name']}: {error}"
+    return ""
+
+
+async def _write(
+    db: Database, writer: Writer, describer: Describer, described: Sequence[Row]
+) -> None:
+    if not described:
+        return
+    query = queries.get("documents/descriptions/write_descriptions")
+    held = {"graph": writer.graph, "holder": writer.holder, "describer": describer.signature}
+    if not await db.write(query, **held, rows=[*described]):
+        raise lost_right(writer.graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +244,7 @@ class ModelDescriber:
 
 
 def planned_call(prompt: Prompt) -> PlannedCalls:
-    """Return the call for a description."""
+    """Return the planned call for one description."""
     return PlannedCalls(
         calls=1,
         input_tokens=estimated_tokens(prompt),
@@ -159,7 +254,7 @@ def planned_call(prompt: Prompt) -> PlannedCalls:
 
 
 def describer_signature(llm: LLM, effort: Effort | None) -> str:
-    """Return the signature of what describes entities; empty for a model that costs nothing."""
+    """Return the signature of a model that describes; empty if it costs nothing."""
     if is_free(llm):
         return ""
     return digest(["description", reply_signature(llm), str(effort), SYSTEM])
@@ -192,8 +287,8 @@ def _pieces(text: str) -> set[str]:
 async def summarize_tree(fragments: Sequence[str], summarize: Summarize, level: int = 0) -> str:
     """Return one text for many descriptions, in as many calls as their length needs.
 
-    Groups that are long have a text of their own; the others are told as they are. Which group a
-    description belongs to depends on its hash alone.
+    Long groups are summarized first; short ones are passed on as they are. The hash of a
+    description alone decides which group it belongs to.
     """
     parts: list[str] = []
     for group in _groups(fragments, level):
@@ -210,95 +305,6 @@ def _groups(fragments: Sequence[str], level: int) -> list[list[str]]:
     for fragment in fragments:
         groups[text_hash(fragment) >> level * DIGIT_BITS & (1 << DIGIT_BITS) - 1].append(fragment)
     return [groups[digit] for digit in sorted(groups)]
-
-
-@dataclass(slots=True)
-class EntitiesDescribed:
-    """How many entities were described, and how many wait. ``stopped`` is the limit that ended it.
-
-    ``error`` says why a model described no more. ``refusal`` is the last reason why it did not
-    describe one of them, whose name it has.
-    """
-
-    entities: int = 0
-    waiting: int = 0
-    stopped: str = ""
-    error: str = ""
-    refusal: str = ""
-
-    @property
-    def why(self) -> str:
-        """Why entities wait, other than a limit."""
-        return self.error or self.refusal
-
-    @property
-    def ended(self) -> bool:
-        """Whether no more calls are to be made."""
-        return bool(self.stopped or self.error)
-
-
-async def describe_waiting(
-    db: Database, writer: Writer, describer: Describer, limit: int, on_event: OnEvent
-) -> EntitiesDescribed:
-    """Describe all entities that wait for it, ``limit`` at once.
-
-    One that fails waits for the next ingestion. Raises DatabaseError and LeaseLostError.
-    """
-    done, room = EntitiesDescribed(), asyncio.Semaphore(limit)
-    on_event(StepStarted("ingest", "descriptions"))
-    async with aclosing(read_waiting(db, writer.graph)) as pages:
-        async for rows in pages:
-            texts = await together(*(_describe(describer, row, done, room) for row in rows))
-            pairs = zip(rows, texts, strict=True)
-            described = [{"id": row["id"], "description": text} for row, text in pairs if text]
-            await _write(db, writer, describer, described)
-            done.entities += len(described)
-            done.waiting += len(rows) - len(described)
-            on_event(Progressed("ingest", done.entities, 0, "entities described"))
-    return done
-
-
-async def read_waiting(db: Database, graph: str) -> AsyncGenerator[list[Row]]:
-    """Yield the entities that wait, page by page, with what chunks say of them.
-
-    Raises DatabaseError.
-    """
-    query, after = queries.get("documents/descriptions/read_undescribed"), ""
-    most = {"most": PAGE, "fragments": MOST_FRAGMENTS}
-    while rows := await db.read(query, graph=graph, after=after, **most):
-        yield rows
-        after = rows[-1]["id"]
-
-
-async def _describe(
-    describer: Describer, row: Row, done: EntitiesDescribed, room: asyncio.Semaphore
-) -> str:
-    """Return a description, empty without one."""
-    async with room:
-        if done.ended:
-            return ""
-        with noting_end(done):
-            try:
-                name = type(describer).__name__
-                with said_by(name, "describer"):
-                    said: object = await describer.describe(
-                        row["name"], row["type"], row["fragments"]
-                    )
-                return checked_description(name, said, row["name"])
-            except (ModelOutputError, PromptTooLongError) as error:
-                done.refusal = f"{row['name']}: {error}"
-    return ""
-
-
-async def _write(
-    db: Database, writer: Writer, describer: Describer, described: Sequence[Row]
-) -> None:
-    if not described:
-        return
-    query = queries.get("documents/descriptions/write_descriptions")
-    held = {"graph": writer.graph, "holder": writer.holder, "describer": describer.signature}
-    if not await db.write(query, **held, rows=[*described]):
-        raise lost_right(writer.graph)
 
 
 @dataclass(slots=True)
@@ -324,7 +330,7 @@ class NameTally:
             self.names = Counter({name: n for name, n in self.names.items() if n > 1})
 
     async def forecast(self, order: IngestOrder, tools: IngestTools) -> DescriptionForecast | None:
-        """Return the calls to describe entities; None if no model that is known describes any.
+        """Return the calls to describe entities; None unless a built-in describer makes them.
 
         Raises DatabaseError.
         """
@@ -346,7 +352,7 @@ class NameTally:
     async def _described(
         self, db: Database, graph: str, waiting: Container[str]
     ) -> list[tuple[str, int]]:
-        """Return names that stand for entities with too many mentions to join, and these."""
+        """Return names of entities with too many mentions to join, and their mentions."""
         stored: Counter[str] = Counter()
         new: Counter[str] = Counter()
         query, names = queries.get("documents/descriptions/count_mentions"), [*self.names]

@@ -1,4 +1,7 @@
-"""The prompts by which a model extracts, and asks itself what it missed."""
+"""The prompts by which a model extracts, and asks itself what it missed.
+
+Small documents share a prompt, and each gets its own part of the reply.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ SHARED_TOKENS, MOST_SHARED = 1200, 16
 
 
 def system_prompt(schema: EntitySchema) -> str:
-    """Return what a model is told before any passage."""
+    """Return the system prompt: the form of a reply, and what a schema allows."""
     lines = [f"- {name}: {about}" if about else f"- {name}" for name, about in schema.types.items()]
     told = [FORMAT, "Types:", *lines]
     if schema.relations:
@@ -109,7 +112,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def share_prompts(wanted: Iterable[T], chunk_of: Callable[[T], Chunk]) -> Iterator[list[T]]:
-    """Yield what shares a prompt; what has one of its own comes first.
+    """Yield groups that share a prompt, after the items that have one of their own.
 
     Only whole documents share one, since chunks of larger ones have headings and context.
     """

@@ -1,4 +1,8 @@
-"""Decides which names are one entity: a function of the present names and of rulings."""
+"""Decides which names are one entity: a function of the present names and of rulings.
+
+A resolver says which two names may be variants. People may write one of their own; it is wrapped,
+so that its faults become errors that name it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from pgs_neo4j.llm.own_models import PAGE, said_by
 from pgs_neo4j.text.variants.likeness import PresentName, blocks_of, variant_kind
 
 FORM = "2"
-"""Of the rules; with others, names are resolved again."""
+"""Version of the rules; when it changes, names are resolved again."""
 REACH = 3
 """Steps from variant to variant within which a name can matter to the entity of another."""
 MOST_BLOCKS = 5
@@ -38,7 +42,7 @@ class Resolver(Protocol):
 
     @property
     def signature(self) -> str:
-        """A hash of everything that decides; with another one, all names are resolved again."""
+        """A hash of all rules; when it changes, all names are resolved again."""
         ...
 
     def blocks(self, name: PresentName) -> tuple[str | None, ...]:
@@ -46,7 +50,7 @@ class Resolver(Protocol):
         ...
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
-        """Return in which way two names vary, None if they are different names."""
+        """Return how two names vary, None if they are different names."""
         ...
 
 
@@ -64,7 +68,7 @@ class VariantResolver:
         return _blocks(name)
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
-        """Return in which way two names vary, None if they are different names."""
+        """Return how two names vary, None if they are different names."""
         return variant_kind(one, other)
 
 
@@ -172,13 +176,13 @@ def _blocks(name: PresentName) -> tuple[str | None, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OwnResolver:
-    """Asks another resolver. Raises ModelError where that one raises, or returns something else."""
+    """Wraps a resolver that people wrote. Raises ModelError if it raises or returns nonsense."""
 
     own: Resolver
 
     @property
     def signature(self) -> str:
-        """That of the other one."""
+        """The signature of the wrapped resolver."""
         return self.own.signature
 
     def blocks(self, name: PresentName) -> tuple[str | None, ...]:
@@ -191,7 +195,7 @@ class OwnResolver:
         raise self._wrong("blocks", f"a tuple of at most {MOST_BLOCKS} texts or None")
 
     def variant_kind(self, one: PresentName, other: PresentName) -> str | None:
-        """Return in which way two names vary."""
+        """Return how two names vary, None if they are different names."""
         with said_by(self._name, "resolver"):
             kind: object = self.own.variant_kind(one, other)
         if kind is None or isinstance(kind, str):

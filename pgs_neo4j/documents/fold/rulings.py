@@ -1,7 +1,8 @@
-"""What people ruled on names: which belong with another, and which stand apart.
+"""What people ruled on names, what a model judged on pairs of them, and how both are stored.
 
 A name that was merged into another keeps what was ruled on it before. So a split takes back one
-merge, and leaves exactly what was.
+merge, and leaves exactly what was. A judgment makes one name a variant of the other, as similar
+letters do. It therefore chains no names, has no order, and gives way to rulings.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def merges_of(ruled: Ruled, named: Named) -> Iterator[Named]:
 
 
 def merge_names(ruled: Ruled, named: Named, into: Named) -> dict[Named, Ruling]:
-    """Return rulings by which a name, and those that belong with it, belong with another."""
+    """Return rulings that make a name, and all names with it, belong with another."""
     own, other = root_of(ruled, named), root_of(ruled, into)
     if own == other:
         return {**ruled}
@@ -63,7 +64,7 @@ def merge_names(ruled: Ruled, named: Named, into: Named) -> dict[Named, Ruling]:
 
 
 def part_name(ruled: Ruled, named: Named) -> dict[Named, Ruling]:
-    """Return rulings by which a name stands apart, unless it was merged."""
+    """Return rulings that make a name stand apart, unless it was merged."""
     return {**ruled, named: replace(ruled.get(named, Ruling()), apart=True)}
 
 
@@ -83,13 +84,13 @@ def merged_into(ruled: Ruled, named: Named) -> list[Named]:
 
 
 def names_concerned(former: Ruled, ruled: Ruled) -> set[Named]:
-    """Return the names that rulings were made, changed, or taken back on, and about."""
+    """Return the names whose rulings differ, and the names that those rulings lead to."""
     before, after = rulings_in_force(former), rulings_in_force(ruled)
     return {named for pair in {*before.items()} ^ {*after.items()} for named in pair}
 
 
 def changed_rulings(former: Ruled, ruled: Ruled) -> tuple[dict[Named, Ruling], list[Named]]:
-    """Return the rulings to store, and the names whose rulings are deleted."""
+    """Return the rulings to store, and the names whose rulings to delete."""
     stored = {named: one for named, one in ruled.items() if former.get(named) != one}
     return stored, sorted(former.keys() - ruled.keys())
 
@@ -109,7 +110,7 @@ class Judgment:
 
 
 def mates_of(judgments: Iterable[Judgment]) -> Judged:
-    """Return for each name those that name the same thing."""
+    """Return the names that a model judged to mean the same thing, for each name."""
     mates: dict[Named, set[Named]] = defaultdict(set)
     for judgment in judgments:
         if judgment.same:
@@ -124,7 +125,7 @@ def ruling_id(named: Named) -> str:
 
 
 def ruled_rows(ruled: Mapping[Named, Ruling], judged: Iterable[Judgment]) -> list[Row]:
-    """Return the nodes of what people ruled, in the order of names, and of what a model judged."""
+    """Return rulings, sorted by name, and judgments as the rows of their nodes."""
     rulings = [_ruling_row(named, one) for named, one in sorted(ruled.items())]
     return [*rulings, *map(_judgment_row, judged)]
 
@@ -132,8 +133,14 @@ def ruled_rows(ruled: Mapping[Named, Ruling], judged: Iterable[Judgment]) -> lis
 def _ruling_row(named: Named, ruling: Ruling) -> Row:
     key, kind = named
     into_key, into_type = ruling.into or (None, None)
-    own: Row = {"id": ruling_id(named), "key": key, "type": kind, "apart": ruling.apart}
-    return own | {"into_key": into_key, "into_type": into_type}
+    return {
+        "id": ruling_id(named),
+        "key": key,
+        "type": kind,
+        "apart": ruling.apart,
+        "into_key": into_key,
+        "into_type": into_type,
+    }
 
 
 def _judgment_row(judgment: Judgment) -> Row:

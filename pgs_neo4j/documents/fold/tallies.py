@@ -1,4 +1,8 @@
-"""Sums of what chunks say of an entity or a relation; the order of the chunks never matters."""
+"""Sums of what chunks say of an entity or a relation, and the rows that the graph holds of them.
+
+The order of the chunks never matters. The node of an entity keeps the tallies of its names. A new
+mention is added to them, so the other mentions need not be read again.
+"""
 
 from __future__ import annotations
 
@@ -114,63 +118,11 @@ def _lowest(by_hash: Mapping[int, str]) -> dict[int, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalledAs:
-    """The tally of one name and type: spellings and abbreviations with counts."""
-
-    key: str
-    type: str
-    sure: int
-    names: dict[str, int]
-    shorts: dict[str, int]
-    fragments: list[str]
-
-
-_CALLED = TypeAdapter(tuple[CalledAs, ...])
-
-
-def dump_called(tallies: Mapping[Named, EntityTally]) -> str:
-    """Return the tallies of the names of an entity as JSON that depends on nothing else."""
-    called = tuple(
-        CalledAs(
-            key=key,
-            type=kind,
-            sure=tally.sure,
-            names=dict(sorted(tally.names.items())),
-            shorts=dict(sorted(tally.shorts.items())),
-            fragments=tally.described,
-        )
-        for (key, kind), tally in sorted(tallies.items())
-    )
-    return _CALLED.dump_json(called).decode()
-
-
-def load_called(text: str, mentions: int) -> dict[Named, EntityTally] | None:
-    """Return the tallies by name; None unless they are those of that many mentions."""
-    try:
-        called = _CALLED.validate_json(text)
-    except ValidationError:
-        return None
-    tallies = {(one.key, one.type): _tally(one) for one in called}
-    return tallies if sum(tally.count for tally in tallies.values()) == mentions else None
-
-
-def _tally(called: CalledAs) -> EntityTally:
-    tally = EntityTally(
-        count=sum(called.names.values()),
-        sure=called.sure,
-        names=Counter(called.names),
-        shorts=Counter(called.shorts),
-    )
-    tally.add_fragments(called.fragments)
-    return tally
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EntityRow:
     """An entity node. ``mentions`` counts what chunks say of it, by type.
 
     ``viewed``: it belongs to the view. A term that one chunk alone has connects nothing.
-    ``fragments_hash`` is that of its descriptions if they are too long to be joined, else empty.
+    ``fragments_hash`` is the hash of its descriptions if they are too long to be joined, or empty.
     ``called`` holds the tallies of its names.
     """
 
@@ -219,9 +171,15 @@ def entity_id(entity: Named) -> str:
 
 
 def relation_ends(place: RelationPlace) -> dict[str, str]:
-    """Return what finds a relation in the graph: the ids of its ends, and its type."""
+    """Return the ids of a relation's ends and its type, by which the graph finds it."""
     source, kind, target = place
     return {"source": entity_id(source), "target": entity_id(target), "rel_type": kind}
+
+
+def place_of(source: Named, kind: str, target: Named, belonging: Belonging) -> RelationPlace | None:
+    """Return where a statement belongs; None if both of its ends are one entity."""
+    ends = tuple(belonging[key][own] for key, own in (source, target))
+    return None if ends[0] == ends[1] else (ends[0], kind, ends[1])
 
 
 def entity_row(entity: Named, tallies: Mapping[Named, EntityTally]) -> EntityRow | None:
@@ -265,13 +223,13 @@ def relation_row(place: RelationPlace, tally: RelationTally) -> RelationRow | No
 
 
 def are_long(fragments: Sequence[str]) -> bool:
-    """Whether descriptions are too many or too long to be joined as they are."""
+    """Return whether descriptions are too many or too long to be joined as they are."""
     many = len(fragments) >= JOINED_FRAGMENTS
     return many or (len(fragments) > 1 and sum(map(estimate, fragments)) >= JOINED_TOKENS)
 
 
 def join_fragments(fragments: Iterable[str]) -> str:
-    """Return descriptions as one text: as many as are joined, each once."""
+    """Join descriptions into one text, up to the limits from which they are summarized."""
     joined: list[str] = []
     tokens = 0
     for fragment in fragments:
@@ -282,7 +240,53 @@ def join_fragments(fragments: Iterable[str]) -> str:
     return "\n".join(joined)
 
 
-def place_of(source: Named, kind: str, target: Named, belonging: Belonging) -> RelationPlace | None:
-    """Return where a statement belongs; None if both of its ends are one entity."""
-    ends = tuple(belonging[key][own] for key, own in (source, target))
-    return None if ends[0] == ends[1] else (ends[0], kind, ends[1])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalledAs:
+    """The tally of one name and type: spellings and abbreviations with counts."""
+
+    key: str
+    type: str
+    sure: int
+    names: dict[str, int]
+    shorts: dict[str, int]
+    fragments: list[str]
+
+
+_CALLED = TypeAdapter(tuple[CalledAs, ...])
+
+
+def dump_called(tallies: Mapping[Named, EntityTally]) -> str:
+    """Return the tallies of an entity's names as JSON, the same text for the same tallies."""
+    called = tuple(
+        CalledAs(
+            key=key,
+            type=kind,
+            sure=tally.sure,
+            names=dict(sorted(tally.names.items())),
+            shorts=dict(sorted(tally.shorts.items())),
+            fragments=tally.described,
+        )
+        for (key, kind), tally in sorted(tallies.items())
+    )
+    return _CALLED.dump_json(called).decode()
+
+
+def load_called(text: str, mentions: int) -> dict[Named, EntityTally] | None:
+    """Return the tallies by name; None if the text is broken or counts other ``mentions``."""
+    try:
+        called = _CALLED.validate_json(text)
+    except ValidationError:
+        return None
+    tallies = {(one.key, one.type): _tally_of(one) for one in called}
+    return tallies if sum(tally.count for tally in tallies.values()) == mentions else None
+
+
+def _tally_of(called: CalledAs) -> EntityTally:
+    tally = EntityTally(
+        count=sum(called.names.values()),
+        sure=called.sure,
+        names=Counter(called.names),
+        shorts=Counter(called.shorts),
+    )
+    tally.add_fragments(called.fragments)
+    return tally

@@ -1,0 +1,1 @@
+"""Loads graphs from files of nodes and relationships."""

@@ -5,6 +5,8 @@ to their graph, and the labels in the file. A load first writes hidden ``PgsStag
 publishes them in one transaction. So a reader sees the graph either as it was or as it is in the
 file. Leftovers of an unfinished load are deleted by that load or, if it was killed, by the next
 one. A second load under one name replaces the content of the first.
+
+Graphs made of documents and graphs loaded from files are kept apart: neither replaces the other.
 """
 
 from __future__ import annotations
@@ -25,34 +27,6 @@ from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, G
 from pgs_neo4j.errors import DatabaseError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, ignore
 from pgs_neo4j.model import GraphMapping
-
-
-async def refuse_loaded(db: Database, graph: str) -> None:
-    """Raise UsageError if the graph was loaded from a file of nodes."""
-    if (await _kind(db, graph))["loaded"]:
-        raise UsageError(
-            f"graph {graph} was loaded from a file of nodes; ingest documents under another name"
-        )
-
-
-async def refuse_documents(db: Database, graph: str) -> None:
-    """Raise UsageError if the graph is made of documents, which a load would delete."""
-    if (await _kind(db, graph))["documents"]:
-        raise documents_there(graph)
-
-
-def documents_there(graph: str) -> UsageError:
-    """Return the error of a load into a graph of documents."""
-    return UsageError(
-        f"graph {graph} is made of documents, which loading a file would delete; load it under "
-        "another name"
-    )
-
-
-async def _kind(db: Database, graph: str) -> dict[str, bool]:
-    rows = await db.read(queries.get("documents/read_kind"), graph=graph)
-    return rows[0]
-
 
 LOADED = "LoadedNode"
 BATCH_ROWS = 5_000
@@ -131,6 +105,33 @@ async def check_label(database: Database, graph: str, label: str) -> None:
             f"the label {label} is in use by nodes that were not loaded as {graph!r}; "
             "choose another one with --label"
         )
+
+
+async def refuse_documents(db: Database, graph: str) -> None:
+    """Raise UsageError if the graph is made of documents, which a load would delete."""
+    if (await _read_kind(db, graph))["documents"]:
+        raise documents_there(graph)
+
+
+async def refuse_loaded(db: Database, graph: str) -> None:
+    """Raise UsageError if the graph was loaded from a file of nodes."""
+    if (await _read_kind(db, graph))["loaded"]:
+        raise UsageError(
+            f"graph {graph} was loaded from a file of nodes; ingest documents under another name"
+        )
+
+
+def documents_there(graph: str) -> UsageError:
+    """Return the error of a load into a graph of documents."""
+    return UsageError(
+        f"graph {graph} is made of documents, which loading a file would delete; load it under "
+        "another name"
+    )
+
+
+async def _read_kind(db: Database, graph: str) -> dict[str, bool]:
+    [row] = await db.read(queries.get("documents/read_kind"), graph=graph)
+    return row
 
 
 def graph_label(graph: str) -> str:

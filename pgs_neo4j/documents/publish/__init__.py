@@ -1,0 +1,1 @@
+"""Publishes documents to their graph, in groups or part by part."""

@@ -1,6 +1,8 @@
 """Works out what a change of some chunks changes in the graph, from its neighborhood alone.
 
-The result equals the fold of all live chunks at once (``fold.folding``).
+The result equals the fold of all live chunks at once (``fold.folding``). A hub may be mentioned by
+very many chunks, each of which mentions many others. So of chunks that stay, only what concerns
+the names that move to another entity is read.
 """
 
 from __future__ import annotations
@@ -56,6 +58,16 @@ class Change:
     renamed: Mapping[Named, Named] = field(default_factory=dict)
     named: tuple[IndexedName, ...] = ()
     unnamed: tuple[Named, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MovedMentions:
+    """Mentions by spelling and type that leave one entity for another; both by id."""
+
+    source: str
+    target: str
+    type: str
+    names: list[str]
 
 
 async def work_out(
@@ -168,16 +180,6 @@ def _within(contribution: Contribution, belonging: Belonging) -> Contribution:
     return Contribution(contribution.chunk, (), statements)
 
 
-@dataclass(frozen=True, slots=True)
-class MovedMentions:
-    """Mentions by spelling and type that leave one entity for another; both by id."""
-
-    source: str
-    target: str
-    type: str
-    names: list[str]
-
-
 @dataclass(slots=True)
 class MovingNames:
     """Names whose mentions move, each with its stored entity and its spellings.
@@ -206,7 +208,7 @@ class MovingNames:
     async def read(
         self, db: Database, graph: str, without: Collection[str]
     ) -> dict[str, Contribution]:
-        """Return what concerns them of the chunks that mention them. Raises DatabaseError."""
+        """Return what the chunks that mention these names say of them. Raises DatabaseError."""
         read: dict[str, Contribution] = {}
         async for some in read_mentioning(db, graph, self.found):
             read |= {id_: self._part(one) for id_, one in some.items() if id_ not in without}
@@ -230,7 +232,7 @@ def moved_mentions(near: Neighborhood, parts: Iterable[Contribution]) -> tuple[M
 
 
 def _names_with(near: Neighborhood, keys: Collection[str]) -> set[Named]:
-    """Return all names of the entities that some keys belong to, or will belong to."""
+    """Return all names of the entities that some keys belong to, before or after the change."""
     belongings: tuple[Mapping[str, Mapping[str, Named]], ...] = near.old, near.new
     entities = {
         entity for one in belongings for key in keys for entity in one.get(key, {}).values()

@@ -1,4 +1,7 @@
-"""Publishes a group of documents; one that the database refuses leaves the others alone."""
+"""Publishes documents in groups; one that the database refuses leaves the others alone.
+
+Documents that stay as they are may still have moved to another folder, which is stored last.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ class WrittenGroup:
         self.outcomes.append(outcome)
 
     def refuse(self, document: WantedDocument, error: DatabaseError) -> None:
-        """Note that the database does not take a document."""
+        """Note that the database refused a document."""
         self.fail(document, error)
         self.refusals.append(error)
         self.needed |= extraction_keys([document])
@@ -72,8 +75,8 @@ async def write_group(
 ) -> WrittenGroup:
     """Publish the documents of a group that are whole, and return what became of each.
 
-    A document that the database refuses is told. Raises DatabaseError, also if it refuses all of
-    several documents.
+    A document that the database refuses is reported as failed. Raises DatabaseError, also if it
+    refuses all of several documents.
     """
     written = WrittenGroup(needed=group.needed)
     whole: list[WantedDocument] = []
@@ -100,7 +103,7 @@ async def _write(
     group: ExtractedGroup,
     written: WrittenGroup,
 ) -> None:
-    """Publish documents together; if the database refuses that, in halves."""
+    """Publish documents together, or in halves if the database refuses them."""
     fresh = group.extracted.fresh
     documents = [new_document(order, tools, one, group.extracted) for one in whole]
     held = {id_: group.stored[id_] for document in whole for id_ in document.former}
@@ -121,34 +124,10 @@ async def _write(
         written.settled |= extraction_keys(whole)
 
 
-def extraction_keys(documents: Iterable[WantedDocument]) -> set[str]:
-    """Return the keys of the extractions of some documents."""
-    return {chunk.extraction_key for document in documents for chunk in document.chunks}
-
-
-def count_dropped(documents: Iterable[NewDocument], fresh: Container[str]) -> Counter[str]:
-    """Return what was dropped of extractions in this ingestion, by reason.
-
-    ``fresh`` are the keys of those made now.
-    """
-    dropped: Counter[str] = Counter()
-    for chunk in (chunk for document in documents for chunk in document.chunks):
-        dropped.update(_dropped(chunk, fresh=chunk.extraction_key in fresh))
-    return dropped
-
-
-def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
-    """Return what was dropped of a chunk's extraction in this ingestion, by reason."""
-    dropped = Counter(chunk.extraction.dropped)
-    if not fresh:
-        dropped -= Counter((chunk.unpruned or chunk.extraction).dropped)
-    return dropped
-
-
 def new_document(
     order: IngestOrder, tools: IngestTools, document: WantedDocument, extracted: Extracted
 ) -> NewDocument:
-    """Return a document as the graph is to hold it: what the schema allows of each chunk."""
+    """Return a document to publish, with what the schema allows of each chunk's extraction."""
     chunks = [_new_chunk(order, tools, one, extracted) for one in document.chunks]
     part = document.part
     told = {wanted.bases[0].told for wanted in document.chunks} - {""}
@@ -196,8 +175,32 @@ def _new_chunk(
     )
 
 
+def extraction_keys(documents: Iterable[WantedDocument]) -> set[str]:
+    """Return the keys of the extractions of some documents."""
+    return {chunk.extraction_key for document in documents for chunk in document.chunks}
+
+
+def count_dropped(documents: Iterable[NewDocument], fresh: Container[str]) -> Counter[str]:
+    """Return what was dropped of extractions in this ingestion, by reason.
+
+    ``fresh`` are the keys of those made now.
+    """
+    dropped: Counter[str] = Counter()
+    for chunk in (chunk for document in documents for chunk in document.chunks):
+        dropped.update(_dropped(chunk, fresh=chunk.extraction_key in fresh))
+    return dropped
+
+
+def _dropped(chunk: NewChunk, *, fresh: bool) -> Counter[str]:
+    """Return what was dropped of a chunk's extraction in this ingestion, by reason."""
+    dropped = Counter(chunk.extraction.dropped)
+    if not fresh:
+        dropped -= Counter((chunk.unpruned or chunk.extraction).dropped)
+    return dropped
+
+
 async def keep_roots(db: Database, writer: Writer, roots: Mapping[str, Sequence[str]]) -> None:
-    """Store the hashes of the folders of some documents.
+    """Store the hashes of the folders of documents that otherwise stay as they are.
 
     Raises LeaseLostError and DatabaseError.
     """

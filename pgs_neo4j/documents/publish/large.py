@@ -1,4 +1,10 @@
-"""Publishes a large document part by part, in one transaction: a reader sees it old or new."""
+"""Divides documents that are too large for one publication, and publishes them part by part.
+
+Each part leaves the graph equal to the fold of its chunks. All parts are extracted before the first
+one is published. They share a transaction, so a reader sees the document old or new. If the
+database lacks the memory for that, each part has a transaction of its own; the document has no
+hash until the last one, and the next ingestion continues wherever one broke off.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +36,18 @@ from pgs_neo4j.model.ingest import DocumentOutcome
 
 PART_BYTES = GROUP_BYTES // 2
 """Text of a part: two are in memory at a time, at some 150 times its size without a model."""
+PART_S = 300.0
+"""Most seconds for a part of a transaction."""
+PART_MB = 64
+"""Room on disk for a part: store and log of a made-up corpus took 46 times the size of its text."""
 
 
 @dataclass(slots=True)
 class LargeDocument:
     """A document whose parts are published one after another, and what became of them.
 
-    ``gone`` are ids of chunks that the graph holds of it and that go, and ``error`` tells why it
-    cannot be published. ``told`` are schemas, and ``fresh`` keys of extractions made now.
+    ``gone`` are ids of stored chunks to delete, and ``error`` says why it cannot be published.
+    ``told`` are the schemas that chunks were asked under, ``fresh`` keys of extractions made now.
     ``unproven`` are ids of chunks that nothing proves to have been read as a whole.
     """
 
@@ -88,7 +98,7 @@ class DocumentPart:
 
     @property
     def gone(self) -> list[str]:
-        """The ids of chunks that go with it: of a document that moved, those with its texts."""
+        """The ids of stored chunks to delete with it; after a move, they have the same texts."""
         sizes = [len(chunks) for chunks in self.large.pieces]
         first, last = (sum(sizes[:number]) for number in (self.number, self.number + 1))
         gone, total = self.large.gone, sum(sizes)
@@ -96,7 +106,7 @@ class DocumentPart:
 
 
 def text_size(document: WantedDocument) -> int:
-    """Return the size of a document or of its text, which of a packed file is larger."""
+    """Return the larger size: of a document, or of its text, as of a packed file."""
     return max(document.size, sum(len(chunk.chunk.text) for chunk in document.chunks))
 
 
@@ -114,48 +124,10 @@ def divide_document(document: WantedDocument) -> Iterator[WantedDocument]:
         yield from LargeDocument(document, pieces).parts
 
 
-async def read_former(
-    db: Database, graph: str, group: Sequence[WantedDocument]
-) -> Mapping[str, Sequence[StoredChunk]]:
-    """Return the chunks that go or stay with a group, by document. Raises DatabaseError."""
-    part = group[0].part if group else None
-    if part is None:
-        return await read_chunks(db, graph, [id_ for one in group for id_ in one.former])
-    (document,) = group
-    if not part.number:
-        whole = part.large.document
-        coming = {chunk.id for chunk in whole.chunks}
-        stored = await read_chunk_ids(db, graph, whole.former)
-        part.large.gone = [id_ for id_ in stored if id_ not in coming]
-    ids = [*part.gone, *(chunk.id for chunk in document.chunks)]
-    empty: dict[str, list[StoredChunk]] = {id_: [] for id_ in document.former}
-    return {**empty, document.id: await read_some_chunks(db, graph, ids)}
-
-
-def join_outcomes(outcomes: list[DocumentOutcome], others: Sequence[DocumentOutcome]) -> None:
-    """Add outcomes to others; those of one document, which follow each other, become one."""
-    for one in others:
-        if outcomes and outcomes[-1].id == one.id:
-            former = outcomes.pop()
-            worse = former if former.state in ("failed", "waiting") else one
-            chunks, extracted = former.chunks + one.chunks, former.extracted + one.extracted
-            unproven = former.unproven + one.unproven
-            one = replace(  # noqa: PLW2901
-                worse, chunks=chunks, extracted=extracted, unproven=unproven
-            )
-        outcomes.append(one)
-
-
-PART_S = 300.0
-"""Most seconds for a part of a transaction."""
-PART_MB = 64
-"""Room on disk for a part: store and log of a made-up corpus took 46 times the size of its text."""
-
-
 async def extract_large(order: IngestOrder, tools: IngestTools, large: LargeDocument) -> str:
-    """Extract all parts of a large document before the first one is published, unless it is free.
+    """Extract all parts of a large document before the first is published, unless it is free.
 
-    They are kept, not held in memory. Returns the limit that was reached, empty without one.
+    Extractions are stored, not held in memory. Returns the limit that was reached, or "".
     """
     if tools.extractor.free:
         return ""
@@ -178,7 +150,7 @@ async def write_large(
     """Publish a large document if it is whole, and return what became of it.
 
     If the database has too little memory for one transaction, each part has its own. A document
-    that the database refuses is told. Raises DatabaseError.
+    that the database refuses is reported as failed. Raises DatabaseError.
     """
     document, written = large.document, WrittenGroup()
     if large.error is not None:
@@ -246,3 +218,35 @@ async def _publish_part(
     apart = db is tools.db
     await publish(db, writer, what, last=apart or part.part is None or part.part.last)
     return [new]
+
+
+async def read_former(
+    db: Database, graph: str, group: Sequence[WantedDocument]
+) -> Mapping[str, Sequence[StoredChunk]]:
+    """Return the chunks that go or stay with a group, by document. Raises DatabaseError."""
+    part = group[0].part if group else None
+    if part is None:
+        return await read_chunks(db, graph, [id_ for one in group for id_ in one.former])
+    (document,) = group
+    if not part.number:
+        whole = part.large.document
+        coming = {chunk.id for chunk in whole.chunks}
+        stored = await read_chunk_ids(db, graph, whole.former)
+        part.large.gone = [id_ for id_ in stored if id_ not in coming]
+    ids = [*part.gone, *(chunk.id for chunk in document.chunks)]
+    empty: dict[str, list[StoredChunk]] = {id_: [] for id_ in document.former}
+    return {**empty, document.id: await read_some_chunks(db, graph, ids)}
+
+
+def join_outcomes(outcomes: list[DocumentOutcome], others: Sequence[DocumentOutcome]) -> None:
+    """Add outcomes to others; those of one document, which follow each other, become one."""
+    for one in others:
+        if outcomes and outcomes[-1].id == one.id:
+            former = outcomes.pop()
+            worse = former if former.state in ("failed", "waiting") else one
+            chunks, extracted = former.chunks + one.chunks, former.extracted + one.extracted
+            unproven = former.unproven + one.unproven
+            one = replace(  # noqa: PLW2901
+                worse, chunks=chunks, extracted=extracted, unproven=unproven
+            )
+        outcomes.append(one)

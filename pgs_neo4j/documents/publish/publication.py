@@ -1,4 +1,8 @@
-"""Writes a change of documents to the graph, in one transaction."""
+"""Writes documents and what they change in the graph, in one transaction.
+
+``assemble`` compares documents with what the graph holds of them, and ``publish`` writes the
+difference. The view of a graph of documents, its labels, and its indexes are defined here.
+"""
 
 from __future__ import annotations
 
@@ -74,64 +78,41 @@ class Publication:
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
-def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
-    """Return the view of a graph of documents: its chunks, and the entities that count.
+async def assemble(
+    db: Database,
+    graph: str,
+    documents: Sequence[NewDocument],
+    stored: Mapping[str, Sequence[StoredChunk]],
+    resolution: Resolution | None = None,
+) -> Publication:
+    """Return what to write so that the graph holds ``documents`` as they are now.
 
-    ``embedding_model`` is the one that made its vectors, None without any.
+    ``stored`` has the chunks that the graph holds of them, and of documents that are to go: those
+    that are not among ``documents``. Chunks that stay and say the same are left alone. Raises
+    DatabaseError.
     """
-    return GraphMapping(
-        labels=(chunk_label(label), entity_label(label)),
-        relationship_types=("RELATES", "MENTIONED_IN", "NEXT_CHUNK"),
-        text=("text", "description"),
-        title="name",
-        key="id",
-        weight="weight",
-        relationship_weight="weight",
-        relationship_name="rel_type",
-        relationship_text="fact",
-        embedding="embedding" if embedding_model else None,
-        embedding_model=embedding_model,
-        relationship_embedding=fact_vector(label) if embedding_model else None,
-        chunk_labels=(chunk_label(label),),
-        mention_types=("MENTIONED_IN",),
+    current = {document.id for document in documents}
+    removed = [document for document in stored if document not in current]
+    old = {chunk.id: chunk for chunks in stored.values() for chunk in chunks}
+    new = {chunk.id: chunk for document in documents for chunk in document.chunks}
+    same = {
+        id_
+        for id_, chunk in new.items()
+        if id_ in old
+        and old[id_].sure == chunk.sure
+        and old[id_].extraction == EXTRACTION.dump_json(chunk.extraction).decode()
+    }
+    leaving = [chunk.contribution for id_, chunk in old.items() if id_ not in same]
+    coming: list[Contribution] = [
+        contribution_of(id_, chunk.extraction, sure=chunk.sure)
+        for id_, chunk in new.items()
+        if id_ not in same
+    ]
+    return Publication(
+        gone=[*removed, *(id_ for id_ in old if id_ not in new)],
+        documents=documents,
+        change=await work_out(db, graph, leaving, coming, resolution),
     )
-
-
-def check_view_label(label: str) -> None:
-    """Raise UsageError unless the label can be that of a view."""
-    lower = label.lower()
-    if not label.strip() or "\0" in label or lower.startswith("pgs") or lower in RESERVED:
-        raise UsageError(
-            f"the label {label!r} cannot be used: it must not be empty, contain NUL, begin with "
-            "Pgs, or be Document, Chunk, __Entity__, or LoadedNode; choose another one with --label"
-        )
-
-
-async def prepare(db: Database) -> None:
-    """Create the key and the indexes that publishing finds nodes by. Raises DatabaseError."""
-    await create_loaded_key(db)
-    await db.write(queries.get("documents/create_entity_index"))
-    await db.write(queries.get("documents/create_unread_index"))
-    await db.write(queries.get("documents/descriptions/create_waiting_index"))
-    await db.write(queries.get("documents/vectors/create_vectors_index"))
-
-
-def chunk_label(label: str) -> str:
-    """Return the label of the chunks of a view."""
-    return f"{label}Chunk"
-
-
-def entity_label(label: str) -> str:
-    """Return the label of the entities of a view."""
-    return f"{label}Entity"
-
-
-def fact_vector(label: str) -> str:
-    """Return the property with the vectors of a graph's facts.
-
-    All graphs share the type of the relationships, and so each has an index of its own.
-    """
-    return f"{label}_embedding"
 
 
 async def publish(db: Database, writer: Writer, what: Publication, *, last: bool = True) -> None:
@@ -284,38 +265,61 @@ def _relation_row(row: RelationRow) -> Row:
     }
 
 
-async def assemble(
-    db: Database,
-    graph: str,
-    documents: Sequence[NewDocument],
-    stored: Mapping[str, Sequence[StoredChunk]],
-    resolution: Resolution | None = None,
-) -> Publication:
-    """Return what to write so that the graph holds ``documents`` as they are now.
+async def prepare(db: Database) -> None:
+    """Create the key and the indexes that publishing finds nodes by. Raises DatabaseError."""
+    await create_loaded_key(db)
+    await db.write(queries.get("documents/create_entity_index"))
+    await db.write(queries.get("documents/create_unread_index"))
+    await db.write(queries.get("documents/descriptions/create_waiting_index"))
+    await db.write(queries.get("documents/vectors/create_vectors_index"))
 
-    ``stored`` has the chunks that the graph holds of them, and of documents that are to go: those
-    that are not among ``documents``. Chunks that stay and say the same are left alone. Raises
-    DatabaseError.
+
+def mapping_of(label: str, embedding_model: str | None = None) -> GraphMapping:
+    """Return the view of a graph of documents: its chunks, and the entities that count.
+
+    ``embedding_model`` is the one that made its vectors, None without any.
     """
-    current = {document.id for document in documents}
-    removed = [document for document in stored if document not in current]
-    old = {chunk.id: chunk for chunks in stored.values() for chunk in chunks}
-    new = {chunk.id: chunk for document in documents for chunk in document.chunks}
-    same = {
-        id_
-        for id_, chunk in new.items()
-        if id_ in old
-        and old[id_].sure == chunk.sure
-        and old[id_].extraction == EXTRACTION.dump_json(chunk.extraction).decode()
-    }
-    leaving = [chunk.contribution for id_, chunk in old.items() if id_ not in same]
-    coming: list[Contribution] = [
-        contribution_of(id_, chunk.extraction, sure=chunk.sure)
-        for id_, chunk in new.items()
-        if id_ not in same
-    ]
-    return Publication(
-        gone=[*removed, *(id_ for id_ in old if id_ not in new)],
-        documents=documents,
-        change=await work_out(db, graph, leaving, coming, resolution),
+    return GraphMapping(
+        labels=(chunk_label(label), entity_label(label)),
+        relationship_types=("RELATES", "MENTIONED_IN", "NEXT_CHUNK"),
+        text=("text", "description"),
+        title="name",
+        key="id",
+        weight="weight",
+        relationship_weight="weight",
+        relationship_name="rel_type",
+        relationship_text="fact",
+        embedding="embedding" if embedding_model else None,
+        embedding_model=embedding_model,
+        relationship_embedding=fact_vector(label) if embedding_model else None,
+        chunk_labels=(chunk_label(label),),
+        mention_types=("MENTIONED_IN",),
     )
+
+
+def check_view_label(label: str) -> None:
+    """Raise UsageError unless the label can be that of a view."""
+    lower = label.lower()
+    if not label.strip() or "\0" in label or lower.startswith("pgs") or lower in RESERVED:
+        raise UsageError(
+            f"the label {label!r} cannot be used: it must not be empty, contain NUL, begin with "
+            "Pgs, or be Document, Chunk, __Entity__, or LoadedNode; choose another one with --label"
+        )
+
+
+def chunk_label(label: str) -> str:
+    """Return the label of the chunks of a view."""
+    return f"{label}Chunk"
+
+
+def entity_label(label: str) -> str:
+    """Return the label of the entities of a view."""
+    return f"{label}Entity"
+
+
+def fact_vector(label: str) -> str:
+    """Return the property with the vectors of a graph's facts.
+
+    All graphs share the type of the relationships, and so each has an index of its own.
+    """
+    return f"{label}_embedding"

@@ -1,4 +1,7 @@
-"""Lets one process at a time write the documents of a graph."""
+"""Lets one process at a time write the documents of a graph.
+
+The writer also decides which types of entities are labels of their nodes.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,19 @@ from pgs_neo4j.documents.fold.resolution import Resolution
 from pgs_neo4j.errors import BusyError, LeaseLostError
 from pgs_neo4j.text.extraction.schema import MOST_TYPES
 
+HELD_S = 60.0
+"""Seconds for which the right to write lasts unless it is renewed."""
+RENEWED_S = 15.0
+CLOSE_S = 5.0
+_in_use: set[str] = set()
+"""Holders of this process whose bodies run, or that are about to take the right."""
+
 
 @dataclass(frozen=True, slots=True)
 class TypeLabels:
     """Chooses the types of a graph that are labels. Each type is a property in any case.
 
-    ``taken`` are labels of graphs: an entity with one of them would come into the view of that
+    ``taken`` are labels of graphs: an entity with one of them would appear in the view of that
     graph. ``used`` are the types that are labels so far. Neo4j never forgets the name of a label,
     so only the first ``MOST_TYPES`` become one.
     """
@@ -41,27 +51,6 @@ class TypeLabels:
             return []
         self.used.add(type_)
         return [type_]
-
-
-async def read_type_labels(db: Database, graph: str, own: Iterable[str]) -> TypeLabels:
-    """Return the labels of a graph's types, where ``own`` are the labels of its view.
-
-    Raises DatabaseError.
-    """
-    taken, used = {*own}, set[str]()
-    for row in await db.read(queries.get("documents/read_type_labels"), graph=graph):
-        used.update(row["used"])
-        for mapping in row["mappings"]:
-            taken.update(json.loads(mapping).get("labels") or ())
-    return TypeLabels(frozenset(taken), used)
-
-
-HELD_S = 60.0
-"""Seconds for which the right to write lasts unless it is renewed."""
-RENEWED_S = 15.0
-CLOSE_S = 5.0
-_in_use: set[str] = set()
-"""Holders of this process whose bodies run, or that are about to take the right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +75,8 @@ async def hold_documents(
 ) -> AsyncIterator[Writer]:
     """Hold the right to write the documents of a graph while the body runs.
 
-    It is taken from a process of this machine that is gone, and from a body of this process that
-    ended while the database was away. Raises BusyError while another one holds it. When it is lost,
+    It is taken over from a dead process of this machine, and from a body of this process that ended
+    while the database was away. Raises BusyError while another writer holds it. When it is lost,
     the body is canceled, and LeaseLostError is raised. The schema must exist.
     """
     with _unique_holder() as holder:
@@ -131,21 +120,6 @@ async def _hold(db: Database, writer: Writer) -> AsyncIterator[None]:
         await to_the_end(db.write(query, graph=graph, holder=writer.holder))
 
 
-def lost_right(graph: str) -> LeaseLostError:
-    """Return the error of a writer whose right another process took."""
-    return LeaseLostError(
-        f"another process began to write the documents of graph {graph}; what was published "
-        "stays. Wait until it ends, and try again"
-    )
-
-
-def _has_ended(holder: str) -> bool:
-    process = Holder.parse(holder)
-    if process is None:
-        return False
-    return process.has_ended() or (process.is_this_process() and holder not in _in_use)
-
-
 async def _take(db: Database, writer: Writer, former: str = "") -> str:
     """Take or renew the right, also from ``former``.
 
@@ -159,3 +133,31 @@ async def _take(db: Database, writer: Writer, former: str = "") -> str:
         seconds=HELD_S,
     )
     return "" if rows[0]["taken"] else str(rows[0]["holder"])
+
+
+def _has_ended(holder: str) -> bool:
+    process = Holder.parse(holder)
+    if process is None:
+        return False
+    return process.has_ended() or (process.is_this_process() and holder not in _in_use)
+
+
+def lost_right(graph: str) -> LeaseLostError:
+    """Return the error of a writer whose right another process took."""
+    return LeaseLostError(
+        f"another process began to write the documents of graph {graph}; what was published "
+        "stays. Wait until it ends, and try again"
+    )
+
+
+async def read_type_labels(db: Database, graph: str, own: Iterable[str]) -> TypeLabels:
+    """Return the labels of a graph's types, where ``own`` are the labels of its view.
+
+    Raises DatabaseError.
+    """
+    taken, used = {*own}, set[str]()
+    for row in await db.read(queries.get("documents/read_type_labels"), graph=graph):
+        used.update(row["used"])
+        for mapping in row["mappings"]:
+            taken.update(json.loads(mapping).get("labels") or ())
+    return TypeLabels(frozenset(taken), used)

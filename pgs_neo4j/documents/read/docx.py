@@ -1,4 +1,10 @@
-"""Reads docx, converted to HTML by Word's styles, unless it would unpack to too much."""
+"""Reads docx, converted to HTML by Word's styles, unless it would unpack to too much.
+
+The converter, mammoth, holds some kilobytes for each element, and takes longer for each the more
+formats it compares. So it gets pieces of bounded size, and only the styles that show in a text. Its
+lists have no state but the list that it wrote last, and a piece that begins with a list continues
+the one before it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +37,7 @@ FAULTS = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError),
     *(ExpatError, ParseError, KeyError, ValueError, AttributeError),
 )
-"""What a broken file ends in."""
+"""Errors that a broken file raises."""
 _PIECE = 2**16
 PIECE = 20_000
 """Elements of a piece, about 40 MB in the converter."""
@@ -66,7 +72,7 @@ def read_docx(data: bytes) -> tuple[DocumentText, str]:
 def check_archive(archive: zipfile.ZipFile) -> None:
     """Raise InputFileError for an archive that would unpack to too much.
 
-    Its directory tells, before anything is unpacked; no member is read beyond what that says.
+    Its directory is read before anything is unpacked, and no member beyond the size stated there.
     """
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
@@ -84,7 +90,7 @@ def check_archive(archive: zipfile.ZipFile) -> None:
 
 
 def check_markup(archive: zipfile.ZipFile) -> None:
-    """Raise InputFileError if a part defines entities, or has an element as no program writes it.
+    """Raise InputFileError for a part that defines entities, or has an element of absurd size.
 
     Entities are defined in a document type. Of an element with very many attributes, parsers hold
     each several times.

@@ -1,4 +1,8 @@
-"""Reads plain text and Markdown."""
+"""Turns bytes into the text of a document: decoded, normalized, and not empty.
+
+Bytes are decoded by their byte order mark, as UTF-8, or by a guess that must be clear and is
+reported. Every reader normalizes its text here.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,6 @@ from typing import Any
 from pgs_neo4j.documents.read.limits import MOST_MARKS
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.model.documents import DocumentText
-
-
-def missing_extra(error: ImportError, needed_for: str) -> InputFileError:
-    """Return the error for a missing library of the extra."""
-    return InputFileError(
-        f"{needed_for} needs the package {error.name}; install pgs-neo4j with its extra: "
-        "pip install 'pgs-neo4j[documents]'"
-    )
-
-
-class EmptyDocumentError(InputFileError):
-    """A source was read to its end, and has nothing to read: it has no document."""
-
 
 _BREAK = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _HALF = re.compile(r"[\ud800-\udfff]")
@@ -58,6 +49,10 @@ _FIRST_DIGIT = ord("0")
 _LAST_LETTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]{0,3}\Z")
 _FOREIGN = re.compile(r"[\udc80-\udcff]")
 _WIDE_LETTER = re.compile(r"[^\x00-\x7f\udc80-\udcff]")
+
+
+class EmptyDocumentError(InputFileError):
+    """A source was read to its end, and has nothing to read: it has no document."""
 
 
 def read_text(data: bytes, charset: str = "") -> tuple[DocumentText, str]:
@@ -96,7 +91,7 @@ def normalize(text: str) -> str:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Return what finds more combining marks on a letter than any script writes.
+    """Return a pattern for more combining marks on a letter than any script writes.
 
     ``unicodedata`` puts marks into their order in time with the square of their number.
     """
@@ -120,9 +115,9 @@ class Decoded:
 
 
 def decode(data: bytes, declared: str = "") -> Decoded:
-    """Return the text of some bytes. Raises InputFileError unless its encoding is sure.
+    """Decode bytes. Raises InputFileError if their encoding cannot be determined.
 
-    ``declared`` is what its server says of it, which counts if it is not UTF-8.
+    ``declared`` is the encoding that a server names; it counts if the bytes are not UTF-8.
     """
     if marked := marked_encoding(data):
         return Decoded(_decoded(data, marked), marked)
@@ -173,7 +168,7 @@ def encodings_named(name: str) -> tuple[str, ...]:
 
 
 def guess(data: bytes) -> str:
-    """Return the encoding of bytes that are not UTF-8. Raises InputFileError if it is not sure."""
+    """Return the encoding of bytes that are not UTF-8. Raises InputFileError if it is unclear."""
     at = _first_foreign(data)
     try:
         from charset_normalizer import from_bytes
@@ -187,7 +182,7 @@ def guess(data: bytes) -> str:
     if first + GUESSED_BYTES < len(data):
         sample = cut_at_letter(sample)
     matches = [*from_bytes(sample, cp_isolation=[*ENCODINGS])]
-    encoding = _sure(matches)
+    encoding = _find_clear(matches)
     if _share_of_utf8(sample) >= MIXED[encoding is None or encoding in WIDE]:
         raise InputFileError(
             f"a part of it is UTF-8, but its byte {at + 1:,} is not; save all of it as UTF-8"
@@ -199,8 +194,8 @@ def guess(data: bytes) -> str:
     return encoding
 
 
-def _sure(matches: list[Any]) -> str | None:
-    """Return the encoding of the best match if no other text is as likely."""
+def _find_clear(matches: list[Any]) -> str | None:
+    """Return the encoding of the best match, None if another text is as likely."""
     best = min(matches, key=lambda one: (one.chaos, -one.coherence), default=None)
     if best is None or best.chaos > MOST_CHAOS:
         return None
@@ -239,3 +234,11 @@ def _decoded(data: bytes, encoding: str) -> str:
         raise InputFileError(
             f"its byte {error.start + 1:,} is not {name}; save it as UTF-8"
         ) from None
+
+
+def missing_extra(error: ImportError, needed_for: str) -> InputFileError:
+    """Return the error for a missing library of the extra ``documents``."""
+    return InputFileError(
+        f"{needed_for} needs the package {error.name}; install pgs-neo4j with its extra: "
+        "pip install 'pgs-neo4j[documents]'"
+    )

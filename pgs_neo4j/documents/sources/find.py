@@ -1,4 +1,9 @@
-"""Finds the sources to ingest, each with an id that stays the same in every ingestion."""
+"""Finds the sources to ingest, each with an id that stays the same in every ingestion.
+
+Folders that are read in full also show which documents have lost their files. A document remembers
+its folder by hashes of the path, since a graph need not reveal what its user's folders are called.
+Equal paths of two machines are the same folder.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +46,27 @@ class FoundSources(Sequence[DocumentSource]):
         if isinstance(place, slice):
             return [*map(_source_at, self._ids[place], self._places[place])]
         return _source_at(self._ids[place], self._places[place])
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFolder:
+    """A folder that is read in full: all files that the loader ``takes``, except hidden ones.
+
+    With a ``pattern``, only files that match it are read.
+    """
+
+    folder: Path
+    roots: frozenset[str]
+    takes: Callable[[str], bool]
+    pattern: tuple[str, ...] = ()
+
+    def has_lost(self, source: str, roots: Iterable[str]) -> bool:
+        """Whether a source of a folder with such hashes would have been found if it were there."""
+        parts = source.split("/")
+        if self.roots.isdisjoint(roots) or (self.pattern and not matches(parts, self.pattern)):
+            return False
+        looked_for = self.takes(parts[-1]) and not any(part.startswith(".") for part in parts)
+        return looked_for or not os.path.lexists(self.folder / source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +126,7 @@ def find_sources(
 def _named(
     path: str | Path | DocumentSource, closed: dict[str, str]
 ) -> Iterator[tuple[DocumentSource, bool]]:
-    """Yield what a path names, and whether it names it itself; add folders to ``closed``."""
+    """Yield the sources of a path, and whether it names them directly; note closed folders."""
     if isinstance(path, DocumentSource):
         yield path, True
     elif isinstance(path, str) and is_url(path):
@@ -135,6 +161,15 @@ def _divided(pattern: str) -> tuple[Path, tuple[str, ...]]:
     return Path(*parts[:fixed]), parts[fixed:]
 
 
+def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether a path matches a pattern, both in parts; ``**`` stands for any folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(matches(parts[place:], pattern[1:]) for place in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])
+
+
 def _is_folder(path: str | Path | DocumentSource) -> bool:
     if isinstance(path, DocumentSource) or is_url(str(path)):
         return False
@@ -153,6 +188,23 @@ def _read_folder(
         return None
     folder, pattern = _divided(str(path))
     return ReadFolder(folder, frozenset(root_hashes(folder)), takes, pattern)
+
+
+def root_hashes(folder: Path) -> tuple[str, ...]:
+    """Return hashes of a folder's path, as it is named and as its links lead to it.
+
+    One of them stays the same from any working directory, and when a link changes.
+    """
+    paths = {os.path.normpath(folder.absolute()), str(folder.resolve())}
+    return tuple(sorted({digest(os.path.normcase(path)) for path in paths}))
+
+
+def folder_of(source: DocumentSource) -> Path | None:
+    """Return the folder that the id of a file is relative to; None for other sources."""
+    if source.path is None:
+        return None
+    folder = source.root or source.path.parent
+    return folder if folder / source.id == source.path else None
 
 
 def _walk(folder: Path, closed: dict[str, str]) -> Iterator[DocumentSource]:
@@ -190,50 +242,3 @@ def _is_same(one: DocumentSource, other: DocumentSource) -> bool:
 
 def _place(source: DocumentSource) -> str:
     return str(source.path) if source.path else f"the URL {source.id}" if source.url else "a text"
-
-
-def root_hashes(folder: Path) -> tuple[str, ...]:
-    """Return hashes of a folder's path, as it is named and as its links lead to it.
-
-    By one of them it is the same folder from any working directory, and when a link moves on.
-    """
-    paths = {os.path.normpath(folder.absolute()), str(folder.resolve())}
-    return tuple(sorted({digest(os.path.normcase(path)) for path in paths}))
-
-
-def folder_of(source: DocumentSource) -> Path | None:
-    """Return the folder below which a file is what its id says; None of anything else."""
-    if source.path is None:
-        return None
-    folder = source.root or source.path.parent
-    return folder if folder / source.id == source.path else None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFolder:
-    """A folder of which all files are read that a loader ``takes``, but for hidden ones.
-
-    With a ``pattern``, these are the ones that match it.
-    """
-
-    folder: Path
-    roots: frozenset[str]
-    takes: Callable[[str], bool]
-    pattern: tuple[str, ...] = ()
-
-    def has_lost(self, source: str, roots: Iterable[str]) -> bool:
-        """Whether a source of a folder with such hashes would have been found if it were there."""
-        parts = source.split("/")
-        if self.roots.isdisjoint(roots) or (self.pattern and not matches(parts, self.pattern)):
-            return False
-        looked_for = self.takes(parts[-1]) and not any(part.startswith(".") for part in parts)
-        return looked_for or not os.path.lexists(self.folder / source)
-
-
-def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether the parts of a path match those of a pattern, in which ``**`` are any folders."""
-    if not pattern:
-        return not parts
-    if pattern[0] == "**":
-        return any(matches(parts[place:], pattern[1:]) for place in range(len(parts) + 1))
-    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and matches(parts[1:], pattern[1:])

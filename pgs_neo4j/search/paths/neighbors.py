@@ -1,4 +1,8 @@
-"""Finds the neighbors of nodes that were found, ordered by the question and never by degree."""
+"""Finds nodes around the best nodes of a search: four paths that start where others arrived.
+
+They lead to neighbors, to nodes beyond hubs without text, to passages that mention the best nodes,
+and to analogies: texts with the same mechanism in other words.
+"""
 
 from __future__ import annotations
 
@@ -95,10 +99,6 @@ def _path(row: Row) -> str:
     return draw_path(names, row["types"], row["forward"])
 
 
-def _name(title: object) -> str:
-    return one_line(str(title), TITLE) if title is not None else "?"
-
-
 def draw_path(names: Sequence[str], types: Sequence[str], forward: Sequence[bool]) -> str:
     """Return a path as text; every node between the ends is a hub, in parentheses.
 
@@ -181,9 +181,9 @@ async def find_analogies(
 
 
 def _analogy(row: Row) -> str:
-    entry, title = (_title(row[end]) for end in ("entry", "title"))
+    entry, title = (_name(row[end]) for end in ("entry", "title"))
     return f"{entry} ~~[analogy, delta {row['delta']:.2f}]~~ {title}"
 
 
-def _title(title: object) -> str:
+def _name(title: object) -> str:
     return one_line(str(title), TITLE) if title is not None else "?"

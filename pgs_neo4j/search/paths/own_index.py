@@ -11,6 +11,9 @@ Both score the best nodes again by their texts. A question that is the title of 
 which the index lacks, or which are in thousands of longer and shorter texts; only titles and words
 side by side tell this node from the others. Only a search counts words related to the question as
 well: they find more on a subject, and with them routing would read fewer partitions that hold it.
+
+Questions about a subject meet the same texts again and again, so the words of the texts that were
+read last are kept. They are kept as hashes, so no text outlives its deletion here.
 """
 
 from __future__ import annotations
@@ -232,4 +235,4 @@ def _joined(texts: Sequence[TokensOfText]) -> Tokens:
 
 
 RECENT_TOKENS = RecentTokens()
-"""Those of this process."""
+"""The words that this process read last."""

@@ -1,4 +1,7 @@
-"""Finds nodes that hold the words of a question, by full-text indexes, else by a scan."""
+"""Finds nodes by the words of a question in their texts or titles, and findings of earlier runs.
+
+Full-text indexes are asked if they cover the view. Otherwise texts and titles are read.
+"""
 
 from __future__ import annotations
 
@@ -131,11 +134,6 @@ def _is_function_word(word: str) -> bool:
     return word in FUNCTION_WORDS or (len(word) <= SHORT and word in STOP_WORDS)
 
 
-def scores_of(rows: Sequence[Row]) -> dict[str, float]:
-    """Return the scores of a single row by element id, in their order."""
-    return dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True))
-
-
 async def find_by_title(
     db: Database, indexes: Sequence[SearchIndex], mapping: GraphMapping, keywords: Sequence[str]
 ) -> Hits:
@@ -227,3 +225,8 @@ async def find_findings(
         for row in rows
     )
     return Hits("words in the findings of earlier runs", things=tuple(findings))
+
+
+def scores_of(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the scores of a single row by element id, in their order."""
+    return dict(zip(rows[0]["ids"], rows[0]["scores"], strict=True))

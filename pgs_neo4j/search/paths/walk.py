@@ -1,4 +1,4 @@
-"""Walks several paths at once, each within its time, and reports how each went."""
+"""Walks several paths of a search at once, each within its time, and reports how each went."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from time import perf_counter
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import PGSError
 from pgs_neo4j.model import FoundThing, PathReport
+
+PATH_S = 5.0
+"""Seconds for one path. One that takes longer is left out, so that a search stays quick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +28,9 @@ class Hits:
     things: tuple[FoundThing, ...] = ()
 
 
-PATH_S = 5.0
-"""Seconds for one path. One that takes longer is left out, so that a search stays quick."""
-
-
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """The hits of one path, none if it failed, and the report on it."""
+    """The hits of one path, empty if it failed, and the report on it."""
 
     hits: Hits
     report: PathReport

@@ -2,7 +2,8 @@
 
 The text index of the partitions holds the texts as of the last partitioning. If the graph may have
 changed, the nodes that it finds are checked by their present texts, and where that is affordable,
-all texts are read for what is new.
+all texts are read for what is new. Without a text index, nodes are found by the words that their
+texts share with the question.
 """
 
 from __future__ import annotations

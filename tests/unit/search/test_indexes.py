@@ -10,6 +10,7 @@ import pytest
 from pgs_neo4j.database.search_indexes import SearchIndex
 from pgs_neo4j.errors import QueryError
 from pgs_neo4j.model import GraphMapping
+from pgs_neo4j.search import indexes
 from pgs_neo4j.search.indexes import (
     compare,
     make_indexes,
@@ -17,7 +18,6 @@ from pgs_neo4j.search.indexes import (
     want_text,
     want_vectors,
 )
-from pgs_neo4j.search.indexes import wanted as making
 
 GRAPH = GraphMapping(labels=("A", "B"), text=("x", "y"), title="x", embedding="v")
 (TEXT,) = want_text(GRAPH)
@@ -108,7 +108,7 @@ async def test_the_wait_for_an_index_is_bounded(
     monkeypatch: pytest.MonkeyPatch, states: tuple[str, ...], notes: int
 ) -> None:
     db = Filling(*states)
-    monkeypatch.setattr(making, "list_search_indexes", db.list)
+    monkeypatch.setattr(indexes, "list_search_indexes", db.list)
     outcome = await make_indexes(db, [TEXT])
     assert [index.name for index in outcome.created] == [TEXT.name]
     assert len(outcome.notes) == notes
@@ -118,6 +118,6 @@ async def test_the_wait_for_an_index_is_bounded(
 async def test_an_index_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for states in (("", "POPULATING", "FAILED"), ("", "FAILED")):
         db = Filling(*states)
-        monkeypatch.setattr(making, "list_search_indexes", db.list)
+        monkeypatch.setattr(indexes, "list_search_indexes", db.list)
         with pytest.raises(QueryError, match=r"failed \(no room\); 'pgs index drop' drops it"):
             await make_indexes(db, [TEXT])

@@ -1,4 +1,7 @@
-"""Opens files of records as text, and reads their lines, none longer than a document may be."""
+"""Opens files of records as text, and reads their lines, and the rows of CSV and TSV, as a stream.
+
+No line is longer than a document may be.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,7 @@ def read_table(
         for row in rows:
             place, line = f"line {line:,}", rows.line_num + 1
             if not names:
-                names = _names(row, columns)
+                names = _name_columns(row, columns)
             elif row and len(row) != len(names):
                 reason = f"it has {counted(len(row), 'cell')} for {counted(len(names), 'column')}"
                 yield Item(place, reason=reason)
@@ -142,8 +145,8 @@ def read_table(
         raise InputFileError("it has no line that names its columns")
 
 
-def _names(row: list[str], columns: RecordColumns) -> list[str]:
-    """Return the names of the columns. Raises InputFileError for one that is there twice or not."""
+def _name_columns(row: list[str], columns: RecordColumns) -> list[str]:
+    """Return the names of the columns. Raises InputFileError for a repeated or missing one."""
     if len(row) > MOST_COLUMNS:
         raise InputFileError(
             f"it has {len(row):,} columns; at most {MOST_COLUMNS:,} are read, so split it"

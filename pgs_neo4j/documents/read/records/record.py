@@ -1,4 +1,8 @@
-"""Makes the text of a document of a record: its title, lines of columns, and a text."""
+"""Makes the document of a record: chooses its title and key, and writes its text.
+
+Columns are chosen by their names and by the values in a sample of the file. The text is the title,
+a line for each column, and the column of its own text last.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +134,7 @@ _NONE_CHOSEN = ChosenColumns()
 class RecordText:
     """The document of a record; ``key`` tells it from others of its file.
 
-    It is ``guessed`` if no column that is always a key has it, so that records may share it.
+    ``guessed``: the key is of a column that may be none, so records may share it.
     """
 
     key: str

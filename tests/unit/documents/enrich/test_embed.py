@@ -12,7 +12,6 @@ import pytest
 from numpy.typing import NDArray
 
 from pgs_neo4j.documents.enrich import embed
-from pgs_neo4j.documents.enrich import embed as texts
 from pgs_neo4j.documents.enrich.embed import TextsEmbedded, embed_waiting, entity_text
 from pgs_neo4j.documents.order import Embedding, IngestTools
 from pgs_neo4j.documents.publish.writer import Writer
@@ -44,7 +43,7 @@ class WaitingTexts:
             ],
         )
 
-    def embed(self, model: str) -> list[str]:
+    def waiting(self, model: str) -> list[str]:
         return [id_ for id_, own in self.models.items() if own != model]
 
     def read(self, sent: Row) -> list[Row]:
@@ -71,7 +70,7 @@ class WaitingTexts:
 async def test_pages_and_calls_are_bounded_and_equal_texts_embedded_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(texts, "PAGE", 5)
+    monkeypatch.setattr(embed, "PAGE", 5)
     monkeypatch.setattr(embed, "BATCH_TEXTS", 2)
     said = [f"text {n}" for n in range(12)]
     graph, embedder = WaitingTexts("text 0", *said), ScriptedEmbedder()

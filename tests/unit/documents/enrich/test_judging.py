@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.documents.arbiter.test_pairs import present
 
 from pgs_neo4j.documents.enrich import judging
 from pgs_neo4j.documents.enrich.arbiter import close_pairs
 from pgs_neo4j.documents.enrich.judging import NEAREST, near_pairs, read_vectors
 from pgs_neo4j.documents.fold.resolution import Resolution
 from tests.fakes.database import FakeDatabase, Row
+from tests.unit.documents.enrich.test_arbiter import present
 
 BLUE, IBM = ("BIG_BLUE", "Organization"), ("IBM", "Organization")
 

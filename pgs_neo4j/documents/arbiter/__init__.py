@@ -1,1 +1,0 @@
-"""Asks a model about close names that their letters leave apart."""

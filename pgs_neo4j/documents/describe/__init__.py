@@ -1,1 +1,0 @@
-"""Describes the entities that many chunks describe."""

@@ -1,1 +1,0 @@
-"""Divides documents by what their sentences mean."""

@@ -1,1 +1,0 @@
-"""Embeds the texts of a graph of documents."""

@@ -1,1 +1,0 @@
-"""Divides what is written to a graph among transactions."""
