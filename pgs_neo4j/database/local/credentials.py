@@ -12,6 +12,7 @@ from pgs_neo4j.database.local.options import LocalPaths
 from pgs_neo4j.database.local.process import child_environment
 from pgs_neo4j.errors import ServerStartError
 
+USER = "neo4j"
 ADMIN_HEAP_MB = 256
 ADMIN_TIMEOUT_S = 120.0
 

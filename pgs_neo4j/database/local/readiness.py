@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pgs_neo4j.database.local import process
 from pgs_neo4j.database.local.config_files import uri_of
+from pgs_neo4j.database.local.credentials import USER
 from pgs_neo4j.database.local.locks import raise_if_cancelled
 from pgs_neo4j.database.probe import Readiness, probe_server
 from pgs_neo4j.errors import DatabaseAuthError, DatabaseHaltedError, ServerStartError
@@ -15,7 +16,6 @@ from pgs_neo4j.errors import DatabaseAuthError, DatabaseHaltedError, ServerStart
 if TYPE_CHECKING:
     import psutil
 
-USER = "neo4j"
 POLL_S = 0.1
 
 

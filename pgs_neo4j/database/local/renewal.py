@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from pgs_neo4j.database.local import credentials
 from pgs_neo4j.database.local.config_files import uri_of
+from pgs_neo4j.database.local.credentials import USER
 from pgs_neo4j.database.local.options import LocalPaths
-from pgs_neo4j.database.local.readiness import USER
 from pgs_neo4j.database.probe import Readiness, change_password
 from pgs_neo4j.errors import DatabaseError, ServerStartError
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlsplit
 
 ROOT = "/v1"  # where nearly every endpoint is
-_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9A-Fa-f:.]{2,45}", re.ASCII)
 
 
 def holds_secrets(text: str) -> bool:
@@ -43,12 +41,3 @@ def cache_name(url: str) -> str:
     path = parts.path.rstrip("/")
     usual = path == ROOT and (parts.scheme == "https" or parts.port is not None)
     return host_of(url) if usual else f"{parts.scheme}://{host_of(url)}{path or '/'}"
-
-
-def redirect_target(location: str) -> str:
-    """Return the host that a redirect names; empty if it names none or an odd one."""
-    try:
-        host = urlsplit(location.strip()).hostname or ""
-    except ValueError:
-        return ""
-    return host if _HOST.fullmatch(host) else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from pgs_neo4j.errors import (
     ModelAuthError,
@@ -20,13 +21,13 @@ from pgs_neo4j.errors import (
     UnknownModelError,
 )
 from pgs_neo4j.llm.lengths import LengthRefusal
-from pgs_neo4j.llm.openai.address import redirect_target
 from pgs_neo4j.llm.openai.limits import parse_rate_limits, reset_s
 from pgs_neo4j.llm.openai.wording import EndpointWords
 from pgs_neo4j.model import Usage
 
 TRIES_SERVER = 5
 _CODE = re.compile(r"[a-z][a-z0-9_.-]{1,60}")
+_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9A-Fa-f:.]{2,45}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ def refusal_error(
     code = f", {refusal.code}" if _CODE.fullmatch(refusal.code) else ""
     said = quote_server(refusal.said)
     if 300 <= status < 400:
-        host = redirect_target(refusal.headers.get("location", ""))
+        host = _redirect_target(refusal.headers.get("location", ""))
         return ModelUnavailableError(
             f"the model endpoint {where} redirects{f' to {host}' if host else ''} "
             f"(HTTP {status}), and redirects are never followed; set {words.url} to the "
@@ -143,3 +144,12 @@ def _rate_limit_error(refusal: Refusal, where: str, longest_s: float) -> ModelRa
         "lower max_concurrent_calls or ask again later",
         retry=Retry(wait_s),
     )
+
+
+def _redirect_target(location: str) -> str:
+    """Return the host that a redirect names; empty if it names none or an odd one."""
+    try:
+        host = urlsplit(location.strip()).hostname or ""
+    except ValueError:
+        return ""
+    return host if _HOST.fullmatch(host) else ""
