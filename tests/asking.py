@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from pgs_neo4j.llm.calls.concurrency import ConcurrencyLimit
-from pgs_neo4j.llm.calls.queue import Scheduler
+from pgs_neo4j.llm.calls.queue import ConcurrencyLimit, Scheduler
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.replies import ProbeResult
 from pgs_neo4j.llm.pace import Pace

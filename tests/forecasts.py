@@ -19,9 +19,9 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.events import ignore
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.llm.calls.settling import UpcomingCall
+from pgs_neo4j.llm.calls.outcome import UpcomingCall
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import (
     Completion,

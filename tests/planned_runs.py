@@ -23,7 +23,7 @@ from pgs_neo4j.errors import (
     PGSError,
     StoppedError,
 )
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.context import ModelContext
 from pgs_neo4j.model import (
     Completion,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgs_neo4j.database.local import config_files
+from pgs_neo4j.database.local import runtime
 from pgs_neo4j.database.local.lockfile import DEFAULT
 
 # The release that the tests start.
@@ -44,15 +44,15 @@ def tune(patch: pytest.MonkeyPatch, *, lasting: bool = False) -> None:
     ``lasting`` servers serve many tests.
     """
     conf, command, tool = (
-        config_files.neo4j_conf,
-        config_files.server_command,
-        config_files.admin_command,
+        runtime.neo4j_conf,
+        runtime.server_command,
+        runtime.admin_command,
     )
     brief = not lasting or "PGS_TEST_BRIEF" in os.environ
     flags = FLAGS + (BRIEF if brief else LASTING)
-    patch.setattr(config_files, "neo4j_conf", lambda *args: conf(*args) + _lines())
-    patch.setattr(config_files, "server_command", lambda *args: _flagged(command(*args), flags))
-    patch.setattr(config_files, "admin_command", lambda *args: _flagged(tool(*args), FLAGS + BRIEF))
+    patch.setattr(runtime, "neo4j_conf", lambda *args: conf(*args) + _lines())
+    patch.setattr(runtime, "server_command", lambda *args: _flagged(command(*args), flags))
+    patch.setattr(runtime, "admin_command", lambda *args: _flagged(tool(*args), FLAGS + BRIEF))
 
 
 def container_environment() -> dict[str, str]:

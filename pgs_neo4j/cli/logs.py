@@ -59,7 +59,7 @@ def start() -> None:
     global _handler  # noqa: PLW0603 - there is but one stderr
     if _handler is not None:
         return
-    from pgs_neo4j.telemetry.json_lines import JsonLines
+    from pgs_neo4j.telemetry.logs import JsonLines
 
     _handler = _Records()
     _handler.setFormatter(JsonLines())

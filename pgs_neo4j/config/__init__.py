@@ -16,10 +16,9 @@ from pgs_neo4j.config.loading import (
     with_overrides,
 )
 from pgs_neo4j.config.notices import notices, unknown_variables
-from pgs_neo4j.config.provenance import Provenance, Source, user_config_folder
+from pgs_neo4j.config.provenance import Provenance, Source, config_file, user_config_folder
 from pgs_neo4j.config.search_table import CONTEXT_TOKENS, SEARCH_KEYS, SearchDefaults
 from pgs_neo4j.config.settings import ADDRESSES, EmbedderName, Provider, Settings
-from pgs_neo4j.config.sources import config_file
 from pgs_neo4j.config.token_table import TokenEntry
 from pgs_neo4j.config.trust import (
     ModelAccess,

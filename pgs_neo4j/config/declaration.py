@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import UnionType
-from typing import Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
@@ -27,10 +28,15 @@ Topic = Literal[
     "jobs",
     "serving",
 ]
-
 # Optional numbers and efforts may be set to "none", which also lifts a default. A setting whose
 # description says "unset" instead would take "none" for a value of its own.
 NoneAllowed = BeforeValidator(lambda value: None if value == "none" else value)
+TABLE = ConfigDict(
+    frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True, strict=True
+)
+"""How every table checks its keys."""
+LIST = Field(strict=False)
+"""For a tuple in a table, which is written as a list. The rule still holds for its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +121,47 @@ def _members(annotation: object) -> tuple[object, ...]:
     if get_origin(annotation) in (Union, UnionType):
         return get_args(annotation)
     return (annotation,)
+
+
+class Mistyped:
+    """Stands for a value of another type, so that pydantic refuses it in its usual words.
+
+    A stronger source may override the value, so the source of the file refuses nothing itself.
+    """
+
+
+def as_written(settings: type[BaseModel], values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of a file, with Mistyped for those that are not in their key's type.
+
+    Tables keep the rule themselves.
+    """
+    return {
+        name: Mistyped() if _is_mistyped(settings, name, value) else value
+        for name, value in values.items()
+    }
+
+
+def _is_mistyped(settings: type[BaseModel], name: str, value: object) -> bool:
+    """Return whether a value would be converted, or is refused for its type alone.
+
+    One that has the right type stays, since the error of its bounds says more.
+    """
+    if name not in settings.model_fields or isinstance(value, dict | list):
+        return False
+    type_ = _type(settings, name)
+    return _complaints(type_, value, strict=True) != _complaints(type_, value, strict=False)
+
+
+@cache
+def _type(settings: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    field = settings.model_fields[name]
+    kind: Any = Annotated[field.annotation, *field.metadata]
+    return TypeAdapter(kind)
+
+
+def _complaints(type_: TypeAdapter[Any], value: object, *, strict: bool) -> list[str]:
+    try:
+        type_.validate_python(value, strict=strict)
+    except ValidationError as error:
+        return [detail["type"] for detail in error.errors(include_input=False, include_url=False)]
+    return []

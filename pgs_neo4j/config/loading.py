@@ -21,10 +21,16 @@ from pydantic_settings import SettingsError
 
 from pgs_neo4j.config.declaration import NoneAllowed, declarations
 from pgs_neo4j.config.knobs import PGSConfig
-from pgs_neo4j.config.provenance import Provenance, Source, one_reading
+from pgs_neo4j.config.provenance import (
+    Provenance,
+    Source,
+    Sourced,
+    check_name,
+    one_reading,
+    unknown_name,
+)
 from pgs_neo4j.config.search_table import SEARCH_KEYS
 from pgs_neo4j.config.settings import Settings
-from pgs_neo4j.config.sources import Sourced, check_name, unknown_name
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_any
 

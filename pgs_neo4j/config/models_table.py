@@ -20,8 +20,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from pgs_neo4j.config.addresses import masked_address
+from pgs_neo4j.config.declaration import TABLE
 from pgs_neo4j.config.providers import PromptCache, ProviderName
-from pgs_neo4j.config.written_types import TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model.ceilings import check_number
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place

@@ -9,9 +9,8 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from pgs_neo4j.config.addresses import OPENAI_URL, host_in, is_plain
-from pgs_neo4j.config.provenance import Provenance
+from pgs_neo4j.config.provenance import Provenance, Sourced
 from pgs_neo4j.config.settings import Settings
-from pgs_neo4j.config.sources import Sourced
 from pgs_neo4j.config.trust import ModelAccess, model_access, rerank_access, server_access
 from pgs_neo4j.errors import ConfigError
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator
 
-from pgs_neo4j.config.written_types import LIST, TABLE
+from pgs_neo4j.config.declaration import LIST, TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.model import KeywordSource, RerankerName, SearchMode
 from pgs_neo4j.model.ceilings import check_number

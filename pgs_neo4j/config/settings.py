@@ -10,11 +10,10 @@ from pydantic import Field, PrivateAttr, SecretStr, field_serializer
 from pgs_neo4j.config.addresses import masked_address
 from pgs_neo4j.config.declaration import About, NoneAllowed
 from pgs_neo4j.config.models_table import Models
-from pgs_neo4j.config.provenance import Provenance, one_reading
+from pgs_neo4j.config.provenance import Provenance, Sourced, one_reading
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.config.schedule_table import Schedule
 from pgs_neo4j.config.search_table import Search, SearchDefaults
-from pgs_neo4j.config.sources import Sourced
 from pgs_neo4j.config.token_table import TokenEntries
 
 Provider = ProviderName | Literal["extractive"]

@@ -14,7 +14,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from pgs_neo4j.config.written_types import LIST, TABLE
+from pgs_neo4j.config.declaration import LIST, TABLE
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.text.invalid_values import describe_invalid, name_place
 

@@ -26,18 +26,21 @@ from neo4j import (
 )
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
-from pgs_neo4j.database import queries, room
-from pgs_neo4j.database.address import check_address, secured, shown_address
-from pgs_neo4j.database.bookmarks import Position, parse_position
-from pgs_neo4j.database.driver_errors import graph_changed, is_out_of_memory, translate_errors
-from pgs_neo4j.database.driver_values import sent
+from pgs_neo4j.database import queries, server
+from pgs_neo4j.database.driver_errors import (
+    graph_changed,
+    is_out_of_memory,
+    refuse_lost,
+    repeat_disturbed,
+    translate_errors,
+)
+from pgs_neo4j.database.driver_values import Position, parse_position, sent
 from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
 from pgs_neo4j.database.queries import Query, Row
-from pgs_neo4j.database.repeats import refuse_lost, repeat_disturbed
-from pgs_neo4j.database.typed_columns import check_rows, lacks_values
-from pgs_neo4j.database.version import read_server
+from pgs_neo4j.database.server import check_address, read_server, secured, shown_address
+from pgs_neo4j.database.stored_data import check_rows, lacks_values
 from pgs_neo4j.errors import GraphChangedError
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 Access = Literal["read", "write"]
@@ -67,7 +70,7 @@ class Database:
     edition: str = ""
     languages: tuple[str, ...] = ("5",)
     fence: Fence | None = field(default=None, repr=False)
-    require_room: room.RequireRoom = field(default=room.allow, repr=False)
+    require_room: server.RequireRoom = field(default=server.allow, repr=False)
 
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
@@ -97,7 +100,7 @@ class Database:
         self,
         work: Callable[[Database], Awaitable[Result]],
         timeout_s: float,
-        room_mb: int = room.BULK_MB,
+        room_mb: int = server.BULK_MB,
     ) -> Result:
         """Return what ``work`` returns: all that it writes becomes visible at once, at its end.
 
@@ -200,7 +203,7 @@ class Database:
         access: Access,
         timeout_s: float | None = None,
         metadata: Row | None = None,
-        name: str = names.GDS,
+        name: str = spans.GDS,
     ) -> tuple[list[str], list[Row]]:
         """Return columns and rows of a statement in an implicit transaction.
 
@@ -209,7 +212,7 @@ class Database:
         it has found. A batch is not: it deletes or sets properties, which deletions do not disturb.
         """
         if access == "write":
-            self.require_room(room.BULK_MB)
+            self.require_room(server.BULK_MB)
         with self._span(name), self._translate_errors():
             async with (
                 asyncio.timeout(timeout_s or self.timeout_s),
@@ -284,7 +287,7 @@ class Database:
                 await self._check_fence(transaction, known)
             return rows
 
-        self.require_room(room.RECORD_MB if query.mode == "write" else room.BULK_MB)
+        self.require_room(server.RECORD_MB if query.mode == "write" else server.BULK_MB)
 
         async def write(tokens: Known) -> list[Row]:
             nonlocal known
@@ -336,9 +339,9 @@ class Database:
     def _span(self, name: str) -> SpanNotes:
         """Return the span of a statement: its name, and never its parameters."""
         about = {
-            names.DATABASE_SYSTEM: names.NEO4J,
-            names.DATABASE_NAMESPACE: self.name,
-            names.QUERY_SUMMARY: name,
+            spans.DATABASE_SYSTEM: spans.NEO4J,
+            spans.DATABASE_NAMESPACE: self.name,
+            spans.QUERY_SUMMARY: name,
         }
         return start_span(name, about, client=True)
 
@@ -389,7 +392,7 @@ async def connect(
     connect_timeout_s: float = 15.0,
     *,
     ca: Path | None = None,
-    require_room: room.RequireRoom = room.allow,
+    require_room: server.RequireRoom = server.allow,
 ) -> AsyncIterator[Database]:
     """Open a pool, check the server, and finally close the pool.
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import struct
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from neo4j import exceptions as driver_errors
+from neo4j.exceptions import Neo4jError
 
+from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseAuthError,
@@ -24,7 +28,6 @@ from pgs_neo4j.errors import (
 
 HALTED = ("has encountered a critical error", "No space left on device")
 """Stands in what a database says after it could not write a transaction."""
-
 DELETED = ("Unable to load NODE", "Unable to load RELATIONSHIP")
 """Stands in what a database says if another transaction deleted what a statement had found.
 
@@ -32,16 +35,27 @@ Neo4j 5.26 fails so when the statement sets or removes a label of that node, or 
 relationship of it. The properties of a deleted node read as null, and setting them does nothing. A
 procedure that fails so quotes the message within an error of its own.
 """
-
 MADE = "EquivalentSchemaRuleAlreadyExists"
 """Stands in the code of an error if another transaction has just made an index or a constraint.
 
 Neo4j 5.26 looks for it before it locks its label, so ``IF NOT EXISTS`` may still fail: of 30 times
 that six clients made the schema of an empty database at once, some clients failed in a dozen.
 """
-
 _CLOSED = "Driver closed"
 """What the driver says after its end; it has no error of its own for it."""
+Result = TypeVar("Result")
+PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds before each repetition.
+
+A transaction that disturbs a statement has committed, so only another one can disturb the next
+attempt.
+"""
+TRIED_ENOUGH = (GraphChangedError, DatabaseTimeoutError)
+"""What a read raises after its attempts, or after its time.
+
+Code that repeats several reads together, for another reason, lets these pass: they would have all
+their attempts once more.
+"""
 
 
 @contextmanager
@@ -172,3 +186,47 @@ def _server_error(uri: str, error: driver_errors.Neo4jError) -> DatabaseError:
     if "DatabaseUnavailable" in code or "NotALeader" in code:
         return DatabaseUnavailableError(f"Neo4j at {uri} is not ready: {message}")
     return QueryError(f"Neo4j refused a statement ({code}): {message}")
+
+
+async def repeat_disturbed(work: Callable[[], Awaitable[Result]]) -> Result:
+    """Return what ``work`` returns, which must be harmless to repeat.
+
+    It is repeated up to five times if something was deleted that it had found, or if it makes what
+    another transaction has just made. The last error is raised.
+    """
+    for pause in PAUSES_S:
+        try:
+            return await work()
+        except GraphChangedError:
+            pass
+        except Neo4jError as error:
+            if not (is_deleted(error) or is_made(error)):
+                raise
+        await asyncio.sleep(pause)
+    return await work()
+
+
+def refuse_lost(
+    read: Callable[[], Awaitable[list[Row]]], lacks_values: Callable[[Row], bool], uri: str
+) -> Callable[[], Awaitable[list[Row]]]:
+    """Return ``read`` as work to repeat: rows that lack values are refused.
+
+    What was deleted after it was found lacks values, and is not found again. So rows that come a
+    second time as they were have been damaged by another program, and the caller has to judge them.
+    The work raises GraphChangedError, which names the server.
+    """
+    before = ""
+
+    async def read_whole() -> list[Row]:
+        nonlocal before
+        rows = await read()
+        if not any(map(lacks_values, rows)):
+            return rows
+        # Compared as text, since NaN differs from itself.
+        seen = repr(rows)
+        if seen == before:
+            return rows
+        before = seen
+        raise graph_changed(uri)
+
+    return read_whole

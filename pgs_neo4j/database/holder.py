@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import re
 import secrets
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.errors import PGSError
 
 MAX_MACHINE = 100
 PLACE = (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid"))
@@ -19,6 +24,12 @@ _FORM = re.compile(
     r"(?:, (?P<token>[0-9a-f]{8}))?",
     re.DOTALL,
 )
+SILENT_S = 35.0  # without a sign of life from a run: its process is gone
+Beat = Callable[[], Awaitable[float]]
+"""Gives one sign of life, and returns the seconds until the next one.
+
+A PGSError that it raises ends the work.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +103,59 @@ def this_place() -> str:
     with suppress(OSError):
         marks = [PLACE[0].read_text(encoding="ascii").strip(), str(PLACE[1].readlink())]
     return sha256("\n".join(marks).encode()).hexdigest()[:8] if marks else ""
+
+
+@asynccontextmanager
+async def keep_beating(beat: Beat, *, first_s: float, close_s: float) -> AsyncIterator[None]:
+    """Call ``beat`` while the body runs, first after ``first_s`` seconds.
+
+    When it raises a PGSError, the body is canceled and that error is raised. The body's own errors
+    and a cancellation from outside are raised unchanged. At the end, a running beat has ``close_s``
+    seconds to finish.
+    """
+    ended = asyncio.Event()
+    try:
+        # A timeout that never ends by itself is a scope that another task can cancel, without
+        # mistaking a cancellation from outside for its own.
+        async with asyncio.timeout(None) as scope:
+            beating = asyncio.create_task(_beat_until(ended, beat, first_s, scope))
+            try:
+                yield
+            finally:
+                # Asked to end, not canceled: canceling a statement would close the connection.
+                ended.set()
+    except TimeoutError:
+        error = beating.result() if scope.expired() and beating.done() else None
+        if error is None:
+            raise
+        raise error from None
+    finally:
+        await to_the_end(_end(beating, close_s))
+
+
+async def _beat_until(
+    ended: asyncio.Event, beat: Beat, first_s: float, scope: asyncio.Timeout
+) -> PGSError | None:
+    """Beat until the body ends; return the error that ended it."""
+    pause = first_s
+    while not await _is_set_within(ended, pause):
+        try:
+            pause = await beat()
+        except PGSError as error:
+            if ended.is_set():
+                return None
+            scope.reschedule(asyncio.get_running_loop().time())
+            return error
+    return None
+
+
+async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()
+
+
+async def _end(beating: asyncio.Task[PGSError | None], close_s: float) -> None:
+    await asyncio.wait({beating}, timeout=close_s)
+    beating.cancel()

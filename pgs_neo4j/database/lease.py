@@ -17,8 +17,7 @@ from typing import TypedDict, cast
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.heartbeat import keep_beating
-from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.holder import Holder, keep_beating
 from pgs_neo4j.database.tasks import poll_pauses, to_the_end
 from pgs_neo4j.errors import (
     BusyError,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ IN_FLIGHT = 2  # the database works on one portion while this process works on a
 MOST_NODES = 20_000
 MOST_CHARACTERS = 4_000_000
 Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 def portions(
@@ -57,3 +59,25 @@ async def in_order(
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Recent(Generic[T]):
+    """The ``most`` values that were used last, by key."""
+
+    most: int
+    values: dict[str, T] = field(default_factory=dict)
+
+    def find(self, key: str) -> T | None:
+        """Return a value; None if it is not kept."""
+        value = self.values.pop(key, None)
+        if value is not None:
+            self.values[key] = value  # used last
+        return value
+
+    def keep(self, key: str, value: T) -> None:
+        """Keep a value, and forget those that were used longest ago."""
+        self.values.pop(key, None)
+        self.values[key] = value
+        for oldest in list(self.values)[: -self.most]:
+            del self.values[oldest]

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -53,7 +53,6 @@ QueryMode = Literal["read", "write", "data", "batch", "schema"]
 Language = Literal["5", "25"]
 Row = dict[str, Any]
 """A record of a result, by its columns."""
-
 BOTH: tuple[Language, ...] = ("5", "25")
 LANGUAGES: Mapping[str, tuple[Language, ...]] = MappingProxyType({"5": ("5",), "any": ()})
 """Languages of the statements that do not mean the same in both, by what their header says."""
@@ -63,13 +62,14 @@ ONCE = "once"
 # Ids of the nodes that count commits: of statements that lock nodes of the user, and of all others.
 GRAPH = "graph"
 COMMITS = "pgs"
-
 _HEADER = re.compile(r"//\s?(?:(params|returns|mode|language|plan|locks):)?(.*)")
 _CONTINUED = "//   "
 _PARAMETER = re.compile(r"\$(?!any\(|all\()([A-Za-z_]\w*)")
 _TYPE = re.compile(r"(?:bool|int|float|number|str|bytes|datetime|dict|any|list\[(?P<item>.+)\])\??")
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _COMMENT = re.compile(r"^//.*$", re.MULTILINE)
+# In a statement: n:`{labels}` or n.`{properties}`, which is valid Cypher as it stands.
+_PLACE = re.compile(r"(\w+\.)?`\{(\w+)\}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +219,30 @@ def _check_statement(query: Query, text: str) -> None:
     if used != set(query.params):
         wrong = ", ".join(sorted(used ^ set(query.params)))
         raise ValueError(f"{query.name}: header and statement disagree on the parameters {wrong}")
+
+
+def fill_names(query: Query, **names: Sequence[str]) -> Query:
+    """Return a statement with names in the places that are called so.
+
+    Several labels are joined by ``|``, several properties by commas. Raises ValueError unless each
+    place has at least one name, and each name a place.
+    """
+    places = {place for _, place in _PLACE.findall(query.text)}
+    if places != names.keys() or not all(names.values()):
+        raise ValueError(f"{query.name} has places for {', '.join(sorted(places))}")
+
+    def fill(match: re.Match[str]) -> str:
+        owner = match[1] or ""
+        return (", " if owner else "|").join(f"{owner}{quote(name)}" for name in names[match[2]])
+
+    return replace(query, text=_PLACE.sub(fill, query.text))
+
+
+def quote(name: str) -> str:
+    r"""Return a name in back-ticks.
+
+    The server decodes ``\uXXXX`` before it looks for the back-tick that ends a name, so each
+    backslash is written as such a code.
+    """
+    escaped = name.replace("\\", "\\u005C").replace("`", "``")
+    return f"`{escaped}`"

@@ -7,16 +7,18 @@ used. Nothing is converted, and nothing that is missing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeVar, get_type_hints
 
+from neo4j.time import DateTime
 from pydantic import Field, TypeAdapter, ValidationError
 
+from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import StoredDataError
 
 T = TypeVar("T")
-
 SHOWN = 80
 """Characters of a name in messages; another program may have chosen it."""
 MOST_COUNT = 2**53
@@ -24,6 +26,42 @@ MOST_COUNT = 2**53
 Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 COUNT: TypeAdapter[int] = TypeAdapter(Count)
 """Also of the id of a partition, and of a rank in it."""
+OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("pgs/runs", "pgs/partitioning", "engine/catalog", "llm/calls"), ("",)),
+        "database": ("read_commits", "read_fences", "read_version"),
+        # Without the text of a chunk, nothing can prove that it is gone.
+        "documents/deletion": ("read_deleted_texts",),
+        "engine/browse": (
+            *("read_costs", "read_flags", "read_graph_states", "read_members", "read_positions"),
+        ),
+        "pgs/checking": ("read_links",),
+        "search": (
+            *("count_segments", "find_findings", "nearest_members", "read_placed_nodes"),
+            *("read_segments", "read_unit_states"),
+        ),
+    }
+)
+"""Beginnings of the names of statements that read nodes of this package, by folder."""
+FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
+META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
+"""For what belongs to no graph, and so is removed with none."""
+KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
+    {
+        "bool": (bool,),
+        "int": (int,),
+        "float": (float, int),
+        "number": (float, int),
+        "str": (str,),
+        "bytes": (bytes, bytearray),
+        "datetime": (DateTime,),
+        "dict": (dict,),
+    }
+)
+SCALARS = frozenset({"any", *KINDS} - {"dict"})
+NUMBERS = frozenset({"list[float]", "list[int]", "list[number]"})
+"""Types of vectors, and of other lists of numbers."""
+Fits = Callable[[Any], bool]
 
 
 def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) -> T:
@@ -75,3 +113,94 @@ def _describe(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"{where} is missing"
     return f"{where} is malformed"
+
+
+def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
+    """Raise StoredDataError if a row of an own statement is not what its header says."""
+    folder, _, file = query.name.rpartition("/")
+    if not file.startswith(OWN.get(folder, ())):
+        return
+    checks = [(name, fit) for name, kind in query.columns.items() if (fit := _fit(kind))]
+    for row in rows:
+        for name, fit in checks:
+            if not fit(row[name]):
+                what = f"what pgs stored ({query.name})"
+                fix = META_FIX if folder == "database" else FIX
+                raise unreadable(what, f"its {name} is malformed", fix)
+
+
+def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
+    """Whether a row has a null where its header allows none, also inside lists, or an empty map.
+
+    Neo4j reads what is committed, without a snapshot: what another transaction deletes after a
+    statement has found it has null properties, or none, and no error says so. A map of properties
+    is empty if it has no value but nulls and empty lists.
+    """
+    return any(_finder(kind)(row[name]) for name, kind in query.columns.items())
+
+
+@cache
+def _finder(kind: str) -> Fits:
+    """Return what tells whether a value has a null where a type of headers allows none."""
+    name = kind.removesuffix("?")
+    if name.startswith("list["):
+        inner = _finder_in_items(name[5:-1])
+    else:
+        inner = _is_empty_map if name == "dict" else _find_nothing
+    if name != kind:
+        return lambda value: value is not None and inner(value)
+    return lambda value: value is None or inner(value)
+
+
+def _finder_in_items(kind: str) -> Fits:
+    """Return what tells whether a list has a null where the type of its items allows none."""
+    if kind.removesuffix("?") in SCALARS and kind.endswith("?"):
+        return _find_nothing
+    # A stored list has no nulls, so vectors are not looked through, number by number.
+    if kind in SCALARS or kind in NUMBERS:
+        return lambda value: isinstance(value, list) and NoneType in _types(value)
+    within = _finder(kind)
+    return lambda value: isinstance(value, list) and any(map(within, value))
+
+
+def _is_empty_map(value: object) -> bool:
+    """Whether a map, or a map in it, has no value but nulls and empty lists."""
+    if not isinstance(value, dict):
+        return False
+    held = [one for one in value.values() if one not in (None, [])]
+    return not held or any(map(_is_empty_map, held))
+
+
+def _find_nothing(_: object) -> bool:
+    return False
+
+
+@cache
+def _fit(kind: str) -> Fits | None:
+    """Return what tells whether a value is of a type as headers name it; None for any value."""
+    name = kind.removesuffix("?")
+    if name == "any":
+        return None
+    nullable = name != kind
+    inner = _items(name[5:-1]) if name.startswith("list[") else _scalar(name)
+    return (lambda value: value is None or inner(value)) if nullable else inner
+
+
+def _scalar(name: str) -> Fits:
+    kinds = frozenset(KINDS[name])
+    return lambda value: type(value) in kinds
+
+
+def _items(name: str) -> Fits:
+    """Return what tells whether a value is a list, and its items are of a type."""
+    bare = name.removesuffix("?")
+    if bare == "any":
+        return lambda value: isinstance(value, list)
+    kinds: set[type] = {list} if bare.startswith("list[") else set(KINDS[bare])
+    if bare != name:
+        kinds.add(type(None))
+    return lambda value: isinstance(value, list) and _types(value) <= kinds
+
+
+def _types(values: Iterable[object]) -> set[type]:
+    return set(map(type, values))

@@ -38,7 +38,7 @@ from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import Progressed
 from pgs_neo4j.model.deletion import Deletion
 from pgs_neo4j.model.ingest import DocumentOutcome, Ingested
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import SpanNotes, start_span
 
 
@@ -200,7 +200,7 @@ async def _publish(
 
 def _step(step: str, documents: int | None = None) -> SpanNotes:
     """Return the span of a step; the calls and statements within are its children."""
-    return start_span(names.step_name(step), {names.DOCUMENTS: documents}, current=True)
+    return start_span(spans.step_name(step), {spans.DOCUMENTS: documents}, current=True)
 
 
 async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
@@ -209,7 +209,7 @@ async def _describe(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     if describer is not None and not (tally.stopped or tally.judged.stopped):
         with _step("describe") as span:
             described = await describe_waiting(tools.db, writer, describer, limit, tools.on_event)
-            span.note({names.ENTITIES: described.entities})
+            span.note({spans.ENTITIES: described.entities})
         entities = tally.described.entities + described.entities
         tally.described = replace(described, entities=entities)
 
@@ -240,7 +240,7 @@ async def _embed(tools: IngestTools, writer: Writer, tally: _Tally) -> None:
     stopped = tally.stopped or tally.described.stopped
     with _step("embed") as span:
         embedded = await embed_waiting(tools, writer, stopped=stopped)
-        span.note({names.TEXTS: embedded.made})
+        span.note({spans.TEXTS: embedded.made})
     former = tally.embedded
     tally.embedded = replace(
         embedded,
@@ -306,5 +306,5 @@ async def _extract_next(
 async def _read_next(groups: AsyncIterator[list[WantedDocument]]) -> list[WantedDocument] | None:
     with _step("read") as span:
         group = await anext(groups, None)
-        span.note({names.DOCUMENTS: len(group or ())})
+        span.note({spans.DOCUMENTS: len(group or ())})
     return group

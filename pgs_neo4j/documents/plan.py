@@ -24,12 +24,11 @@ from pgs_neo4j.documents.publish.large import join_outcomes, read_former
 from pgs_neo4j.documents.semantic import DivisionEstimate, SemanticChunker
 from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.documents.wanted import WantedDocument
-from pgs_neo4j.llm.calls.budget import Amount
-from pgs_neo4j.llm.calls.cost_range import cost_range
+from pgs_neo4j.llm.calls.budget import Amount, cost_range
 from pgs_neo4j.llm.calls.embedding import EmbeddingModel
+from pgs_neo4j.llm.embedders.reading import describe_text_limits
 from pgs_neo4j.llm.own_models import await_forecast, said_by
 from pgs_neo4j.llm.protocol import LLM, Embedder, Named
-from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import PlannedCalls
 from pgs_neo4j.model.documents import Chunk
 from pgs_neo4j.model.ingest import (

@@ -18,14 +18,14 @@ from pgs_neo4j.config import (
     model_access,
     server_access,
 )
-from pgs_neo4j.database import connection, room
+from pgs_neo4j.database import connection
+from pgs_neo4j.database import server as room
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.engine.core import Core
 from pgs_neo4j.engine.given_parts import EMBEDDER, MODEL, check_given
 from pgs_neo4j.events import OnEvent, Warned, ignore
-from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms
+from pgs_neo4j.llm.factory import choose_llms, configured_models, create_llms, require_models
 from pgs_neo4j.llm.protocol import LLM, Embedder
-from pgs_neo4j.llm.unset_models import require_models
 from pgs_neo4j.pgs.partitioning.kept_settings import ChosenSettings
 from pgs_neo4j.telemetry.redaction import hide
 

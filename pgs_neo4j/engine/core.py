@@ -22,11 +22,11 @@ from pgs_neo4j.errors import ConfigError, NotPartitionedError
 from pgs_neo4j.events import OnEvent, ignore
 from pgs_neo4j.llm.calls.budget import FRAME_TOKENS
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.contexts import Contexts
 from pgs_neo4j.llm.calls.embedding import embed_counted, priced_model
+from pgs_neo4j.llm.calls.outcome import Settlements
 from pgs_neo4j.llm.calls.proofs import Proofs
-from pgs_neo4j.llm.calls.settling import Settlements
 from pgs_neo4j.llm.calls.spending import Account, current_payer, record_spending
+from pgs_neo4j.llm.context import Contexts
 from pgs_neo4j.llm.factory import Readers, create_embedder, create_relevance_model
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel, is_free
 from pgs_neo4j.model import GraphMapping

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.names import LABELS, TYPES
 from pgs_neo4j.database.queries import COMMITS, GRAPH, Row
+from pgs_neo4j.database.schema import LABELS, TYPES
 from pgs_neo4j.search.indexes import drop_indexes
 
 PURGES = 3  # a run under way may record something between two steps of the first

@@ -18,10 +18,10 @@ from pgs_neo4j.errors import UsageError
 from pgs_neo4j.events import OnEvent
 from pgs_neo4j.llm.calls.budget import Amount
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.ranking import reserve_ranking
+from pgs_neo4j.llm.calls.embedding import reserve_ranking
 from pgs_neo4j.llm.calls.spending import Account, recording_unbegun
+from pgs_neo4j.llm.embedders.reading import describe_text_limits
 from pgs_neo4j.llm.protocol import Embedder, RelevanceModel, Reserve, is_free
-from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
     Answer,
     Found,

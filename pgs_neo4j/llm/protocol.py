@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pgs_neo4j.llm.embedders.fitting import TextFit
+
+
+OnTokens = Callable[[int], None]
+"""Hears how many tokens of a reply, thinking included, there are so far."""
+_listener: ContextVar[OnTokens | None] = ContextVar("_listener", default=None)
 
 
 @runtime_checkable
@@ -298,3 +304,18 @@ class Reserving(Protocol):
     async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
         """Return what ``rank`` does, and reserve each call before it is sent."""
         ...
+
+
+@contextmanager
+def heard_by(listener: OnTokens) -> Iterator[None]:
+    """Let ``listener`` hear of the replies that this task asks for inside."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def current_listener() -> OnTokens | None:
+    """Return who wants to hear of a reply; None without one."""
+    return _listener.get()

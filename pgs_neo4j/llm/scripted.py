@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from pgs_neo4j.llm.local_reply import local_completion, split_reply
+from pgs_neo4j.llm.extractive.reader import local_completion, split_reply
 from pgs_neo4j.model import Completion, Effort, Prompt
 
 Reply = str | Completion | Exception

@@ -15,11 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.llm.calls.budget import FRAME_TOKENS, WORST
+from pgs_neo4j.llm.calls.budget import DEAR, FRAME_TOKENS, WORST, estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.cost_range import DEAR
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.llm.calls.settling import PROMPT, ROOM
+from pgs_neo4j.llm.calls.outcome import PROMPT, ROOM
 from pgs_neo4j.llm.protocol import LLM, is_free
 from pgs_neo4j.model import PlannedMost, Prompt, Relationship
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.heartbeat import SILENT_S
+from pgs_neo4j.database.holder import SILENT_S
 from pgs_neo4j.database.tasks import poll_pauses
 from pgs_neo4j.model import Partition, Routing
 from pgs_neo4j.pgs.order import RunOrder, RunTools

@@ -15,8 +15,7 @@ from pgs_neo4j.events import (
     PhaseStarted,
     Warned,
 )
-from pgs_neo4j.telemetry.names import phase_name
-from pgs_neo4j.telemetry.spans import start_span
+from pgs_neo4j.telemetry.spans import phase_name, start_span
 
 
 @dataclass(slots=True)

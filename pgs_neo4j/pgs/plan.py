@@ -11,14 +11,12 @@ from functools import partial
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.llm.calls.budget import Amount
-from pgs_neo4j.llm.calls.cost_range import DEAR, cost_range, least_uncached
+from pgs_neo4j.llm.calls.budget import DEAR, Amount, cost_range, estimated_tokens, least_uncached
 from pgs_neo4j.llm.calls.ledger import Spent
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.outcome import PROMPT, ROOM, UpcomingCall
 from pgs_neo4j.llm.calls.replies import Replies
-from pgs_neo4j.llm.calls.settling import PROMPT, ROOM, UpcomingCall
+from pgs_neo4j.llm.embedders.reading import describe_text_limits
 from pgs_neo4j.llm.protocol import LLM, is_free
-from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import (
     Partition,
     Plan,

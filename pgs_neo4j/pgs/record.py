@@ -12,8 +12,8 @@ from time import perf_counter
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config import stored as stored_config
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.driver_errors import TRIED_ENOUGH
 from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.database.repeats import TRIED_ENOUGH
 from pgs_neo4j.database.schema import ensure_schema
 from pgs_neo4j.errors import (
     BusyError,
@@ -37,7 +37,7 @@ from pgs_neo4j.pgs.runs import keys, runs, session
 from pgs_neo4j.pgs.runs.recording import Recording, hold
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun
 from pgs_neo4j.search.space import QuestionVector
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import Attributes, SpanNotes, start_span
 from pgs_neo4j.text.shown import counted
 
@@ -194,19 +194,19 @@ async def record_run(
 
     with run_span(order, tools.calls, resumed=stored is not None) as span:
         async with hold(begin, tools.end, tell) as record:
-            span.note({names.RUN_ID: record.id})
+            span.note({spans.RUN_ID: record.id})
             yield record
 
 
 def run_span(order: RunOrder, calls: Calls, *, resumed: bool) -> SpanNotes:
     """Return the span of a run, which holds the question only if text is wanted."""
     about: Attributes = {
-        names.GRAPH: order.graph,
-        names.MODE: order.mode,
-        names.RESUMED: resumed,
-        names.QUESTION: order.question if calls.traced_text else None,
+        spans.GRAPH: order.graph,
+        spans.MODE: order.mode,
+        spans.RESUMED: resumed,
+        spans.QUESTION: order.question if calls.traced_text else None,
     }
-    return start_span(names.RUN, about, current=True)
+    return start_span(spans.RUN, about, current=True)
 
 
 async def _begin(order: RunOrder, tools: RunTools, prepared: Prepared | None) -> RunRecord:

@@ -12,7 +12,7 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import AllSweepsFailedError, TextDeletedError
 from pgs_neo4j.events import Event, SweepFinished
-from pgs_neo4j.llm.calls.stop import Stop
+from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.model import Partition, Sweep, SweepStatus
 from pgs_neo4j.model.ceilings import BULLETS_PER_SECTION
 from pgs_neo4j.pgs.checking.absences import Lookups

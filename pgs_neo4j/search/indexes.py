@@ -14,7 +14,7 @@ from time import monotonic
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.quoted_names import fill_names
+from pgs_neo4j.database.queries import fill_names
 from pgs_neo4j.database.search_indexes import (
     FACT_PREFIX,
     TEXT_PREFIX,

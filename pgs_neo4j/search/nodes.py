@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.stored_data import COUNT, check_stored
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.stored_data import COUNT, FIX, check_stored
 from pgs_neo4j.graph.vectors import unit
 from pgs_neo4j.model import GraphMapping, Node, Partition
 from pgs_neo4j.text import node_text

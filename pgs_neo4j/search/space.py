@@ -19,8 +19,8 @@ from pgs_neo4j.config import EmbedderName
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.errors import MappingError
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.llm.protocol import Embedder, take_lessons
+from pgs_neo4j.llm.tracing import embed_traced
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.nodes import read_vectors
 from pgs_neo4j.search.paths.own_index import OwnIndex

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.recent import Recent
+from pgs_neo4j.database.portions import Recent
 from pgs_neo4j.text.terms.cells import PostingList, bucket_of, cell_uid, read_cell
 
 REREADS = 3  # of an index whose segments are merged away while it is read

@@ -11,7 +11,7 @@ from uuid import uuid4
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.gds import open_gds
-from pgs_neo4j.database.gds.calls import run_supervised
+from pgs_neo4j.database.gds.client import run_supervised
 from pgs_neo4j.database.tasks import to_the_end
 from tests.bench.store import LABEL, TYPE
 

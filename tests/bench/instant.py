@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.llm.local_reply import local_completion, split_reply
+from pgs_neo4j.llm.extractive.reader import local_completion, split_reply
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Effort, Prompt
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pgs_neo4j.errors import ModelUnavailableError
-from pgs_neo4j.llm.local_reply import local_completion
+from pgs_neo4j.llm.extractive.reader import local_completion
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Prompt, Usage
 from tests.bench.loaded import FACT

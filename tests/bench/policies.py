@@ -10,8 +10,7 @@ from functools import partial
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelRateLimitError
-from pgs_neo4j.llm.calls.concurrency import ConcurrencyLimit
-from pgs_neo4j.llm.calls.queue import HOLD_S, Scheduler
+from pgs_neo4j.llm.calls.queue import HOLD_S, ConcurrencyLimit, Scheduler
 from pgs_neo4j.llm.pace import Pace
 
 SLOTS = 5

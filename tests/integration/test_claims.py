@@ -14,8 +14,8 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import Holder, this_machine, this_place
 from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelUnavailableError, NothingLeftError
-from pgs_neo4j.llm.calls import purchases
-from pgs_neo4j.llm.calls.purchases import claim_purchases, free_purchases, wait_for_purchase
+from pgs_neo4j.llm.calls import replies
+from pgs_neo4j.llm.calls.replies import claim_purchases, free_purchases, wait_for_purchase
 from pgs_neo4j.llm.scripted import ScriptedLLM, contract_reply
 from pgs_neo4j.model import Answer, Prompt
 from pgs_neo4j.pgs.runs import runs
@@ -180,8 +180,8 @@ async def test_a_claim_of_a_silent_run_is_free_again(
 async def test_a_purchase_passes_from_run_to_run(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purchases, "FIRST_POLL_S", 0.01)
-    monkeypatch.setattr(purchases, "SILENT_S", 1e6)  # a dead buyer is not waited for
+    monkeypatch.setattr(replies, "FIRST_POLL_S", 0.01)
+    monkeypatch.setattr(replies, "SILENT_S", 1e6)  # a dead buyer is not waited for
     await alter(db, BEGIN, ids=["r1", "r2"])
     assert (await claim_purchases(db, "r1", ["a", "b"])).own == {"a", "b"}
     assert (await claim_purchases(db, "r1", ["a"])).own == {"a"}

@@ -13,8 +13,7 @@ import pytest
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, connect
 from pgs_neo4j.database.schema import ensure_schema
-from pgs_neo4j.llm.calls.purchases import claim_purchases, free_purchases
-from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.calls.replies import Replies, claim_purchases, free_purchases
 from tests.conftest import Endpoint
 from tests.database import alter, fetch
 

@@ -7,7 +7,7 @@ import pytest
 from neo4j.exceptions import ServiceUnavailable, SessionExpired, TransientError
 
 from pgs_neo4j.database import connection as db_module
-from pgs_neo4j.database import names, queries
+from pgs_neo4j.database import queries, schema
 from pgs_neo4j.database.schema import SCHEMA_VERSION, ensure_schema, read_change_token
 from pgs_neo4j.engine.jobs import repartition
 from pgs_neo4j.errors import (
@@ -211,9 +211,9 @@ async def test_every_name_we_write_is_listed(endpoint, db):
         answer = await engine.execute("What is missing?", graph="papers", max_sweep_partitions=3)
         await engine.runs.feedback(answer.run, "accepted")
     _, rows = await db.call(NAMES, {}, "read")
-    assert set(rows[0]["labels"]) <= set(names.LABELS)
-    assert set(rows[0]["types"]) <= set(names.TYPES)
-    assert set(rows[0]["keys"]) <= set(names.PROPERTIES)
+    assert set(rows[0]["labels"]) <= set(schema.LABELS)
+    assert set(rows[0]["types"]) <= set(schema.TYPES)
+    assert set(rows[0]["keys"]) <= set(schema.PROPERTIES)
     assert {"PgsJob", "PgsLease", "PgsFinding", "PgsMeta", "PgsWeight"} <= set(rows[0]["labels"])
     assert {"PGS_PARENT", "PGS_IN", "PGS_CITES", "PGS_RATED"} <= set(rows[0]["types"])
 

@@ -171,7 +171,7 @@ async def test_what_a_server_refuses_is_named(
         assert checks["credentials"].status == "failed"
         assert checks["connection"].status == "ok"
         assert checks["database"].status == "skipped"
-    monkeypatch.setattr("pgs_neo4j.database.version.MINIMUM_VERSION", (9999, 0))
+    monkeypatch.setattr("pgs_neo4j.database.server.MINIMUM_VERSION", (9999, 0))
     checks = await examined(target)
     assert checks["Neo4j version"].status == "failed"
     assert checks["credentials"].status == "ok"

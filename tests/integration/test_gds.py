@@ -8,7 +8,7 @@ import pytest
 from pgs_neo4j.database.gds import (
     Owner,
     Seeds,
-    calls,
+    client,
     compute_centroids,
     detect_communities,
     drop_leftovers,
@@ -16,7 +16,7 @@ from pgs_neo4j.database.gds import (
     project_view,
     refuse_if_too_large,
 )
-from pgs_neo4j.database.gds.catalog import make_name
+from pgs_neo4j.database.gds.projections import make_name
 from pgs_neo4j.errors import DatabaseTimeoutError, GDSError, GDSMemoryError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.scan import read_ids
@@ -202,7 +202,7 @@ async def test_what_the_client_cannot_read_is_told_without_the_statement(db, fau
         raise fault("MATCH (n) RETURN n.secret")
 
     with pytest.raises(GDSError, match="client cannot read") as caught:
-        await calls.run_supervised(db, work)
+        await client.run_supervised(db, work)
     assert fault.__name__ in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -227,9 +227,9 @@ async def test_a_statement_of_an_earlier_job_is_ended_by_the_next_one(db, gds):
     slow = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS found"
 
     def work():
-        return calls.current_call().run(slow, {}, "read")
+        return client.current_call().run(slow, {}, "read")
 
-    late = asyncio.create_task(calls.run_supervised(db, work, Owner("papers", 1)))
+    late = asyncio.create_task(client.run_supervised(db, work, Owner("papers", 1)))
     shown = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.pgs_graph = 'papers' RETURN metaData"
     while not await fetch(db, shown):
         await asyncio.sleep(0.02)

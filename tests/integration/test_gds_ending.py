@@ -9,7 +9,13 @@ from urllib.parse import urlparse
 import pytest
 
 from pgs_neo4j.database import connection as db_module
-from pgs_neo4j.database.gds import calls, detect_communities, list_leftovers, open_gds, project_view
+from pgs_neo4j.database.gds import (
+    client,
+    detect_communities,
+    list_leftovers,
+    open_gds,
+    project_view,
+)
 from pgs_neo4j.errors import DatabaseTimeoutError
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.pgs.partitioning.scan import read_ids
@@ -123,7 +129,7 @@ async def test_a_server_that_hears_late_of_a_cancellation_keeps_nothing(endpoint
 
 @pytest.mark.parametrize("timeout_s", [0.05, 0.1, 0.2][: tries(1, 3)])
 async def test_a_projection_that_takes_too_long_is_not_left_behind(db, gds, monkeypatch, timeout_s):
-    monkeypatch.setattr(calls, "TIMEOUT_S", timeout_s)
+    monkeypatch.setattr(client, "TIMEOUT_S", timeout_s)
     with pytest.raises(DatabaseTimeoutError):
         await louvain(gds)
     assert await transactions(db) == 0
@@ -146,14 +152,14 @@ async def test_a_cancelled_call_sends_nothing_more_and_its_thread_leaves(db, gds
 
     def work():
         try:
-            calls.current_call().run("CREATE (:First)", {}, "write")
+            client.current_call().run("CREATE (:First)", {}, "write")
             between.set()
             go.wait(30)
-            calls.current_call().run("CREATE (:Second)", {}, "write")
+            client.current_call().run("CREATE (:Second)", {}, "write")
         finally:
             left.set()
 
-    task = asyncio.create_task(calls.run_supervised(db, work))
+    task = asyncio.create_task(client.run_supervised(db, work))
     assert await asyncio.to_thread(between.wait, 30)
     task.cancel()
     asyncio.get_running_loop().call_later(0.1, go.set)

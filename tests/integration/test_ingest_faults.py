@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs_neo4j.database import room
+from pgs_neo4j.database import server
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.documents.stored import read_documents
 from pgs_neo4j.engine import PGS
@@ -103,7 +103,7 @@ async def test_a_disk_that_fills_up_stops_an_ingestion_which_is_resumed_without_
         return reader(prompt)
 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free_mb * 1_000_000))
-    pgs.db.require_room = room.room_guard(tmp_path)
+    pgs.db.require_room = server.room_guard(tmp_path)
     model(pgs)._answer = fill
     with pytest.raises(DatabaseFullError, match="has 100 MB left, and Neo4j needs 256 MB"):
         await pgs.ingest(path, "full")

@@ -14,14 +14,14 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import BusyError
 from pgs_neo4j.llm.scripted import Reply
 from pgs_neo4j.model import Prompt
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from tests.engines import answering
 from tests.fakes.embedders import ScriptedEmbedder
 from tests.fakes.extractors import named_records
 from tests.tracing import Traced, attributes, trace_with
 
-CHAT = names.chat_name("scripted")
-EMBEDDINGS = names.embeddings_name("scripted")
+CHAT = spans.chat_name("scripted")
+EMBEDDINGS = spans.embeddings_name("scripted")
 
 
 def reader(prompt: Prompt) -> Reply:
@@ -55,7 +55,7 @@ def step(traced: Traced, name: str) -> Counter[str]:
     within = [
         span.name
         for span in traced.spans
-        if (parent := traced.parent(span)) is not None and parent.name == names.step_name(name)
+        if (parent := traced.parent(span)) is not None and parent.name == spans.step_name(name)
     ]
     return Counter(within)
 
@@ -66,24 +66,24 @@ async def test_an_ingestion_is_a_tree_of_its_steps_without_text_also_if_it_fails
     done = await pgs.ingest(folder, "docs", embed=ScriptedEmbedder())
     assert (done.undescribed_why, done.unembedded_why, done.stopped) == ("", "", "")
     assert (done.complete, len(done.outcomes), done.described) == (True, 20, 1)
-    (ingestion,) = traced.named(names.INGEST)
+    (ingestion,) = traced.named(spans.INGEST)
     told = attributes(ingestion)
-    assert told == {names.GRAPH: "docs", names.JOB_ID: done.job}
+    assert told == {spans.GRAPH: "docs", spans.JOB_ID: done.job}
     for name in ("read", "extract", "publish", "describe", "embed"):
-        listed = traced.named(names.step_name(name))
+        listed = traced.named(spans.step_name(name))
         assert listed, name
         assert {traced.parent(span) for span in listed} == {ingestion}, name
-    assert not traced.named(names.step_name("judge"))
-    (published,) = traced.named(names.step_name("publish"))
-    assert attributes(published)[names.DOCUMENTS] == 20
-    (described,) = traced.named(names.step_name("describe"))
-    assert attributes(described)[names.ENTITIES] == 1
+    assert not traced.named(spans.step_name("judge"))
+    (published,) = traced.named(spans.step_name("publish"))
+    assert attributes(published)[spans.DOCUMENTS] == 20
+    (described,) = traced.named(spans.step_name("describe"))
+    assert attributes(described)[spans.ENTITIES] == 1
     calls = traced.named(CHAT)
     assert step(traced, "describe")[CHAT] == 1
     assert step(traced, "extract")[CHAT] + 1 == len(calls)
     embeddings = traced.named(EMBEDDINGS)
     assert step(traced, "embed")[EMBEDDINGS] == len(embeddings) > 0
-    assert sum(attributes(span)[names.TEXTS] for span in embeddings) == done.embedded
+    assert sum(attributes(span)[spans.TEXTS] for span in embeddings) == done.embedded
     assert len(calls) + len(embeddings) == done.usage.calls
     statements = {span.name for span in traced.spans} & set(queries.names())
     assert "documents/publish" in statements
@@ -91,8 +91,8 @@ async def test_an_ingestion_is_a_tree_of_its_steps_without_text_also_if_it_fails
     async with hold_resolved(db, "docs", "Docs", "", None):
         with pytest.raises(BusyError):
             await pgs.ingest(folder, "docs")
-    failed = attributes(traced.named(names.INGEST)[-1])
+    failed = attributes(traced.named(spans.INGEST)[-1])
     newest = (await pgs.jobs("docs", limit=1))[0]
-    assert (failed[names.ERROR_TYPE], failed[names.JOB_ID]) == ("BusyError", newest.id)
+    assert (failed[spans.ERROR_TYPE], failed[spans.JOB_ID]) == ("BusyError", newest.id)
     assert newest.outcome == "busy"
     assert "canary" not in traced.text().lower()

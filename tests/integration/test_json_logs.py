@@ -10,7 +10,7 @@ import pytest
 
 from pgs_neo4j.cli import logs
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.telemetry.log_ids import JOB, RUN
+from pgs_neo4j.telemetry.logs import JOB, RUN
 from tests.conftest import Endpoint
 from tests.engines import engine_on_papers
 from tests.serving import events, served

@@ -11,7 +11,9 @@ import psutil
 import pytest
 
 from pgs_neo4j.database import connection, local
-from pgs_neo4j.database.local import config_files, credentials, java, launch, process
+from pgs_neo4j.database.local import credentials, launch, process
+from pgs_neo4j.database.local import runtime as config_files
+from pgs_neo4j.database.local import runtime as java
 from pgs_neo4j.database.local.options import choose_release, paths_of
 from pgs_neo4j.errors import InputFileError, QueryError, ServerStartError, UsageError
 from pgs_neo4j.events import ignore

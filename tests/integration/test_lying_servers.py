@@ -18,9 +18,9 @@ from pgs_neo4j.engine import PGS
 from pgs_neo4j.errors import ModelError, PromptCutError
 from pgs_neo4j.llm.anthropic.chat import AnthropicLLM
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.contexts import ASK_AGAIN_S
 from pgs_neo4j.llm.calls.proofs import OpenProof
 from pgs_neo4j.llm.calls.receipts import with_receipts
+from pgs_neo4j.llm.context import ASK_AGAIN_S
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
 from pgs_neo4j.llm.protocol import LLM

@@ -9,9 +9,8 @@ import pytest
 from pgs_neo4j.cli.options import model_settings
 from pgs_neo4j.config import PGSConfig, Settings, load
 from pgs_neo4j.errors import ConfigError, UsageError
-from pgs_neo4j.llm.factory import create_llms
+from pgs_neo4j.llm.factory import create_llms, require_models
 from pgs_neo4j.llm.protocol import reply_signature
-from pgs_neo4j.llm.unset_models import require_models
 from pgs_neo4j.model import Prompt
 from tests.fakes.anthropic_server import KEY, FakeAnthropic
 from tests.fakes.ollama import FakeOllama

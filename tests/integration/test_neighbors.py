@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pgs_neo4j.database import names, queries
+from pgs_neo4j.database import queries, schema
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.model import GraphMapping
 from pgs_neo4j.search.paths.neighbors import find_neighbors
@@ -63,7 +63,7 @@ async def test_a_neighbor_gets_its_share_by_both_degrees(
 
 def test_every_type_at_nodes_of_a_view_is_subtracted_from_degrees() -> None:
     listed = set(re.findall(r"PGS_\w+[A-Z]", queries.get("search/find_neighbors").text))
-    assert set(names.TYPES) - INTERNAL <= listed
+    assert set(schema.TYPES) - INTERNAL <= listed
     subtracted = re.search(r"- COUNT {(.*)}", queries.get("pgs/checking/read_links").text)
     assert subtracted is not None
     many = {"PGS_ABOUT", "PGS_SOURCE", "PGS_TARGET", "PGS_ISOMORPHIC", "PGS_SHOWED"}

@@ -16,9 +16,9 @@ from pgs_neo4j.errors import (
     UnknownModelError,
 )
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
-from pgs_neo4j.llm.hearing import heard_by
 from pgs_neo4j.llm.ollama.chat import LEAST_CONTEXT, OllamaLLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.llm.protocol import heard_by
 from pgs_neo4j.model import Completion, Prompt
 from tests.database import alter
 from tests.engines import model_on_papers

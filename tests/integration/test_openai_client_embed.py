@@ -16,8 +16,8 @@ from pgs_neo4j.errors import (
     PromptCutError,
     PromptTooLongError,
 )
+from pgs_neo4j.llm.embedders import fitting as batches
 from pgs_neo4j.llm.embedders import openai
-from pgs_neo4j.llm.embedders import rows as batches
 from pgs_neo4j.llm.embedders.openai import OpenAIEmbedder
 from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
 from pgs_neo4j.llm.openai.endpoint import Endpoint

@@ -9,7 +9,7 @@ import pytest
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.gds import Owner, seed_label
-from pgs_neo4j.database.gds.catalog import make_name
+from pgs_neo4j.database.gds.projections import make_name
 from pgs_neo4j.database.lease import LONGEST_S
 from pgs_neo4j.documents.loading.brain import read_brain
 from pgs_neo4j.documents.loading.load import load

@@ -7,7 +7,7 @@ import pytest
 
 from pgs_neo4j.config.models_table import entries
 from pgs_neo4j.errors import ConfigError, ModelUnavailableError, PGSError
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Usage
 from tests.engines import answering, engine_on_papers, without_synthesis

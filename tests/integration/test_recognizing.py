@@ -17,8 +17,7 @@ from pgs_neo4j.llm.factory import create_llms
 from pgs_neo4j.llm.ollama.chat import OllamaLLM
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
-from pgs_neo4j.llm.openai.recognizing import AskedServer
-from pgs_neo4j.llm.served import AskedLLM
+from pgs_neo4j.llm.openai.recognizing import AskedLLM, AskedServer
 from tests.conftest import Endpoint
 from tests.engines import model_on_papers
 from tests.fakes.ollama import FakeOllama

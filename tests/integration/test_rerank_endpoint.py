@@ -22,8 +22,8 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.llm.openai.endpoint import Endpoint as ModelEndpoint
+from pgs_neo4j.llm.openai.refusals import RERANKER_WORDS
 from pgs_neo4j.llm.openai.reranking import HTTPReranker
-from pgs_neo4j.llm.openai.wording import RERANKER_WORDS
 from pgs_neo4j.llm.protocol import RelevanceModel
 from tests.conftest import Endpoint
 from tests.engines import engine_on

@@ -108,7 +108,7 @@ class Teller:
         """Print one line, on stdout as JSON or on stderr."""
         from pgs_neo4j.engine import FailedJob
         from pgs_neo4j.model.ingest import Ingested
-        from pgs_neo4j.telemetry.log_ids import log_ids
+        from pgs_neo4j.telemetry.logs import log_ids
 
         job = ended.job if isinstance(ended, FailedJob | Ingested) else ended
         with log_ids(job=job if isinstance(job, str) else job.id if job is not None else ""):

@@ -5,13 +5,23 @@ The graphdatascience client is synchronous. It runs in a worker thread (``calls`
 call ends it at the server. Projections are dropped even when the work inside fails.
 """
 
-from pgs_neo4j.database.gds.calls import Owner
-from pgs_neo4j.database.gds.catalog import PREFIX, drop_leftovers, list_leftovers
-from pgs_neo4j.database.gds.centroids import compute_centroids
-from pgs_neo4j.database.gds.client import GDS, MINIMUM_VERSION, installed_version, open_gds
-from pgs_neo4j.database.gds.communities import Communities, detect_communities
-from pgs_neo4j.database.gds.memory import refuse_if_too_large
-from pgs_neo4j.database.gds.view import Projection, Seeds, project_edges, project_view, seed_label
+from pgs_neo4j.database.gds.algorithms import (
+    Communities,
+    compute_centroids,
+    detect_communities,
+    refuse_if_too_large,
+)
+from pgs_neo4j.database.gds.client import GDS, MINIMUM_VERSION, Owner, installed_version, open_gds
+from pgs_neo4j.database.gds.projections import (
+    PREFIX,
+    Projection,
+    Seeds,
+    drop_leftovers,
+    list_leftovers,
+    project_edges,
+    project_view,
+    seed_label,
+)
 
 __all__ = [
     "GDS",

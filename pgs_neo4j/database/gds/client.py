@@ -2,20 +2,163 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.gds.calls import Owner, run_supervised
-from pgs_neo4j.database.version import parse_version
-from pgs_neo4j.errors import DatabaseVersionError, GDSMissingError, QueryError
+from pgs_neo4j.database.connection import Access, Database
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.server import parse_version
+from pgs_neo4j.database.tasks import retrieve_exception, to_the_end
+from pgs_neo4j.errors import (
+    DatabaseError,
+    DatabaseTimeoutError,
+    DatabaseUnavailableError,
+    DatabaseVersionError,
+    GDSError,
+    GDSMemoryError,
+    GDSMissingError,
+    GraphChangedError,
+    QueryError,
+)
 
 if TYPE_CHECKING:
     from graphdatascience import GraphDataScience
 
     from pgs_neo4j.database.gds.runner import DatabaseRunner
+
+
+TIMEOUT_S = 3600.0
+END_S = 6.0
+LEAVE_S = 2.0
+POLL_S = 0.05
+MEMORY_SIGNS = (
+    "OutOfMemory",
+    "Java heap space",
+    "memory estimation",
+    "exceeds current free memory",
+)
+Answer = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The job that makes a call: its graph, and its lease's fence."""
+
+    graph: str
+    fence: int
+
+
+@dataclass(slots=True)
+class Call:
+    """The statements of one call; only the event loop touches its state."""
+
+    db: Database
+    loop: asyncio.AbstractEventLoop
+    owner: Owner | None = None
+    tag: str = field(default_factory=lambda: uuid4().hex)
+    ended: bool = False
+    statement: asyncio.Task[Any] | None = None
+
+    def run(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
+        """Return columns and rows of one statement, for the worker thread."""
+        answer = self._answer(text, params, access)
+        return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
+
+    async def end(self, worker: asyncio.Future[Answer]) -> None:
+        """Send nothing more, end running statements, and wait for the thread.
+
+        Waits up to ``END_S`` seconds for the server to react, then up to ``LEAVE_S`` with the
+        connection closed.
+        """
+        self.ended = True
+        with suppress(DatabaseError, TimeoutError):
+            async with asyncio.timeout(END_S):
+                # Repeated: a statement sent a moment ago has no transaction yet.
+                while True:
+                    running = await self._terminate()
+                    if worker.done() and not running:
+                        break
+                    await asyncio.sleep(POLL_S)
+        if self.statement is not None:
+            self.statement.cancel()
+        await asyncio.wait({worker}, timeout=LEAVE_S)
+
+    async def _answer(self, text: str, params: Row, access: Access) -> tuple[list[str], list[Row]]:
+        if self.ended:
+            raise asyncio.CancelledError
+        self.statement = asyncio.current_task()
+        try:
+            return await self.db.call(text, params, access, TIMEOUT_S, metadata=self._metadata())
+        finally:
+            self.statement = None
+
+    def _metadata(self) -> Row:
+        tag: Row = {"pgs_call": self.tag}
+        if self.owner is not None:
+            tag |= {"pgs_graph": self.owner.graph, "pgs_fence": self.owner.fence}
+        return tag
+
+    async def _terminate(self) -> bool:
+        query = queries.get("database/gds/terminate_statements")
+        _, rows = await self.db.call(query.text, {"tag": self.tag}, "read", END_S)
+        return bool(rows[0]["running"])
+
+
+_current: contextvars.ContextVar[Call] = contextvars.ContextVar("pgs_gds_call")
+
+
+def current_call() -> Call:
+    """Return the call this worker thread works for."""
+    return _current.get()
+
+
+async def run_supervised(
+    db: Database, work: Callable[[], Answer], owner: Owner | None = None
+) -> Answer:
+    """Run work with the client in a worker thread.
+
+    Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
+    the work at the server before it is raised here. Raises GDSError when GDS or its client refuses,
+    GDSMemoryError, GraphChangedError, DatabaseError.
+    """
+    loop = asyncio.get_running_loop()
+    call = Call(db, loop, owner)
+    context = contextvars.copy_context()
+    context.run(_current.set, call)
+    # A future, not a task: even while the loop closes it shows whether the thread ended.
+    worker = loop.run_in_executor(None, context.run, work)
+    worker.add_done_callback(retrieve_exception)
+    try:
+        await asyncio.wait({worker})
+        return worker.result()
+    except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
+        await to_the_end(call.end(worker))
+        raise
+    except GraphChangedError:
+        raise
+    except QueryError as error:
+        raise _refused(error) from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise GDSError(
+            "the graphdatascience client cannot read the answer of Graph Data Science "
+            f"({type(error).__name__}); install compatible releases of the two"
+        ) from error
+
+
+def _refused(error: QueryError) -> GDSError:
+    message = str(error)
+    if any(sign in message for sign in MEMORY_SIGNS):
+        return GDSMemoryError(
+            f"Graph Data Science ran out of memory; raise server.memory.heap.max_size: {message}"
+        )
+    return GDSError(f"Graph Data Science failed: {message}")
+
 
 MINIMUM_VERSION = (2, 13)
 Result = TypeVar("Result")

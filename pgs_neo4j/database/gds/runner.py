@@ -16,7 +16,7 @@ from pandas import DataFrame
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Access, Database
-from pgs_neo4j.database.gds import calls
+from pgs_neo4j.database.gds import client
 from pgs_neo4j.database.queries import Row
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
 
         The client's own method mistakes an empty projection for a malformed statement.
         """
-        _, rows = calls.current_call().run(text, params, "read")
+        _, rows = client.current_call().run(text, params, "read")
         return any(row["graph"] is not None for row in rows)
 
     def run_cypher(
@@ -55,7 +55,7 @@ class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untype
         access: Access = "read" if mode is QueryMode.READ else "write"
         # A database's default language may be one in which the client's statements differ.
         text = queries.prefix(query)
-        columns, rows = calls.current_call().run(text, dict(params or {}), access)
+        columns, rows = client.current_call().run(text, dict(params or {}), access)
         return DataFrame(rows, columns=columns)
 
     # The job repeats a projection, not the client.

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from pgs_neo4j.database.local.extra import missing_extra
+from pgs_neo4j.database.local.blocking import hold_lock, raise_if_cancelled
 from pgs_neo4j.database.local.lockfile import Artifact, Lock
-from pgs_neo4j.database.local.locks import hold_lock, raise_if_cancelled
+from pgs_neo4j.database.local.options import missing_extra
 from pgs_neo4j.errors import ArtifactError
 
 THREADS = 8

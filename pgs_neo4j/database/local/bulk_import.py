@@ -16,9 +16,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pgs_neo4j.database.local import config_files, credentials, java, launch, memory, process
+from pgs_neo4j.database.local import credentials, launch, process
+from pgs_neo4j.database.local import runtime as config_files
+from pgs_neo4j.database.local import runtime as java
+from pgs_neo4j.database.local import runtime as memory
+from pgs_neo4j.database.local.blocking import (
+    deliver_events,
+    hold_lock,
+    in_thread,
+    raise_if_cancelled,
+)
+from pgs_neo4j.database.local.launch import probe
 from pgs_neo4j.database.local.lockfile import Release
-from pgs_neo4j.database.local.locks import hold_lock, raise_if_cancelled
 from pgs_neo4j.database.local.options import (
     LocalOptions,
     LocalPaths,
@@ -27,9 +36,7 @@ from pgs_neo4j.database.local.options import (
     paths_of,
     translate_disk_errors,
 )
-from pgs_neo4j.database.local.readiness import probe
 from pgs_neo4j.database.local.server import stop_locked
-from pgs_neo4j.database.local.threads import deliver_events, in_thread
 from pgs_neo4j.errors import InputFileError, LocalServerError, UsageError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.text.shown import counted

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
-from pgs_neo4j.database.local.config_files import admin_command
 from pgs_neo4j.database.local.options import LocalPaths
 from pgs_neo4j.database.local.process import child_environment
-from pgs_neo4j.errors import ServerStartError
+from pgs_neo4j.database.local.runtime import admin_command, uri_of
+from pgs_neo4j.database.probe import Readiness, change_password
+from pgs_neo4j.errors import DatabaseError, ServerStartError
 
 USER = "neo4j"
 ADMIN_HEAP_MB = 256
@@ -107,3 +109,37 @@ def write_private(path: Path, text: str) -> None:
     with os.fdopen(handle, "w", encoding="ascii") as stream:
         stream.write(text)
     temporary.replace(path)
+
+
+def wait_with_password(
+    paths: LocalPaths, password: str, wait: Callable[[str], Readiness | None]
+) -> tuple[Readiness | None, str]:
+    """Wait with the stored password, or the next one if a renewal was interrupted.
+
+    Returns the readiness and the password in force. Raises ServerStartError if both are refused.
+    """
+    following = read_next_password(paths)
+    try:
+        return wait(password), password
+    except ServerStartError:
+        if following is None:
+            raise
+    readiness = wait(following)
+    if readiness is not None:
+        paths.next_password.replace(paths.password)
+    return readiness, following
+
+
+def renew(paths: LocalPaths, port: int, password: str) -> str:
+    """Set a new password in a server that is ready, and return it.
+
+    It is stored before it is set, so an interruption loses neither. Raises ServerStartError.
+    """
+    following = new_password()
+    write_private(paths.next_password, following + "\n")
+    try:
+        change_password(uri_of(port), USER, password, following)
+    except DatabaseError as error:
+        raise ServerStartError(f"{error}; start the local server again") from None
+    paths.next_password.replace(paths.password)
+    return following

@@ -12,7 +12,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgs_neo4j.database.local import config_files, memory
+from pgs_neo4j.database.local import runtime
+from pgs_neo4j.database.local.blocking import deliver_events, in_thread
 from pgs_neo4j.database.local.bulk_import import (
     DATABASE,
     OnLine,
@@ -28,7 +29,6 @@ from pgs_neo4j.database.local.options import (
     paths_of,
 )
 from pgs_neo4j.database.local.server import stop_locked
-from pgs_neo4j.database.local.threads import deliver_events, in_thread
 from pgs_neo4j.errors import InputFileError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 
@@ -99,10 +99,10 @@ def _load(
     check_dump(dump)
     paths = paths_of(options)
     with holding_store(paths, options, overwrite, report, cancelled) as (release, java_path, jars):
-        size = memory.plan_memory(options)
-        admin = config_files.admin_command(java_path, jars, size.heap_mb)
+        size = runtime.plan_memory(options)
+        admin = runtime.admin_command(java_path, jars, size.heap_mb)
         try:
-            prepare_staging(paths, config_files.neo4j_conf(0, size))
+            prepare_staging(paths, runtime.neo4j_conf(0, size))
             source = _name_for_loader(paths, dump)
             report(StepStarted("load", "loading the dump"))
             command = (*admin, "database", "load", DATABASE, f"--from-path={source}")

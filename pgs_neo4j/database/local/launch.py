@@ -6,31 +6,34 @@ The caller holds the lock of the data directory.
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.database.local import (
-    artifacts,
-    config_files,
-    credentials,
-    java,
-    lockfile,
-    memory,
-    process,
-)
+from pgs_neo4j.database.local import artifacts, credentials, lockfile, process
+from pgs_neo4j.database.local import runtime as config_files
+from pgs_neo4j.database.local import runtime as java
+from pgs_neo4j.database.local import runtime as memory
+from pgs_neo4j.database.local.blocking import raise_if_cancelled
+from pgs_neo4j.database.local.credentials import USER, renew, wait_with_password
 from pgs_neo4j.database.local.lockfile import Release
 from pgs_neo4j.database.local.logs import LogSizes, log_sizes, quote_failure
 from pgs_neo4j.database.local.options import LocalOptions, LocalPaths, choose_release
 from pgs_neo4j.database.local.process import ServerState
-from pgs_neo4j.database.local.readiness import wait_until_ready
-from pgs_neo4j.database.local.renewal import renew, wait_with_password
-from pgs_neo4j.database.probe import Readiness
-from pgs_neo4j.errors import ServerStartError
+from pgs_neo4j.database.local.runtime import uri_of
+from pgs_neo4j.database.probe import Readiness, probe_server
+from pgs_neo4j.errors import DatabaseAuthError, DatabaseHaltedError, ServerStartError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 
 if TYPE_CHECKING:
     import psutil
+
+if TYPE_CHECKING:
+    import psutil
+
+
+POLL_S = 0.1
 
 
 def fetch(
@@ -144,3 +147,48 @@ def _start_error(
     return ServerStartError(
         f"the local server {what}{quoted}; see `pgs local log`, or {paths.logs}"
     )
+
+
+def wait_until_ready(
+    port: int,
+    password: str,
+    timeout_s: float,
+    running: psutil.Process,
+    cancelled: threading.Event,
+) -> Readiness | None:
+    """Poll until the server is ready; None if it never is.
+
+    The password goes only to the process itself. Raises ServerStartError when it is refused, and
+    when the database has stopped.
+    """
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        raise_if_cancelled(cancelled, "waiting for the local server")
+        readiness = probe(port, password, running)
+        if readiness is not None:
+            return readiness
+        if not process.is_alive(running):
+            return None
+        time.sleep(POLL_S)
+    return None
+
+
+def probe(port: int, password: str, running: psutil.Process) -> Readiness | None:
+    """Ask once; None while the server is not ready or another process has its port.
+
+    Raises ServerStartError when it refuses the password, and when its database has stopped.
+    """
+    if not process.listens(running, port):
+        return None
+    try:
+        return probe_server(uri_of(port), USER, password)
+    except DatabaseAuthError as error:
+        raise ServerStartError(
+            "the local server refuses its stored password; restore the file 'password' in its "
+            "data directory, or empty the directory with `pgs local reset`"
+        ) from error
+    except DatabaseHaltedError as error:
+        raise ServerStartError(
+            "the database of the local server stopped after a critical error, such as a full disk; "
+            "make room, run `pgs local stop`, and try again"
+        ) from error

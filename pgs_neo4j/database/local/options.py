@@ -268,3 +268,11 @@ def _read_number(variables: Mapping[str, str], name: str, low: int, high: int) -
     if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
         raise ConfigError(f"{name} is {text!r}; set it to a whole number from {low} to {high}")
     return int(text)
+
+
+def missing_extra(error: ImportError) -> LocalServerError:
+    """Return the error for a missing library of the extra."""
+    return LocalServerError(
+        f"the local server needs the package {error.name}; install pgs-neo4j with its extra: "
+        "pip install 'pgs-neo4j[local]', or name a Neo4j of yours with PGS_NEO4J_URI"
+    )

@@ -11,9 +11,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pgs_neo4j.database.local.config_files import HOST
-from pgs_neo4j.database.local.extra import missing_extra
-from pgs_neo4j.database.local.options import LocalPaths
+from pgs_neo4j.database.local.options import LocalPaths, missing_extra
+from pgs_neo4j.database.local.runtime import HOST
 from pgs_neo4j.errors import LocalServerError, ServerStartError
 
 try:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pgs_neo4j.database.local import credentials, launch, lockfile, process
-from pgs_neo4j.database.local.config_files import uri_of
-from pgs_neo4j.database.local.credentials import USER
-from pgs_neo4j.database.local.locks import hold_lock
+from pgs_neo4j.database.local.blocking import deliver_events, hold_lock, in_thread
+from pgs_neo4j.database.local.credentials import USER, wait_with_password
+from pgs_neo4j.database.local.launch import wait_until_ready
 from pgs_neo4j.database.local.options import (
     LocalOptions,
     LocalPaths,
@@ -27,9 +27,7 @@ from pgs_neo4j.database.local.options import (
     secure,
     translate_disk_errors,
 )
-from pgs_neo4j.database.local.readiness import wait_until_ready
-from pgs_neo4j.database.local.renewal import wait_with_password
-from pgs_neo4j.database.local.threads import deliver_events, in_thread
+from pgs_neo4j.database.local.runtime import uri_of
 from pgs_neo4j.database.probe import Readiness
 from pgs_neo4j.errors import LocalServerError, ServerStartError
 from pgs_neo4j.events import OnEvent

@@ -16,7 +16,7 @@ from pgs_neo4j.documents.fold.contribution import Named
 from pgs_neo4j.documents.fold.resolution import Resolution
 from pgs_neo4j.errors import ConfigError
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.coded import complete_coded
+from pgs_neo4j.llm.calls.receipts import complete_coded
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.text.extraction.records import fenced, neutral_text

@@ -26,10 +26,10 @@ from pgs_neo4j.documents.wanted import WantedDocument
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 from pgs_neo4j.graph.hashes import digest, text_hash
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.coded import complete_coded
 from pgs_neo4j.llm.calls.outcome import noting_end
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.receipts import complete_coded
 from pgs_neo4j.llm.own_models import checked_description, said_by
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt

@@ -17,9 +17,9 @@ from pgs_neo4j.documents.extract.prompts import (
 )
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError
 from pgs_neo4j.graph.hashes import digest
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.coded import complete_coded
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.receipts import complete_coded
 from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import LLM, is_free, reply_signature
 from pgs_neo4j.model import Effort, PlannedCalls, Prompt

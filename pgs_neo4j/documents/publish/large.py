@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.room import BULK_MB
+from pgs_neo4j.database.server import BULK_MB
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.documents.batches import GROUP_BYTES, batches
 from pgs_neo4j.documents.extract.buying import extract_group

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.heartbeat import keep_beating
-from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.holder import Holder, keep_beating
 from pgs_neo4j.database.tasks import to_the_end
 from pgs_neo4j.documents.fold.resolution import Resolution
 from pgs_neo4j.errors import BusyError, LeaseLostError

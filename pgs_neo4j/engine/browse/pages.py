@@ -11,9 +11,8 @@ from typing import Any
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.stored_data import COUNT, check_stored
+from pgs_neo4j.database.stored_data import COUNT, FIX, check_stored
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.database.typed_columns import FIX
 from pgs_neo4j.engine.browse.nodes import (
     HEAD,
     GraphView,

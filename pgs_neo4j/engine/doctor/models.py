@@ -15,11 +15,11 @@ from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.engine.doctor import Check, run_check
 from pgs_neo4j.errors import ModelOutputError, PGSError
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.contexts import Contexts
+from pgs_neo4j.llm.context import Contexts
+from pgs_neo4j.llm.embedders.reading import describe_text_limits
 from pgs_neo4j.llm.factory import create_embedder, create_llms, create_relevance_model
+from pgs_neo4j.llm.openai.recognizing import Probed
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.served import Probed
-from pgs_neo4j.llm.text_limits import describe_text_limits
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.pgs.sweeping.fit import pass_size
 from pgs_neo4j.pgs.sweeping.report import SYSTEM, parse_report

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from pgs_neo4j.config import ServerAccess, masked_address
 from pgs_neo4j.database import connection, gds, queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.version import parse_version
+from pgs_neo4j.database.server import parse_version
 from pgs_neo4j.engine.doctor import Check, run_check, skip_checks
 from pgs_neo4j.errors import (
     ConfigError,

@@ -52,7 +52,7 @@ from pgs_neo4j.events import OnEvent, PhaseStarted
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.embedding import fit_of, fitted_call, priced_model
 from pgs_neo4j.llm.calls.spending import Account, record_spending
-from pgs_neo4j.llm.embedders.rows import embed_rows
+from pgs_neo4j.llm.embedders.fitting import embed_rows
 from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.protocol import Embedder, is_free
 from pgs_neo4j.model.deletion import Deletion

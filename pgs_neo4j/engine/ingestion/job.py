@@ -19,7 +19,7 @@ from pgs_neo4j.model.documents import DocumentSource, RecordColumns
 from pgs_neo4j.model.ingest import DocumentState, Ingested
 from pgs_neo4j.pgs.runs import jobs
 from pgs_neo4j.pgs.runs.jobs import Job, Outcome
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.redaction import redacted
 from pgs_neo4j.telemetry.spans import start_span
 from pgs_neo4j.text.extraction.schema import EntitySchema
@@ -43,9 +43,9 @@ async def record_ingestion(
     db: Database, graph: str, options: Json, work: Callable[[], Awaitable[Ingested]]
 ) -> Ingested:
     """Return what an ingestion did, with the id of its record. Raises what ``work`` raises."""
-    with start_span(names.INGEST, {names.GRAPH: graph}, current=True) as span:
+    with start_span(spans.INGEST, {spans.GRAPH: graph}, current=True) as span:
         job = await jobs.begin(db, graph, KIND, options)
-        span.note({names.JOB_ID: job.id})
+        span.note({spans.JOB_ID: job.id})
         began = perf_counter()
         try:
             async with jobs.stay_alive(db, job):

@@ -38,18 +38,19 @@ from pgs_neo4j.llm.anthropic.wire import (
     sum_tokens,
 )
 from pgs_neo4j.llm.context import ModelContext
-from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
 from pgs_neo4j.llm.lessons import ToldLessons, share_learned
-from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S, PROBE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
 from pgs_neo4j.llm.openai.replies import (
+    End,
     ProbeResult,
     broken_reply,
     check_reply,
+    classify_end,
     in_time,
+    limited_body,
     lost_answer,
     overlong_answer,
     probe_result,
@@ -57,7 +58,7 @@ from pgs_neo4j.llm.openai.replies import (
     stalled_answer,
 )
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.served_at import ServedAt
+from pgs_neo4j.llm.tracing import ServedAt
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 

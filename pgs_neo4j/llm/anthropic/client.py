@@ -32,8 +32,7 @@ from pgs_neo4j.llm.openai.endpoint import (
     sent_body,
     timeout_error,
 )
-from pgs_neo4j.llm.openai.refusals import Refusal, refusal_error
-from pgs_neo4j.llm.openai.said import said_line
+from pgs_neo4j.llm.openai.refusals import Refusal, refusal_error, said_line
 from pgs_neo4j.llm.retry import retry_after_s
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s

@@ -8,16 +8,17 @@ its answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
 from pgs_neo4j.config.models_table import ModelEntry
-from pgs_neo4j.errors import BudgetError, ConfigError
-from pgs_neo4j.llm.calls.stop import Stop
-from pgs_neo4j.model import Usage
+from pgs_neo4j.errors import BudgetError, ConfigError, DeadlineError, StoppedError, WaitError
+from pgs_neo4j.llm.protocol import Named, is_free
+from pgs_neo4j.model import PlannedCalls, Prompt, Usage
 from pgs_neo4j.text.shown import counted
-from pgs_neo4j.text.tokens import BYTES_PER_TOKEN
+from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
 # With any byte-pair vocabulary, a text has at most as many tokens as bytes.
 WORST = BYTES_PER_TOKEN
@@ -30,12 +31,15 @@ SMALL = 0.25
 MARGIN = 1.3
 LEAST = 1.5
 FRAME_TOKENS = 32  # roles and separators around the messages
-
 Purpose = Literal["sweep", "rest", "synthesis"]
 """The purpose of a call.
 
 Only the synthesis may use the reserve. After sweeping has ended, only sweeps are refused.
 """
+# Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
+# nothing, the upper one for as long as they may be. Nobody knows what a provider's prompt cache
+# still holds, so the lower end takes all input at the cheapest price, the upper one at the dearest.
+CHEAP, DEAR = 0.8, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +260,85 @@ class Budget:
         bound = self.bounds.tokens
         small = bound is not None and WORST * estimated > SMALL * bound
         return LIKELY_WORST if small else WORST
+
+
+class StopKind(StrEnum):
+    """The limit of a run that was reached."""
+
+    BUDGET = "budget"
+    DEADLINE = "deadline"
+    WAIT = "wait"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The limit that a run reached, and one sentence about it.
+
+    ``least`` is the smallest limit of that kind under which the call would have been made.
+    """
+
+    kind: StopKind
+    text: str
+    least: float | None = None
+
+    @classmethod
+    def from_error(cls, error: StoppedError) -> Stop:
+        """Return the stop that an error reports."""
+        kinds = {DeadlineError: StopKind.DEADLINE, WaitError: StopKind.WAIT}
+        least = error.least if isinstance(error, BudgetError) else None
+        return cls(kinds.get(type(error), StopKind.BUDGET), str(error), least)
+
+    def to_error(self, prefix: str = "") -> StoppedError:
+        """Return the error of this kind; ``prefix`` comes before its text."""
+        kinds = {StopKind.DEADLINE: DeadlineError, StopKind.WAIT: WaitError}
+        return kinds.get(self.kind, BudgetError)(f"{prefix}{self.text}")
+
+    @property
+    def final(self) -> bool:
+        """Whether not even the synthesis may be called."""
+        return self.kind is StopKind.WAIT
+
+
+def estimated_tokens(prompt: Prompt) -> int:
+    """Tokens that a prompt is likely to have."""
+    return estimate(prompt.system) + estimate(prompt.user)
+
+
+def cost_range(
+    budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]
+) -> tuple[float | None, float | None]:
+    """Return the least and the most that calls of models are likely to cost.
+
+    None for an unpriced model.
+    """
+    low = high = 0.0
+    for llm, calls in parts:
+        if is_free(llm):
+            continue
+        entry = budget.models.get(llm.name)
+        if entry is None:
+            return None, None
+        cheap = entry.cheapest(CHEAP * calls.input_tokens, 0)
+        dear = entry.dearest(DEAR * calls.input_tokens, calls.output_most, DEAR * calls.longest)
+        if cheap is None or dear is None:
+            return None, None
+        low, high = low + cheap, high + dear
+    return low, high
+
+
+def least_uncached(budget: Budget, parts: Iterable[tuple[Named, PlannedCalls]]) -> float | None:
+    """Return the least that calls are likely to cost if no provider has cached their input.
+
+    None for an unpriced model.
+    """
+    total = 0.0
+    for llm, calls in parts:
+        if is_free(llm):
+            continue
+        entry = budget.models.get(llm.name)
+        tokens = CHEAP * calls.input_tokens
+        cost = entry.cheapest(tokens, 0, may_be_cached=False) if entry else None
+        if cost is None:
+            return None
+        total += cost
+    return total

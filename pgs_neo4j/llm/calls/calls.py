@@ -19,19 +19,30 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.events import OnEvent, UsageCounted, Warned, ignore
-from pgs_neo4j.llm.calls.budget import Amount, Budget, Purpose, SpendingLimits
-from pgs_neo4j.llm.calls.concurrency import ConcurrencyLimit
-from pgs_neo4j.llm.calls.contexts import Contexts
+from pgs_neo4j.llm.calls.budget import (
+    Amount,
+    Budget,
+    Purpose,
+    SpendingLimits,
+    Stop,
+    StopKind,
+    estimated_tokens,
+)
 from pgs_neo4j.llm.calls.ledger import CallCost, Ledger, Spent, Total, current_day, worst_case
-from pgs_neo4j.llm.calls.outcome import UsageDoubts, check_size, refuses_kind, without_retry
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
+from pgs_neo4j.llm.calls.outcome import (
+    PROMPT,
+    ROOM,
+    Settlements,
+    UpcomingCall,
+    UsageDoubts,
+    check_size,
+    refuses_kind,
+    without_retry,
+)
 from pgs_neo4j.llm.calls.proofs import OpenProof, Proofs, Verdict, returned_receipts
-from pgs_neo4j.llm.calls.queue import Scheduler, deadline_passed
-from pgs_neo4j.llm.calls.settling import PROMPT, ROOM, Settlements, UpcomingCall
-from pgs_neo4j.llm.calls.stop import Stop, StopKind
-from pgs_neo4j.llm.calls.traced import Pieces, complete_traced, stream_traced
+from pgs_neo4j.llm.calls.queue import ConcurrencyLimit, Scheduler, deadline_passed
 from pgs_neo4j.llm.calls.waits import WaitReporter, stopping
-from pgs_neo4j.llm.context import Advised, Limited, ModelContext
+from pgs_neo4j.llm.context import Advised, Contexts, Limited, ModelContext
 from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import (
@@ -45,6 +56,7 @@ from pgs_neo4j.llm.protocol import (
     take_lessons,
 )
 from pgs_neo4j.llm.retry import paused
+from pgs_neo4j.llm.tracing import Pieces, complete_traced, stream_traced
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.token_floor import TextSize, measure
 

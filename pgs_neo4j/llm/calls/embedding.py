@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgs_neo4j.llm.calls.budget import Purpose
+from pgs_neo4j.errors import BudgetError
+from pgs_neo4j.llm.calls.budget import Amount, Purpose
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.waits import stopping
-from pgs_neo4j.llm.embedders.fitting import Call, TextFit, Then
-from pgs_neo4j.llm.embedders.rows import embed_rows
-from pgs_neo4j.llm.embedders.traced import embed_once_traced, embed_traced
-from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Metered, is_free
+from pgs_neo4j.llm.embedders.fitting import Call, TextFit, Then, embed_rows
+from pgs_neo4j.llm.protocol import (
+    EmbeddedTexts,
+    Embedder,
+    Fitted,
+    Metered,
+    PaidCall,
+    RelevanceModel,
+    Reserve,
+    is_free,
+)
+from pgs_neo4j.llm.tracing import embed_once_traced, embed_traced
 from pgs_neo4j.model import Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
 
 TOLD = Prompt(task="embedding", system="", user="", question="")
 """Stands for a call that has no prompt, where waits are told."""
-
 Take = Callable[[NDArray[np.float32]], Awaitable[None]]
 
 
@@ -130,3 +138,22 @@ async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> Em
         return await embed_once_traced(embedder, texts)
     usage = Usage(calls=1, input_tokens=estimated, estimated=True)
     return EmbeddedTexts(await embed_traced(embedder, texts), usage)
+
+
+def reserve_ranking(calls: Calls, model: RelevanceModel, kept: Amount) -> Reserve:
+    """Return what reserves each call of a reranker, and records it in the ledger of the run.
+
+    ``kept`` is what the answer may cost, which is left for it. Reserving raises BudgetError where
+    a limit has no room for both, and ConfigError where ``max_cost`` needs a price.
+    """
+    named = EmbeddingModel(model.name, is_free(model))
+
+    @asynccontextmanager
+    async def reserve(tokens: int) -> AsyncGenerator[PaidCall]:
+        calls.budget.check({named.name: named.free})
+        if not calls.budget.allows(calls.budget.most(named.name, tokens, 0) + kept):
+            raise BudgetError("its call would leave too little of the limit for the answer")
+        async with calls.reserving(named, tokens, 0, "rest") as paid:
+            yield paid
+
+    return reserve

@@ -8,11 +8,13 @@ stands nowhere else. One stands before the first text, one behind the last, and 
 from __future__ import annotations
 
 from base64 import b32encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from pgs_neo4j.model import Prompt
+from pgs_neo4j.llm.calls.calls import Calls
+from pgs_neo4j.llm.protocol import LLM
+from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.text.cut import chunks
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
 
@@ -149,3 +151,46 @@ def _code(seed: bytes, number: int, said: str) -> str:
         if code not in said:
             return code
         seed = blake2b(seed, digest_size=16).digest()
+
+
+async def complete_coded(
+    calls: Calls,
+    llm: LLM,
+    prompt: Prompt,
+    among: str,
+    *,
+    room: int,
+    effort: Effort | None,
+    priority: float | None = None,
+    last: bool = False,
+    repeat_malformed: bool = True,
+    then: Callable[[Completion], Awaitable[None]] | None = None,
+) -> Completion:
+    """Return a reply like ``Calls.complete``, without the codes that it repeats.
+
+    ``among`` names what the lines of the prompt are, such as sentences. A server whose counts of
+    such texts are known is asked for no codes. Raises the errors of ``Calls.complete``, among them
+    PromptCutError.
+    """
+    asked = prompt
+    if await calls.lacks_counts(llm, prompt):
+        asked = with_receipts(prompt, among)
+
+    def bare(reply: Completion) -> Completion:
+        return replace(reply, text=without_receipts(reply.text, asked.receipts))
+
+    async def take(reply: Completion) -> None:
+        if then is not None:
+            await then(bare(reply))
+
+    reply = await calls.complete(
+        llm,
+        asked,
+        room=room,
+        effort=effort,
+        priority=priority,
+        last=last,
+        repeat_malformed=repeat_malformed,
+        then=take,
+    )
+    return bare(reply)

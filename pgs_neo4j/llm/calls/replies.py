@@ -9,7 +9,8 @@ model has written. They stay as long as others do, but make room first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -18,7 +19,9 @@ from uuid import uuid4
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.holder import SILENT_S, Holder
 from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.tasks import poll_pauses
 from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.llm.protocol import LLM, is_free, is_signed, reply_signature
@@ -29,6 +32,7 @@ MEGABYTE = 1_000_000
 MOST_REJECTED = 100  # replies of one run; after those, only their reasons are reported
 LONGEST_REJECTED = 50_000  # characters of a rejected reply; the beginning shows what is wrong
 LARGEST_INTEGER = 2**63 - 1  # of Neo4j; an endpoint may report more tokens
+FIRST_POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +213,65 @@ def _digest(*texts: str) -> str:
         digest.update(len(data).to_bytes(8))
         digest.update(data)
     return digest.hexdigest()
+
+
+@dataclass(slots=True)
+class Claims:
+    """The outcome of claiming keys for a run.
+
+    This run is to buy the replies of ``own``. Those of ``stored`` are in the database. ``busy``
+    maps each other key to the run that is buying its reply.
+    """
+
+    own: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    busy: dict[str, str] = field(default_factory=dict)
+
+
+async def claim_purchases(db: Database, run: str, keys: Iterable[str]) -> Claims:
+    """Claim keys for a run; buyers whose process has ended are ignored. Raises DatabaseError."""
+    wanted, ended = sorted(keys), list[str]()
+    claims = Claims()
+    while wanted:
+        rows = await db.write(
+            queries.get("llm/calls/claim_purchases"),
+            keys=wanted,
+            run=run,
+            ended=ended,
+            silent_s=SILENT_S,
+        )
+        claims.own |= {row["key"] for row in rows if row["state"] == "own"}
+        claims.stored |= {row["key"] for row in rows if row["state"] == "stored"}
+        busy = [row for row in rows if row["state"] == "busy"]
+        dead = [row for row in busy if _has_ended(row)]
+        claims.busy |= {row["key"]: row["buyer"] for row in busy if row not in dead}
+        wanted = [row["key"] for row in dead]
+        ended = [*ended, *(row["buyer"] for row in dead)]
+    return claims
+
+
+async def wait_for_purchase(db: Database, run: str, key: str, stopped: Callable[[], bool]) -> bool:
+    """Wait for the buyer of a key; return whether this run is to buy it now.
+
+    Returns False when its reply is stored, or when ``stopped`` says that nothing more may be
+    bought. Raises DatabaseError.
+    """
+    pauses = poll_pauses(FIRST_POLL_S)
+    while not stopped():
+        claims = await claim_purchases(db, run, [key])
+        if not claims.busy:
+            return key in claims.own
+        await asyncio.sleep(next(pauses))
+    return False
+
+
+async def free_purchases(db: Database, run: str, keys: Iterable[str]) -> None:
+    """Give up purchases, so that other runs need not wait for them."""
+    given_up = sorted(keys)
+    if given_up:
+        await db.write(queries.get("llm/calls/set_free_purchases"), keys=given_up, run=run)
+
+
+def _has_ended(row: Row) -> bool:
+    holder = Holder.parse(row["holder"])
+    return holder is not None and holder.has_ended()

@@ -16,9 +16,8 @@ from pgs_neo4j.errors import (
     WaitError,
 )
 from pgs_neo4j.events import CallRetried, CallsHeld, OnEvent, ReplyGrew, ignore
-from pgs_neo4j.llm.calls.budget import Budget
-from pgs_neo4j.llm.calls.stop import Stop
-from pgs_neo4j.llm.hearing import heard_by
+from pgs_neo4j.llm.calls.budget import Budget, Stop
+from pgs_neo4j.llm.protocol import heard_by
 from pgs_neo4j.llm.retry import wait_sentence
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.model.ceilings import longest_wait_s

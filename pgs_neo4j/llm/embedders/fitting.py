@@ -28,14 +28,15 @@ from pgs_neo4j.errors import (
 from pgs_neo4j.llm.embedders.pieces import (
     LEAST_CHARACTERS,
     SURELY_READ,
+    CallSizes,
+    Piece,
+    PieceQueue,
     Script,
     divide_text,
     join_pieces,
     name_script,
     weigh,
 )
-from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
-from pgs_neo4j.llm.embedders.sizes import CallSizes
 from pgs_neo4j.llm.lessons import Lessons, ToldLessons
 from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
@@ -58,11 +59,16 @@ LONGER = 1.25  # times what is proven, before the tokens of another text are cou
 FOREIGN_SHARE = 8  # a text is made longer by an eighth to see whether its end is read
 MOST_FAILURES = 10
 """Texts that fail alone before an embedder is given up."""
-
 Then = Callable[[EmbeddedTexts], Awaitable[None]]
 Call = Callable[[Sequence[str], Then], Awaitable[None]]
 """Embeds some texts in one call, and awaits the function that takes their vectors."""
 Verdict = Literal["read", "cut", "refused", "unproven"]
+# OpenAI's documented limits: 2,048 inputs a request, and 300,000 tokens summed over them. Estimates
+# may be off, so we stay well below. Fewer inputs bound the reply.
+BATCH_INPUTS = 512
+BATCH_TOKENS = 100_000
+CONCURRENT_BATCHES = 4
+MOST_FAILED_TEXTS = 3  # texts that fail alone before an endpoint is given up
 
 
 @dataclass(slots=True)
@@ -631,3 +637,46 @@ def is_vector(row: NDArray[np.float32]) -> bool:
 
 def _piece(text: str, place: int) -> Piece:
     return Piece(text, place, weigh(text), estimate(text))
+
+
+async def embed_rows(
+    embedder: Embedder,
+    fit: TextFit,
+    call: Call,
+    texts: Sequence[str],
+    *,
+    most_failures: int = MOST_FAILED_TEXTS,
+) -> NDArray[np.float32]:
+    """Return unit rows ``(n, d)`` in the order of ``texts``, zero for blank ones.
+
+    Blank texts are not sent. A row is also zero for a text that the model has no vector of, which
+    ``fit`` notes. Raises the first error of a text when there are ``most_failures``, or no vectors,
+    and what ``call`` raises.
+    """
+    found: dict[int, NDArray[np.float32]] = {}
+    failures: list[ModelError] = []
+
+    async def take(vectors: Sequence[TextVector]) -> None:
+        found.update((one.place, one.vector) for one in vectors if one.vector.any())
+
+    embedding = FittedEmbedding(
+        embedder=embedder,
+        fit=fit,
+        call=call,
+        take=take,
+        refuse=lambda _, error: failures.append(error),
+        most_texts=BATCH_INPUTS,
+        most_tokens=BATCH_TOKENS,
+        workers=CONCURRENT_BATCHES,
+        ended=lambda: len(failures) >= most_failures,
+    )
+    await embedding.embed(texts)
+    if failures and (not found or len(failures) >= most_failures):
+        raise failures[0]
+    if failures:
+        fit.lessons.add(f"made no vector of {counted(len(failures), 'text')}")
+    width = max(map(len, found.values()), default=embedder.dimensions or 0)
+    rows = np.zeros((len(texts), width), dtype=np.float32)
+    for place, vector in found.items():
+        rows[place] = vector
+    return rows

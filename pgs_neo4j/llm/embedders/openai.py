@@ -14,19 +14,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.fitting import TextFit, Then, is_vector
-from pgs_neo4j.llm.embedders.rows import CONCURRENT_BATCHES, embed_rows
+from pgs_neo4j.llm.embedders.fitting import CONCURRENT_BATCHES, TextFit, Then, embed_rows, is_vector
 from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
-from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate
 from pgs_neo4j.llm.openai.recognizing import AskedServer
+from pgs_neo4j.llm.openai.replies import limited_body
 from pgs_neo4j.llm.openai.served import PLACES, read_text_limit, root_of
 from pgs_neo4j.llm.openai.usage import count_read
 from pgs_neo4j.llm.pace import Pace
 from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.llm.retry import wait_sentence, with_retries
-from pgs_neo4j.llm.served_at import ServedAt
+from pgs_neo4j.llm.tracing import ServedAt
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import CALL_TOKENS, longest_wait_s, vectors_bytes
 from pgs_neo4j.text.tokens import estimate

@@ -3,15 +3,57 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 
-from pgs_neo4j.llm.extractive.answer import found_answer
-from pgs_neo4j.llm.extractive.search import search_answer
+from pgs_neo4j.llm.extractive.scoring import Reading, best, name_of, read
 from pgs_neo4j.llm.extractive.sweep import sweep_report
 from pgs_neo4j.llm.extractive.synthesis import reduction, synthesis
-from pgs_neo4j.llm.local_reply import local_completion, split_reply
-from pgs_neo4j.model import Completion, Effort, Prompt
+from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
+from pgs_neo4j.text.words import stem, words
+
+LEAD = "Extracted without a language model: quoted from the nodes found, not reasoned over."
+
+
+def search_answer(prompt: Prompt, bullets: int) -> str:
+    """Return quotes with citations, or the nodes' names if no quote fits."""
+    reading = read(prompt)
+    if not reading.nodes:
+        return f"{LEAD} No node was found."
+    quotes = best(reading, bullets)
+    if quotes:
+        return "\n".join((LEAD, "", *(f"- {quoted.line}" for quoted in quotes)))
+    nearest = "; ".join(f"{name_of(node)} [{node.alias}]" for node in reading.nodes[:bullets])
+    return f"{LEAD} No sentence of theirs holds the question's words; the nearest are {nearest}."
+
+
+NONE = "None."
+
+
+def found_answer(prompt: Prompt, bullets: int) -> str:
+    """Return the three sections: what it is, quotes with citations, and words in no node."""
+    reading = read(prompt)
+    quotes = best(reading, bullets)
+    findings = [f"- {quoted.line}" for quoted in quotes]
+    nearest = "; ".join(f"{name_of(node)} [{node.alias}]" for node in reading.nodes[:bullets])
+    answer = quotes[0].line if quotes else f"The nearest nodes are {nearest}." if nearest else NONE
+    missing = [f"- “{word}”" for word in _missing(prompt, reading)[:bullets]]
+    parts = (
+        ("Answer", [LEAD, "", answer]),
+        ("Findings", findings or [NONE]),
+        ("Not found", missing or [NONE]),
+    )
+    return "\n\n".join("\n".join((f"## {title}", *lines)) for title, lines in parts)
+
+
+def _missing(prompt: Prompt, reading: Reading) -> list[str]:
+    """Return the words of the question that no node holds, as they are written."""
+    asked = {stem(word): word for word in reversed(words(prompt.question))}
+    return [
+        asked[term] for term in reading.terms.stems if term in asked and not reading.holders(term)
+    ]
+
 
 WRITERS = {
     "sweep": sweep_report,
@@ -22,6 +64,8 @@ WRITERS = {
 }
 # How many bullets a section may have, tried in turn until the reply fits ``max_tokens``.
 BULLETS = (8, 5, 3, 1)
+DELTA_CHARACTERS = 24
+_PIECE = re.compile(rf".{{{DELTA_CHARACTERS},}}?\s+|.+", re.DOTALL)
 
 
 class ExtractiveLLM:
@@ -60,3 +104,22 @@ def _written(prompt: Prompt, max_tokens: int) -> str:
         if estimate(text) <= max_tokens:
             break
     return text
+
+
+def split_reply(text: str) -> list[str]:
+    """Yield pieces of about 24 characters, cut after white space.
+
+    Joined, they are ``text``.
+    """
+    return _PIECE.findall(text)
+
+
+def local_completion(prompt: Prompt, text: str, model: str) -> Completion:
+    """Return a completion whose usage is estimated from the texts."""
+    usage = Usage(
+        calls=1,
+        input_tokens=estimate(prompt.system) + estimate(prompt.user),
+        output_tokens=estimate(text),
+        estimated=True,
+    )
+    return Completion(text=text, usage=usage, model=model)

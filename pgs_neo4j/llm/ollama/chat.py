@@ -20,11 +20,8 @@ from pgs_neo4j.errors import (
     UnknownModelError,
 )
 from pgs_neo4j.llm.context import SMALL_CONTEXT, ModelContext, describe_larger_context
-from pgs_neo4j.llm.ends import classify_end
-from pgs_neo4j.llm.hearing import OnTokens, current_listener
 from pgs_neo4j.llm.lessons import ToldLessons, share_learned
 from pgs_neo4j.llm.ollama.wire import LINE, ChatReply, Dialect, LineStream, ModelFacts, parse_facts
-from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.chat import IDLE_TIMEOUT_S
 from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
@@ -33,12 +30,14 @@ from pgs_neo4j.llm.openai.endpoint import (
     server_line,
     translate,
 )
-from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, quote_server
+from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, quote_server, said_line
 from pgs_neo4j.llm.openai.replies import (
     ProbeResult,
     broken_reply,
     check_reply,
+    classify_end,
     in_time,
+    limited_body,
     lost_answer,
     make_completion,
     overlong_answer,
@@ -46,10 +45,10 @@ from pgs_neo4j.llm.openai.replies import (
     signed_extra,
     stalled_answer,
 )
-from pgs_neo4j.llm.openai.said import said_line
 from pgs_neo4j.llm.openai.served import get_json, read_loaded_context, root_of
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.served_at import ServedAt
+from pgs_neo4j.llm.protocol import OnTokens, current_listener
+from pgs_neo4j.llm.tracing import ServedAt
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 from pgs_neo4j.text.tokens import estimate

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 import httpx2
 
 from pgs_neo4j.errors import ModelError
-from pgs_neo4j.llm.openai.ceiling import body_ceiling
+from pgs_neo4j.llm.openai.replies import body_ceiling
 from pgs_neo4j.model.ceilings import ERROR_BYTES, MODEL_LIST_BYTES
 
 ACCEPTED = "gzip"

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.context import ModelContext
-from pgs_neo4j.llm.ends import End, classify_end
 from pgs_neo4j.llm.lessons import ToldLessons, share_learned
 from pgs_neo4j.llm.openai.body import ends_with_done
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
-from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import (
     Endpoint,
     malformed,
@@ -26,10 +24,13 @@ from pgs_neo4j.llm.openai.endpoint import (
 )
 from pgs_neo4j.llm.openai.limits import parse_rate_limits
 from pgs_neo4j.llm.openai.replies import (
+    End,
     ProbeResult,
     broken_reply,
     check_reply,
+    classify_end,
     in_time,
+    limited_body,
     lost_answer,
     make_completion,
     overlong_answer,
@@ -52,7 +53,7 @@ from pgs_neo4j.llm.openai.wire import (
     may_be_a_parameter,
 )
 from pgs_neo4j.llm.pace import Pace
-from pgs_neo4j.llm.served_at import ServedAt
+from pgs_neo4j.llm.tracing import ServedAt
 from pgs_neo4j.model import Completion, Effort, Left, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES, reply_bytes, stream_bytes, text_bytes
 

@@ -29,18 +29,17 @@ from pgs_neo4j.errors import (
     Retry,
 )
 from pgs_neo4j.llm.lengths import LengthRefusal, parse_length_refusal
-from pgs_neo4j.llm.openai.address import (
-    cache_name,
-    holds_secrets,
-    host_of,
-    is_url,
+from pgs_neo4j.llm.openai.refusals import (
+    MODEL_WORDS,
+    TRIES_SERVER,
+    EndpointWords,
+    Refusal,
+    refusal_error,
+    said_line,
 )
-from pgs_neo4j.llm.openai.refusals import TRIES_SERVER, Refusal, refusal_error
-from pgs_neo4j.llm.openai.said import said_line
-from pgs_neo4j.llm.openai.wording import MODEL_WORDS, EndpointWords
 from pgs_neo4j.llm.pace import Pace, shared
 from pgs_neo4j.llm.retry import retry_after_s
-from pgs_neo4j.llm.served_at import ServedAt
+from pgs_neo4j.llm.tracing import ServedAt
 from pgs_neo4j.model import Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES, longest_wait_s
 
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
 
     import httpx2
     import openai
+
 
 PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
@@ -59,9 +59,9 @@ _LOADING = re.compile(
 )
 # Gemini says in its body when to ask again: "retryDelay": "34s". Hugging Face: "estimated_time".
 _DELAY = re.compile(r"""["'](?:retryDelay|estimated_time)["']: ["']?(\d{1,6}(?:\.\d{1,9})?)s?\b""")
-
 # OpenAI, of a model that has thought until no token was left for a reply.
 _RAN_OUT = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
+ROOT = "/v1"  # where nearly every endpoint is
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,3 +318,39 @@ def _wait_s(error: openai.APIStatusError) -> float | None:
     if wait_s is None and (found := _DELAY.search(error_text(error))):
         return float(found[1])
     return wait_s
+
+
+def holds_secrets(text: str) -> bool:
+    """Return whether a URL has more than scheme, host, and path.
+
+    It may be malformed.
+    """
+    rest = text.partition("://")[2] or text
+    return "@" in rest or "?" in rest or "#" in rest
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text is a URL of HTTP with a host."""
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # an invalid port or IPv6 address
+        return False
+
+
+def host_of(url: str) -> str:
+    """Return host and port for messages, without credentials or path."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def cache_name(url: str) -> str:
+    """Return the name of an endpoint in the keys of cached replies.
+
+    It tells apart any two deployments. Replies that were cached under the host alone stay usable
+    at the usual root, where there is but one.
+    """
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    usual = path == ROOT and (parts.scheme == "https" or parts.port is not None)
+    return host_of(url) if usual else f"{parts.scheme}://{host_of(url)}{path or '/'}"

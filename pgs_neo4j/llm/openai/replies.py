@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, Literal
 
-from pgs_neo4j.errors import ModelOutputError, ModelTimeoutError, ModelUnavailableError, Retry
-from pgs_neo4j.llm.ends import End
+from pgs_neo4j.errors import (
+    ModelError,
+    ModelOutputError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    Retry,
+)
 from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
 from pgs_neo4j.llm.openai.usage import count_usage
 from pgs_neo4j.llm.openai.wire import ReplyUsage
@@ -20,10 +26,24 @@ from pgs_neo4j.model import Completion, Prompt
 from pgs_neo4j.text.shown import one_line
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
-
-
 MOST_MODELS = 2_000  # of a list that are compared; routers list some hundreds
 LONGEST_NAME = 80  # characters
+End = Literal["whole", "cut", "refused", "broken"]
+WHOLE = frozenset(
+    ("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed", "end")
+)
+CUT = frozenset(
+    (
+        *("length", "max_tokens", "model_length", "max_output_tokens", "max_length"),
+        "model_context_window_exceeded",
+    )
+)
+REFUSED = frozenset(
+    (
+        *("content_filter", "content_filtered", "refusal", "safety", "recitation", "blocklist"),
+        *("prohibited_content", "spii", "guardrail_intervened", "sensitive"),
+    )
+)
 
 
 @asynccontextmanager
@@ -160,3 +180,49 @@ def sort_by_likeness(model: str, models: tuple[str, ...]) -> tuple[str, ...]:
 
     shown = {one_line(name, LONGEST_NAME) for name in models[:MOST_MODELS]}
     return tuple(sorted(shown, key=lambda name: (-ratio(name), name)))
+
+
+def classify_end(reason: str | None, *, delivered: bool) -> End:
+    """Return the kind of an end; ``delivered``: the transport says that all of it arrived.
+
+    Some servers give no reason at all. Their reply is whole once all of it is there: a closed JSON
+    object, or a stream with its ``[DONE]``.
+    """
+    if reason is None or not reason.strip():
+        return "whole" if delivered else "broken"
+    word = reason.strip().lower()
+    if word in WHOLE:
+        return "whole"
+    if word in CUT:
+        return "cut"
+    return "refused" if word in REFUSED else "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most bytes that the body of a reply may have, and the error beyond it."""
+
+    most_bytes: int
+    error: ModelError
+
+
+_CEILING: ContextVar[Ceiling | None] = ContextVar("ceiling", default=None)
+
+
+def body_ceiling() -> Ceiling | None:
+    """Return the ceiling of the bodies read now; None where none is set."""
+    return _CEILING.get()
+
+
+@contextmanager
+def limited_body(most_bytes: int, where: str) -> Iterator[None]:
+    """Limit the bodies of the requests made here, which go to ``where``."""
+    error = ModelOutputError(
+        f"the model endpoint {where} sent more than {most_bytes:,} bytes where the "
+        "reply cannot be that long; use another model or endpoint"
+    )
+    token = _CEILING.set(Ceiling(most_bytes, error))
+    try:
+        yield
+    finally:
+        _CEILING.reset(token)

@@ -19,12 +19,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pgs_neo4j.errors import ModelOutputError, ModelRateLimitError, PromptTooLongError
 from pgs_neo4j.llm.embedders.fitting import TextFit
-from pgs_neo4j.llm.embedders.pieces import LEAST_CHARACTERS, divide_text, name_script, weigh
-from pgs_neo4j.llm.embedders.queue import Piece, PieceQueue
+from pgs_neo4j.llm.embedders.pieces import (
+    LEAST_CHARACTERS,
+    Piece,
+    PieceQueue,
+    divide_text,
+    name_script,
+    weigh,
+)
 from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
-from pgs_neo4j.llm.openai.ceiling import limited_body
 from pgs_neo4j.llm.openai.endpoint import Endpoint, timeout_error, translate
+from pgs_neo4j.llm.openai.replies import limited_body
 from pgs_neo4j.llm.openai.served import read_text_limit
 from pgs_neo4j.llm.protocol import Reserve, reserve_nothing
 from pgs_neo4j.llm.retry import with_retries

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pgs_neo4j.config.providers import PRESETS, LimitPlace, ProviderName
 from pgs_neo4j.llm.context import ModelContext, describe_larger_context
 from pgs_neo4j.llm.lengths import LONGEST_CONTEXT
-from pgs_neo4j.llm.openai.ceiling import limited_body
+from pgs_neo4j.llm.openai.replies import limited_body
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES
 
 if TYPE_CHECKING:

@@ -19,14 +19,15 @@ from pydantic import (
 )
 
 from pgs_neo4j.config.providers import PromptCache
-from pgs_neo4j.llm.cached_blocks import CACHE_MARK, build_blocks
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.endpoint import length_refusal
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
+from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
     import openai
+
 
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 # What an endpoint may refuse, by the words with which it does. A parameter that it refuses is left
@@ -57,6 +58,11 @@ _MOST_OUTPUT = re.compile(
     r"|> (\d{2,7}), which is the max",
     re.IGNORECASE,
 )
+# No model caches less, and each newer one says its own minimum: 512 to 4,096 tokens. A marked block
+# below the minimum is read at the usual price.
+LEAST_CACHED_TOKENS = 1_024
+CACHE_MARK = "cache_control"
+Blocks = list[dict[str, Any]]
 
 
 def _joined(content: object) -> object:
@@ -357,3 +363,24 @@ class Dialect:
         if sent == self.limit and not self.swapped:
             self.limit, self.swapped = LIMITS[sent], True
         return sent != self.limit  # also true if a concurrent call has learned it already
+
+
+def build_blocks(prompt: Prompt, caches: PromptCache) -> tuple[Blocks, Blocks]:
+    """Return the blocks of the system text and of the user's text, without empty ones.
+
+    Long blocks that other calls repeat are marked for the cache; what differs comes last.
+    """
+    stable, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
+    system = _block(prompt.system, caches != "none" and _is_cached(prompt.system))
+    first = _block(stable, caches == "nodes" and _is_cached(prompt.system + stable))
+    user = (first, _block(rest, marked=False))
+    return [system] if prompt.system else [], [block for block in user if block["text"]]
+
+
+def _block(text: str, marked: bool) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": text}
+    return {**block, CACHE_MARK: {"type": "ephemeral"}} if marked else block
+
+
+def _is_cached(prefix: str) -> bool:
+    return estimate(prefix) >= LEAST_CACHED_TOKENS

@@ -20,12 +20,8 @@ from pgs_neo4j.database.queries import Row
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import ModelOutputError, PromptTooLongError, StoppedError
 from pgs_neo4j.events import Progressed
-from pgs_neo4j.llm.calls.budget import Amount
-from pgs_neo4j.llm.calls.coded import complete_coded
-from pgs_neo4j.llm.calls.cost_range import cost_range
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
-from pgs_neo4j.llm.calls.receipts import receipt_characters
-from pgs_neo4j.llm.calls.stop import Stop
+from pgs_neo4j.llm.calls.budget import Amount, Stop, cost_range, estimated_tokens
+from pgs_neo4j.llm.calls.receipts import complete_coded, receipt_characters
 from pgs_neo4j.model import AnalogyPlan, Completion, PlannedCalls
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.analogies.texts import (

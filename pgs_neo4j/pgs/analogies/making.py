@@ -18,8 +18,8 @@ from pgs_neo4j.errors import UnknownGraphError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Progressed
 from pgs_neo4j.graph.scores.pairs import Pairs, find_pairs
 from pgs_neo4j.graph.vectors import unit
+from pgs_neo4j.llm.calls.budget import Stop, StopKind
 from pgs_neo4j.llm.calls.embedding import embed_counted
-from pgs_neo4j.llm.calls.stop import Stop, StopKind
 from pgs_neo4j.model import Analogies, Analogy
 from pgs_neo4j.pgs.analogies.buying import SkeletonBuyer, adopt_skeletons, clear_links
 from pgs_neo4j.pgs.analogies.texts import (

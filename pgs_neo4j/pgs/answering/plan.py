@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgs_neo4j.errors import BudgetError
-from pgs_neo4j.llm.calls.cost_range import cost_range
+from pgs_neo4j.llm.calls.budget import cost_range, estimated_tokens
 from pgs_neo4j.llm.calls.ledger import Spent
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.calls.replies import Replies
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import PlannedCalls, Prompt, SearchPlan

@@ -22,7 +22,7 @@ from pgs_neo4j.pgs.record import ATTEMPTS, run_span, shares_replies
 from pgs_neo4j.pgs.runs import keys, runs, session
 from pgs_neo4j.pgs.runs.recording import Recording, hold
 from pgs_neo4j.pgs.runs.runs import Handle, StoredRun
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.text.keywords import Keywords
 
 
@@ -95,7 +95,7 @@ async def record_answer(
 
     with run_span(order.run, tools.calls, resumed=stored is not None) as span:
         async with hold(begin, tools.end, tell) as record:
-            span.note({names.RUN_ID: record.id})
+            span.note({spans.RUN_ID: record.id})
             yield record
 
 

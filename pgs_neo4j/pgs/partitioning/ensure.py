@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pgs_neo4j.database import lease
+from pgs_neo4j.database.driver_errors import TRIED_ENOUGH
 from pgs_neo4j.database.gds import GDS, Owner, drop_leftovers
 from pgs_neo4j.database.lease import Lease
-from pgs_neo4j.database.repeats import TRIED_ENOUGH
 from pgs_neo4j.database.schema import read_change_token
 from pgs_neo4j.errors import BusyError, DatabaseError, LeaseLostError, StoredDataError
 from pgs_neo4j.events import PhaseFinished, PhaseStarted, Warned
@@ -51,7 +51,7 @@ from pgs_neo4j.pgs.partitioning.order import (
 from pgs_neo4j.pgs.partitioning.result import Partitioning, read_current, read_partitions_of
 from pgs_neo4j.pgs.partitioning.view import View, refuse_empty
 from pgs_neo4j.pgs.partitioning.writing import refresh_generation
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import start_span
 from pgs_neo4j.text.shown import counted
 
@@ -67,7 +67,7 @@ async def ensure_partitions(order: PartitionOrder, tools: PartitionTools) -> Par
     Raises BusyError, EmptyGraphError when the mapping matches no node, LeaseLostError, GDSError,
     and DatabaseError. After any failure or cancellation the current generation stays as it was.
     """
-    with start_span(names.phase_name("partition"), {names.GRAPH: order.graph}, current=True):
+    with start_span(spans.phase_name("partition"), {spans.GRAPH: order.graph}, current=True):
         return await _ensure(order, tools)
 
 

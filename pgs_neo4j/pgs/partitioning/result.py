@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import read_token
-from pgs_neo4j.database.recent import Recent
+from pgs_neo4j.database.portions import Recent
 from pgs_neo4j.errors import DatabaseError
 from pgs_neo4j.model import Drift, Generation, Partition
 from pgs_neo4j.pgs.partitioning import generation

@@ -16,12 +16,10 @@ from pydantic import TypeAdapter
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.fence import forget_ended
-from pgs_neo4j.database.heartbeat import keep_beating
-from pgs_neo4j.database.holder import Holder
-from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.holder import Holder, keep_beating
+from pgs_neo4j.database.stored_data import FIX, SHOWN, check_fields, parse_stored
 from pgs_neo4j.errors import BusyError, LeaseLostError, PGSError, UsageError
-from pgs_neo4j.telemetry.log_ids import log_ids
+from pgs_neo4j.telemetry.logs import log_ids
 
 _OBJECT = TypeAdapter(dict[str, Any])
 

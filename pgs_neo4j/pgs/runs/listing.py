@@ -10,10 +10,9 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.heartbeat import SILENT_S
+from pgs_neo4j.database.holder import SILENT_S
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.stored_data import SHOWN, check_fields, parse_stored
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.stored_data import FIX, SHOWN, check_fields, parse_stored
 
 _REQUEST = TypeAdapter(dict[str, Any])
 WHOLE = 10_000_000

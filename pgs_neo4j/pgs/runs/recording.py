@@ -19,7 +19,7 @@ from pgs_neo4j.llm.calls.ledger import Ledger, Spent, Total
 from pgs_neo4j.llm.calls.queue import deadline_passed
 from pgs_neo4j.pgs.runs import runs
 from pgs_neo4j.pgs.runs.runs import Handle
-from pgs_neo4j.telemetry.log_ids import log_ids
+from pgs_neo4j.telemetry.logs import log_ids
 
 CLOSE_TIMEOUT_S = 10.0
 # To close the record once the time of the run is over. Nobody can resume a run at once whose record

@@ -18,11 +18,9 @@ from pydantic import TypeAdapter
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.heartbeat import SILENT_S, keep_beating
-from pgs_neo4j.database.holder import Holder
+from pgs_neo4j.database.holder import SILENT_S, Holder, keep_beating
 from pgs_neo4j.database.queries import Query, Row
-from pgs_neo4j.database.stored_data import SHOWN, parse_stored
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.stored_data import FIX, SHOWN, parse_stored
 from pgs_neo4j.errors import (
     BusyError,
     IdempotencyError,

@@ -14,8 +14,7 @@ from typing import TypedDict
 
 from pydantic import TypeAdapter
 
-from pgs_neo4j.database.stored_data import parse_stored
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.stored_data import FIX, parse_stored
 from pgs_neo4j.model import Citation, Finding, Flag, Quote, Report, Sweep
 from pgs_neo4j.pgs.runs import keys
 

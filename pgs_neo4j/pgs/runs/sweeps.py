@@ -17,8 +17,7 @@ from typing_extensions import TypedDict  # pydantic reads no other on Python 3.1
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.stored_data import Count, check_stored, parse_stored, unreadable
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.stored_data import FIX, Count, check_stored, parse_stored, unreadable
 from pgs_neo4j.model import (
     Absence,
     Citation,

@@ -9,12 +9,10 @@ from functools import partial
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.stored_data import COUNT, check_stored
-from pgs_neo4j.database.typed_columns import FIX
+from pgs_neo4j.database.stored_data import COUNT, FIX, check_stored
 from pgs_neo4j.errors import ConfigError
-from pgs_neo4j.llm.calls.purchases import claim_purchases
 from pgs_neo4j.llm.calls.receipts import receipt_characters
-from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.calls.replies import Replies, claim_purchases
 from pgs_neo4j.model import Completion, GraphMapping, Node, Partition, Prompt, Relationship
 from pgs_neo4j.pgs.sweeping.neighbors import render_analogies
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepTools

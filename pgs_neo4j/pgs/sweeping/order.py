@@ -12,9 +12,9 @@ from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.queries import Row
 from pgs_neo4j.errors import ModelError
 from pgs_neo4j.events import OnEvent
+from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.replies import Replies
-from pgs_neo4j.llm.calls.stop import Stop
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import (
     GraphMapping,

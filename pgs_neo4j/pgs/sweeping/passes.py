@@ -20,11 +20,11 @@ from pgs_neo4j.errors import (
 )
 from pgs_neo4j.events import PassFinished, ReplyRejected
 from pgs_neo4j.export.counts import EXTRACTIVE
+from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.llm.calls.calls import explain_late_cut
 from pgs_neo4j.llm.calls.ledger import CallCost, Spent
 from pgs_neo4j.llm.calls.proofs import OpenProof
-from pgs_neo4j.llm.calls.purchases import free_purchases, wait_for_purchase
-from pgs_neo4j.llm.calls.stop import Stop
+from pgs_neo4j.llm.calls.replies import free_purchases, wait_for_purchase
 from pgs_neo4j.model import Completion, Prompt, Report, Sweep, SweepStatus, Usage
 from pgs_neo4j.model.ceilings import MALFORMED_TRIES
 from pgs_neo4j.pgs.sweeping.claims import known_to, words_around
@@ -41,7 +41,7 @@ from pgs_neo4j.pgs.sweeping.pack import (
 from pgs_neo4j.pgs.sweeping.report import has_sections, merge_reports, parse_report, sweep_prompt
 from pgs_neo4j.pgs.sweeping.short_report import SHORT_MARK, short_prompt
 from pgs_neo4j.pgs.sweeping.strict import ask_again, failed_sentences, stands_better, strike_report
-from pgs_neo4j.telemetry import names
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import start_span
 
 # Characters of a reply. Shorter ones are parsed in a few milliseconds; longer ones in a thread.
@@ -285,11 +285,11 @@ class PassReader:
     ) -> Completion:
         """Return a reply. Unless it was cut off, its report was accepted and recorded."""
         about = {
-            names.PARTITION: self._order.partition.id,
-            names.PASS_NUMBER: item.number,
-            names.NODES: len(item.pieces),
+            spans.PARTITION: self._order.partition.id,
+            spans.PASS_NUMBER: item.number,
+            spans.NODES: len(item.pieces),
         }
-        with start_span(names.PASS, about, current=True):
+        with start_span(spans.PASS, about, current=True):
             return await self._buy(item, prompt, room, short=short, divisible=divisible)
 
     async def _buy(

@@ -7,7 +7,7 @@ from time import perf_counter
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import DatabaseMemoryError, DatabaseTimeoutError, QueryError
 from pgs_neo4j.events import SweepFinished, SweepStarted
-from pgs_neo4j.llm.calls.stop import Stop
+from pgs_neo4j.llm.calls.budget import Stop
 from pgs_neo4j.model import Sweep, SweepStatus
 from pgs_neo4j.pgs.sweeping.material import claim_passes, find_paid, fit_frame, read_packed
 from pgs_neo4j.pgs.sweeping.order import SweepOrder, SweepResult, SweepTools

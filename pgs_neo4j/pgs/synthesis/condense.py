@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 from pgs_neo4j.database.tasks import together
 from pgs_neo4j.errors import BudgetError, ModelError, ModelOutputError, PromptTooLongError
-from pgs_neo4j.llm.calls.coded import complete_coded
-from pgs_neo4j.llm.calls.receipts import receipt_characters
+from pgs_neo4j.llm.calls.receipts import complete_coded, receipt_characters
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import (
     Absence,

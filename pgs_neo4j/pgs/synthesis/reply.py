@@ -14,9 +14,8 @@ from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import DatabaseError, TextDeletedError
 from pgs_neo4j.events import OnEvent, TextStreamed
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.purchases import claim_purchases, wait_for_purchase
 from pgs_neo4j.llm.calls.receipts import ReceiptFilter, without_receipts
-from pgs_neo4j.llm.calls.replies import Replies
+from pgs_neo4j.llm.calls.replies import Replies, claim_purchases, wait_for_purchase
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import CheckedAbsence, Completion, Effort, Partition, Prompt, Sweep, Unit
 from pgs_neo4j.text.thinking import ThinkingFilter

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.errors import BudgetError
-from pgs_neo4j.llm.calls.budget import Amount
+from pgs_neo4j.llm.calls.budget import Amount, estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt
 from pgs_neo4j.pgs.synthesis.prompt import CHECKS_SHARE, SYSTEM, UNREAD_SHARE

@@ -15,7 +15,7 @@ from pgs_neo4j.engine.metrics import RunMetrics
 from pgs_neo4j.errors import BusyError, IdempotencyError, PGSError
 from pgs_neo4j.events import Event, OnEvent, TextStreamed
 from pgs_neo4j.model import Answer
-from pgs_neo4j.telemetry.log_ids import log_ids
+from pgs_neo4j.telemetry.logs import log_ids
 from pgs_neo4j.text.shown import counted, one_line
 from pgs_neo4j.web.access.callers import Caller
 from pgs_neo4j.web.failures import FAULT, failure_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Iterable
 from time import perf_counter
 
-from pgs_neo4j.llm.local_reply import local_completion
+from pgs_neo4j.llm.extractive.reader import local_completion
 from pgs_neo4j.llm.scripted import contract_reply
 from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.text.extraction.records import COMPLETE, DELIMITER

@@ -23,7 +23,7 @@ from pgs_neo4j.cli.run import report_fault
 from pgs_neo4j.config import load, secrets
 from pgs_neo4j.events import RunStarted, Warned
 from pgs_neo4j.telemetry import redaction
-from pgs_neo4j.telemetry.log_ids import log_ids
+from pgs_neo4j.telemetry.logs import log_ids
 from pgs_neo4j.web import serve as serving
 from tests.fakes.commands import StandIn, pgs
 

@@ -18,7 +18,7 @@ from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 from pgs_neo4j.llm.ollama.chat import OllamaLLM
 from pgs_neo4j.llm.openai.chat import OpenAILLM
-from pgs_neo4j.llm.served import AskedLLM
+from pgs_neo4j.llm.openai.recognizing import AskedLLM
 
 Load = Callable[..., Settings]
 KEYS = {

@@ -6,7 +6,7 @@ import pytest
 
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database, connect
-from pgs_neo4j.database.version import parse_version
+from pgs_neo4j.database.server import parse_version
 from pgs_neo4j.errors import (
     ConfigError,
     DatabaseCertificateError,

@@ -1,11 +1,13 @@
 """Reading in portions: sizes that are kept, order, and what happens on failure."""
 
+from __future__ import annotations
+
 import asyncio
 
 import numpy as np
 import pytest
 
-from pgs_neo4j.database.portions import in_order, portions
+from pgs_neo4j.database.portions import Recent, in_order, portions
 
 
 def test_portions_cover_everything_once_and_keep_both_bounds_if_an_entry_does() -> None:
@@ -60,3 +62,15 @@ async def test_the_first_failure_ends_the_others() -> None:
     with pytest.raises(ValueError, match="one"):
         await in_order((read(number) for number in range(9)), use, ahead=3)
     assert cancelled == [2]
+
+
+def test_the_value_that_was_used_longest_ago_is_forgotten() -> None:
+    recent: Recent[int] = Recent(2)
+    recent.keep("a", 1)
+    recent.keep("b", 2)
+    assert recent.find("a") == 1
+    recent.keep("c", 3)
+    recent.keep("c", 4)
+    assert recent.find("b") is None
+    assert recent.find("a") == 1
+    assert recent.find("c") == 4

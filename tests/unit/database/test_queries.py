@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs_neo4j.database import queries
-from pgs_neo4j.database.quoted_names import fill_names, quote
+from pgs_neo4j.database.queries import fill_names, quote
 
 GOOD = """// Count nodes of a label.
 // params: label: str

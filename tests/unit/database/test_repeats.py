@@ -9,10 +9,10 @@ from itertools import groupby
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from pgs_neo4j.database import queries, repeats
+from pgs_neo4j.database import driver_errors, queries
 from pgs_neo4j.database.connection import Database
+from pgs_neo4j.database.driver_errors import PAUSES_S
 from pgs_neo4j.database.queries import Row
-from pgs_neo4j.database.repeats import PAUSES_S
 from pgs_neo4j.errors import GraphChangedError, QueryError, StoredDataError
 from tests.database import list_rows
 from tests.fakes.disturbed import NODE, RELATIONSHIP, URI, Driver, Step, database_of, refusal
@@ -35,7 +35,7 @@ def parse(mode: str, name: str = "test/statement", kind: str = "int") -> queries
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "PAUSES_S", (0.0,) * len(PAUSES_S))
+    monkeypatch.setattr(driver_errors, "PAUSES_S", (0.0,) * len(PAUSES_S))
 
 
 def database(*steps: Step) -> tuple[Database, Driver]:

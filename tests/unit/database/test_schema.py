@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.database import names, queries
-from pgs_neo4j.database.bookmarks import Position
-from pgs_neo4j.database.names import LABELS, TYPES
+from pgs_neo4j.database import queries, schema
+from pgs_neo4j.database.driver_values import Position
 from pgs_neo4j.database.schema import (
+    LABELS,
     SCHEMA_VERSION,
     TOKEN_ATTEMPTS,
+    TYPES,
     ensure_schema,
     read_change_token,
 )
@@ -60,8 +61,8 @@ async def test_a_database_of_a_later_release_is_refused_and_stays_as_it_is():
 
 
 def test_labels_and_types_carry_the_prefix_of_the_package():
-    assert all(label.startswith("Pgs") for label in names.LABELS)
-    assert all(type_.startswith("PGS_") for type_ in names.TYPES)
+    assert all(label.startswith("Pgs") for label in schema.LABELS)
+    assert all(type_.startswith("PGS_") for type_ in schema.TYPES)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pgs_neo4j.database import repeats
+from pgs_neo4j.database import driver_errors
 from pgs_neo4j.database.connection import Database
-from pgs_neo4j.database.repeats import PAUSES_S
+from pgs_neo4j.database.driver_errors import PAUSES_S
 from pgs_neo4j.documents.deletion.scan import drop_live_texts, scan_database, scan_remade
 from pgs_neo4j.documents.loading.graph_file import FileNode, FileRelationship, GraphFile
 from pgs_neo4j.documents.loading.load import load
@@ -107,7 +107,7 @@ def database(name: str, steps: Sequence[Step]) -> tuple[Database, NamedDriver]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "PAUSES_S", (0.0,) * len(PAUSES_S))
+    monkeypatch.setattr(driver_errors, "PAUSES_S", (0.0,) * len(PAUSES_S))
 
 
 @pytest.mark.parametrize(("name", "reader", "steps", "expected"), READERS)

@@ -12,8 +12,8 @@ from pgs_neo4j.llm.extractive import ExtractiveLLM
 from pgs_neo4j.llm.factory import create_embedder, create_llms
 from pgs_neo4j.llm.openai import recognizing
 from pgs_neo4j.llm.openai.endpoint import Endpoint
+from pgs_neo4j.llm.openai.recognizing import AskedLLM
 from pgs_neo4j.llm.protocol import LLM
-from pgs_neo4j.llm.served import AskedLLM
 
 CONFIG = PGSConfig(model_timeout_s=5.0)
 LOCAL = "http://127.0.0.1:9/v1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgs_neo4j.llm.extractive.answer import found_answer
+from pgs_neo4j.llm.extractive.reader import found_answer
 from pgs_neo4j.pgs.answering.context import answer_prompt, build_context
 from pgs_neo4j.pgs.answering.reading import read_reply_text
 from tests.unit.pgs.answering.test_context import found, node

@@ -16,14 +16,13 @@ from pgs_neo4j.errors import (
     ModelOutputError,
     ModelTimeoutError,
 )
-from pgs_neo4j.llm.calls.traced import complete_traced, stream_traced
-from pgs_neo4j.llm.embedders.traced import embed_traced
 from pgs_neo4j.llm.own_models import (
     await_extractions,
     await_forecast,
     checked_description,
     describe_fault,
 )
+from pgs_neo4j.llm.tracing import complete_traced, embed_traced, stream_traced
 from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.model.documents import ExtractedEntity, ExtractedRelation, Extraction
 from pgs_neo4j.model.ingest import ExtractionForecast

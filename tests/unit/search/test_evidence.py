@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgs_neo4j.database.recent import Recent
+from pgs_neo4j.database.portions import Recent
 from pgs_neo4j.model import GraphMapping, Partition
 from pgs_neo4j.search import evidence
 from pgs_neo4j.search.evidence import (

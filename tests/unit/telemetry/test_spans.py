@@ -17,11 +17,11 @@ import pgs_neo4j
 from pgs_neo4j.engine import metrics as metric_names
 from pgs_neo4j.engine.metrics import Metric
 from pgs_neo4j.errors import UsageError
-from pgs_neo4j.telemetry import names, spans
+from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import NOTHING, is_tracing, start_span
 from tests.tracing import Traced, attributes, trace_with
 
-NAMES = {name: value for name, value in vars(names).items() if name.isupper()}
+NAMES = {name: value for name, value in vars(spans).items() if name.isupper()}
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Traced:
 
 def test_without_a_provider_there_is_nothing() -> None:
     assert not is_tracing()
-    with start_span("one", {names.GRAPH: "papers"}, current=True) as span:
-        span.note({names.RUN_ID: "r1"})
+    with start_span("one", {spans.GRAPH: "papers"}, current=True) as span:
+        span.note({spans.RUN_ID: "r1"})
     assert span is NOTHING
     with pytest.raises(UsageError), start_span("one", {}):
         raise UsageError("no; do it otherwise")
@@ -54,15 +54,15 @@ def test_only_a_provider_that_records_counts(
 
 
 def test_a_current_span_is_the_parent_of_those_inside(traced: Traced) -> None:
-    about = {names.GRAPH: "papers", names.MODE: None}
+    about = {spans.GRAPH: "papers", spans.MODE: None}
     with start_span("outer", {}, current=True), start_span("inner", about, client=True) as span:
-        span.note({names.NODES: 3, names.QUESTION: None})
+        span.note({spans.NODES: 3, spans.QUESTION: None})
         with start_span("beside", {}):
             pass
     inner, beside, outer = (traced.named(name)[0] for name in ("inner", "beside", "outer"))
     assert traced.parent(inner) is traced.parent(beside) is outer
     assert traced.parent(outer) is None
-    assert attributes(inner) == {names.GRAPH: "papers", names.NODES: 3}
+    assert attributes(inner) == {spans.GRAPH: "papers", spans.NODES: 3}
     assert inner.kind is trace.SpanKind.CLIENT
     assert outer.kind is trace.SpanKind.INTERNAL
     assert outer.instrumentation_scope is not None
@@ -91,7 +91,7 @@ def test_an_error_leaves_its_kind_and_not_its_message(traced: Traced) -> None:
     with pytest.raises(asyncio.CancelledError), start_span("ended", {}):
         raise asyncio.CancelledError("canary")
     (failed,), (ended,) = traced.named("failed"), traced.named("ended")
-    assert attributes(failed) == {names.ERROR_TYPE: "UsageError"}
+    assert attributes(failed) == {spans.ERROR_TYPE: "UsageError"}
     assert failed.status.status_code is trace.StatusCode.ERROR
     assert ended.status.status_code is trace.StatusCode.UNSET
     assert "canary" not in traced.text()
@@ -136,7 +136,7 @@ def test_names_of_spans_and_metrics_stand_in_one_module_each() -> None:
     dotted = {value for value in NAMES.values() if "." in value}
     assert len(dotted) > 15
     metrics = {one.name for one in vars(metric_names).values() if isinstance(one, Metric)}
-    homes = {names.__file__, metric_names.__file__}
+    homes = {spans.__file__, metric_names.__file__}
     for path in Path(pgs_neo4j.__file__).parent.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         if str(path) in homes or not any(name in text for name in dotted | metrics):

@@ -14,7 +14,7 @@ import pytest
 from pgs_neo4j.errors import BusyError, IdempotencyError, StoppedError
 from pgs_neo4j.events import OnEvent, PhaseStarted, TextStreamed
 from pgs_neo4j.model import Answer
-from pgs_neo4j.telemetry.log_ids import RUN
+from pgs_neo4j.telemetry.logs import RUN
 from pgs_neo4j.web.access.callers import OWNER, Caller
 from pgs_neo4j.web.runs import board as module
 from pgs_neo4j.web.runs.board import KEEP_S, MOST_ENDED, LiveRun, RunBoard

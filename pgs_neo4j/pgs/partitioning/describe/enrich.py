@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from pgs_neo4j.database.gds import compute_centroids
 from pgs_neo4j.database.tasks import together
-from pgs_neo4j.llm.embedders.bags import TextHasher
-from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
+from pgs_neo4j.llm.embedders.hashing import HashingEmbedder, TextHasher
 from pgs_neo4j.model import Partition
 from pgs_neo4j.model.graph import LABEL_JOINT
 from pgs_neo4j.pgs.partitioning.describe.indexing import (

@@ -10,7 +10,7 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from pgs_neo4j.database.local import config_files, process
+from pgs_neo4j.database.local import process, runtime
 from pgs_neo4j.database.local.process import ServerState
 from pgs_neo4j.errors import ServerStartError
 
@@ -101,7 +101,7 @@ def test_a_process_that_ignores_the_request_is_killed(paths):
 
 def test_a_pinned_port_that_is_taken_is_refused_and_others_are_replaced():
     with socket.socket() as taken:
-        taken.bind((config_files.HOST, 0))
+        taken.bind((runtime.HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ServerStartError, match=f"port {port} is taken"):

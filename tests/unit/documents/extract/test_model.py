@@ -20,8 +20,8 @@ from pgs_neo4j.documents.extract.model import (
 )
 from pgs_neo4j.documents.extract.prompts import extraction_prompt
 from pgs_neo4j.errors import ModelOutputError, ModelUnavailableError, PromptTooLongError
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, PlannedCalls, Prompt, Usage
 from pgs_neo4j.model.documents import Chunk, DocumentText

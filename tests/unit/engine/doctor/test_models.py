@@ -15,8 +15,7 @@ from pgs_neo4j.engine.doctor.models import (
     sweep_pass_size,
 )
 from pgs_neo4j.errors import ConfigError, ModelAuthError
-from pgs_neo4j.llm.calls.contexts import UNKNOWN
-from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.context import UNKNOWN, ModelContext
 from pgs_neo4j.llm.embedders.fitting import TextFit
 from pgs_neo4j.llm.factory import Readers
 from pgs_neo4j.llm.openai.chat import OpenAILLM

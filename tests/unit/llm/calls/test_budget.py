@@ -1,10 +1,25 @@
 """The budget: nothing is begun that could cross a bound, and what was not used counts again."""
 
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+
 import pytest
 
 from pgs_neo4j.config.models_table import ModelEntry, entries
-from pgs_neo4j.errors import BudgetError, ConfigError
-from pgs_neo4j.llm.calls.budget import Amount, Budget, SpendingLimits
+from pgs_neo4j.errors import (
+    BudgetError,
+    ConfigError,
+    DatabaseError,
+    DeadlineError,
+    ModelOutputError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    StoppedError,
+)
+from pgs_neo4j.llm.calls.budget import Amount, Budget, SpendingLimits, Stop, StopKind
+from pgs_neo4j.llm.calls.outcome import noting_end
 from pgs_neo4j.model import Usage
 
 PRICES = {"m": ModelEntry(input_price=1.0, output_price=10.0)}
@@ -123,3 +138,45 @@ def test_entries_of_models_are_read_and_refused_by_name():
     ]:
         with pytest.raises(ConfigError, match=said):
             entries(wrong)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (DeadlineError("no time for this budget"), StopKind.DEADLINE),
+        (BudgetError("no money"), StopKind.BUDGET),
+    ],
+)
+def test_a_stop_keeps_kind_and_text_of_its_error(error: StoppedError, kind: StopKind) -> None:
+    stop = Stop.from_error(error)
+    assert stop == Stop(kind, str(error))
+    again = stop.to_error("nothing was read: ")
+    assert type(again) is type(error)
+    assert str(again) == f"nothing was read: {error}"
+    assert pickle.loads(pickle.dumps(stop)) == stop
+
+
+@dataclass(slots=True)
+class Told:
+    stopped: str = ""
+    error: str = ""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ModelOutputError("cut off"), Told()),
+        (PromptTooLongError("too long"), Told()),
+        (BudgetError("max_calls"), Told(stopped="max_calls")),
+        (ModelUnavailableError("gone"), Told(error="gone")),
+    ],
+)
+def test_the_end_of_calls_is_noted_and_an_error_of_the_database_is_not_caught(
+    error: Exception, told: Told
+) -> None:
+    noted = Told()
+    with noting_end(noted):
+        raise error
+    assert noted == told
+    with pytest.raises(DatabaseError, match="away"), noting_end(noted):
+        raise DatabaseError("away")

@@ -18,9 +18,8 @@ from pgs_neo4j.errors import (
     PromptCutError,
     Retry,
 )
-from pgs_neo4j.llm.calls.budget import Amount
+from pgs_neo4j.llm.calls.budget import Amount, Stop, StopKind
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.stop import Stop, StopKind
 from pgs_neo4j.model import Completion, Prompt, Usage
 from tests.fakes.tokens import hearing
 from tests.timeless import timeless

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from pgs_neo4j.llm.calls.contexts import ASK_AGAIN_S, Contexts
-from pgs_neo4j.llm.context import ModelContext
+from pgs_neo4j.llm.context import ASK_AGAIN_S, Contexts, ModelContext
 from tests.timeless import Clock
 
 CUT = ModelContext(3_000, "cut", prompt=2_000)

@@ -13,7 +13,7 @@ from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import BudgetError, ModelAuthError
 from pgs_neo4j.events import Event, ReplyGrew, UsageCounted
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.hearing import current_listener
+from pgs_neo4j.llm.protocol import current_listener
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
 from pgs_neo4j.model import Completion, Prompt, Usage
 from tests.fakes.tokens import hearing

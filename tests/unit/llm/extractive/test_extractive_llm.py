@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pgs_neo4j.llm.extractive import ExtractiveLLM
-from pgs_neo4j.llm.extractive.search import LEAD
+from pgs_neo4j.llm.extractive.reader import LEAD
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Prompt, PromptNode
 from pgs_neo4j.text.tokens import estimate

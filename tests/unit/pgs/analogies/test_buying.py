@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pgs_neo4j.config import PGSConfig
 from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.errors import ConfigError
+from pgs_neo4j.llm.calls.budget import estimated_tokens
 from pgs_neo4j.llm.calls.calls import Calls
-from pgs_neo4j.llm.calls.prompt_sizes import estimated_tokens
 from pgs_neo4j.llm.scripted import ScriptedLLM
 from pgs_neo4j.model import AnalogyPlan, GraphMapping, Prompt
 from pgs_neo4j.pgs.analogies.buying import LINE_TOKENS, SkeletonBuyer, group_texts, plan_analogies

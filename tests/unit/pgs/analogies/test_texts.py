@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgs_neo4j.config import PGSConfig
-from pgs_neo4j.database import repeats
-from pgs_neo4j.database.repeats import PAUSES_S
+from pgs_neo4j.database import driver_errors
+from pgs_neo4j.database.driver_errors import PAUSES_S
 from pgs_neo4j.errors import GraphChangedError
 from pgs_neo4j.model import GraphMapping, PromptNode
 from pgs_neo4j.pgs.analogies.texts import (
@@ -38,7 +38,7 @@ async def test_a_node_that_lost_its_text_while_it_was_read_has_no_text() -> None
 async def test_texts_that_are_deleted_without_end_are_read_six_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(repeats, "PAUSES_S", (0.0,) * len(PAUSES_S))
+    monkeypatch.setattr(driver_errors, "PAUSES_S", (0.0,) * len(PAUSES_S))
     driver = NamedDriver([], answers={"pgs/analogies/read_texts": [refusal()]})
     with pytest.raises(GraphChangedError):
         await read_texts(ORDER, analogy_tools(None, db=database_of(driver)))

@@ -1,0 +1,280 @@
+"""Named projections in the GDS catalog: create, drop, find after a crash."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.database import queries
+from pgs_neo4j.database.gds.client import GDS, Owner
+from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.tasks import to_the_end
+from pgs_neo4j.errors import (
+    DatabaseError,
+    EmptyGraphError,
+    GDSError,
+    GDSMemoryError,
+    GraphChangedError,
+)
+from pgs_neo4j.graph.csr import Edges
+from pgs_neo4j.model import GraphMapping
+
+if TYPE_CHECKING:
+    from graphdatascience.graph.graph_api import Graph
+
+if TYPE_CHECKING:
+    from graphdatascience.graph.graph_api import Graph
+
+
+WEIGHT = "weight"
+MEMBERSHIP = "PGS_IN"
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Partitions to begin with: the label that marks them, and their number."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A projected view, its relationship types, and its weight property if any.
+
+    With ``seeded`` it also contains the partitions of a generation, as nodes linked to their
+    members. No other type of relationship touches them.
+    """
+
+    graph: Graph
+    types: tuple[str, ...] = ("*",)
+    weight: str | None = WEIGHT
+    seeded: bool = False
+
+
+def seed_label(graph: str) -> str:
+    """Return the label that marks a graph's seeds."""
+    return f"PgsSeed_{name_digest(graph)}"
+
+
+@asynccontextmanager
+async def project_view(
+    gds: GDS,
+    mapping: GraphMapping,
+    ids: NDArray[np.int64],
+    *,
+    uniform: bool = False,
+    direct: bool = False,
+    seeds: Seeds | None = None,
+    concurrency: int = 1,
+) -> AsyncIterator[Projection]:
+    """Project the mapped view, undirected and weighted; drop it at the end.
+
+    ``ids`` ``(n,)``, ascending, are the view's nodes; GDS numbers them in this order in both ways
+    of reading. With ``direct`` GDS reads the store itself, three times as fast. That needs a view
+    in which every relationship has a usable weight and none is a loop. ``seeds`` are projected
+    along with their members, which requires ``direct``. Raises EmptyGraphError when the view has no
+    node.
+    """
+    if direct:
+        weight = None if uniform else mapping.relationship_weight
+        async with _project_directly(gds, mapping, len(ids), weight, seeds, concurrency) as view:
+            if view is not None:
+                yield view
+                return
+    async with project(
+        gds,
+        "database/gds/project_view",
+        ids=ids.tolist(),
+        labels=list(mapping.labels),
+        types=list(mapping.relationship_types),
+        weight=mapping.relationship_weight or "",
+        uniform=uniform,
+        concurrency=concurrency,
+    ) as graph:
+        if graph is None:
+            raise EmptyGraphError("the mapped labels have no node left to partition")
+        yield Projection(graph)
+
+
+@asynccontextmanager
+async def project_edges(
+    gds: GDS, ids: NDArray[np.int64], edges: Edges, *, concurrency: int = 1
+) -> AsyncIterator[Projection]:
+    """Project weighted edges that are not stored as such; drop the projection at the end.
+
+    ``ids`` ``(n,)`` are the numbers that its nodes have in GDS, in this order. Edges without weight
+    bind nothing and are left out.
+    """
+    binding = edges.weight > 0
+    async with project(
+        gds,
+        "database/gds/project_arrays",
+        ids=ids.tolist(),
+        sources=ids[edges.source[binding]].tolist(),
+        targets=ids[edges.target[binding]].tolist(),
+        weights=edges.weight[binding].tolist(),
+        concurrency=concurrency,
+    ) as graph:
+        if graph is None:
+            raise EmptyGraphError("there is no node to partition")
+        yield Projection(graph)
+
+
+@asynccontextmanager
+async def _project_directly(
+    gds: GDS,
+    mapping: GraphMapping,
+    node_count: int,
+    weight: str | None,
+    seeds: Seeds | None,
+    concurrency: int,
+) -> AsyncIterator[Projection | None]:
+    """Project natively; None if it does not reach all nodes."""
+    labels, types = await _names_in_use(gds, mapping)
+    if not labels or not types:
+        yield None
+        return
+    relationships = _relationship_projections(types, weight)
+    if seeds is not None:
+        labels = [*labels, seeds.label]
+        relationships[MEMBERSHIP] = {"orientation": "NATURAL"}
+    name = make_name(gds)
+
+    def work() -> tuple[Graph, int]:
+        graph, _ = gds.client.graph.project.native(
+            name, labels, relationships, read_concurrency=concurrency, log_progress=False
+        )
+        return graph, graph.node_count()
+
+    async with drop_at_end(gds, name):
+        try:
+            graph, count = await gds.run(work)
+        except GDSMemoryError:
+            raise
+        except (GDSError, GraphChangedError):
+            graph, count = None, -1  # for instance, a weight has just become a string
+        # Nodes without a label are out of reach, and nodes may have come or gone.
+        complete = count == node_count + (seeds.count if seeds else 0)
+        # All types where there are no seeds: GDS is faster on a whole graph.
+        chosen = ("*",) if seeds is None else tuple(types)
+        view = Projection(graph, chosen, WEIGHT if weight else None, seeds is not None)
+        yield view if complete else None
+
+
+async def _names_in_use(gds: GDS, mapping: GraphMapping) -> tuple[list[str], list[str]]:
+    """Return the labels and relationship types of the mapping that exist.
+
+    A mapping that names none includes all that this package did not create.
+    """
+    rows = await gds.db.read(queries.get("database/gds/read_view_names"))
+    labels, types = rows[0]["labels"], rows[0]["types"]
+    return (
+        [name for name in mapping.labels or labels if name in labels],
+        [name for name in mapping.relationship_types or types if name in types],
+    )
+
+
+def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[str, Row]:
+    """Return the native options of each relationship type."""
+    options: Row = {"orientation": "UNDIRECTED"}
+    if weight is not None:
+        options["properties"] = {WEIGHT: {"property": weight, "defaultValue": 1.0}}
+    return dict.fromkeys(types, options)
+
+
+PREFIX = "pgs_"
+NAME_PATTERN = f"{PREFIX}[0-9a-f]{{8}}_[0-9]+_[0-9a-f]{{8}}"
+CLEAN_UP_S = 4.0
+
+
+def name_digest(graph: str) -> str:
+    """Return eight hexadecimal digits that represent a graph's name.
+
+    Labels and projections are named by it.
+    """
+    return blake2b(graph.encode(), digest_size=4).hexdigest()
+
+
+def make_name(gds: GDS) -> str:
+    """Return a new projection name that carries its graph and lease fence."""
+    owner = gds.owner or Owner("", 0)
+    return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
+
+
+@asynccontextmanager
+async def project(gds: GDS, query: str, **params: object) -> AsyncIterator[Graph | None]:
+    """Project by a statement and drop the projection at the end.
+
+    Yields None when the statement matches nothing.
+    """
+    name = make_name(gds)
+    text = queries.get(query).text
+
+    def work() -> Graph | None:
+        exists = gds.runner.project(text, {"name": name, **params})
+        return gds.client.graph.get(name) if exists else None
+
+    async with drop_at_end(gds, name):
+        yield await gds.run(work)
+
+
+@asynccontextmanager
+async def drop_at_end(gds: GDS, name: str) -> AsyncIterator[None]:
+    """Drop a projection at the end, if it exists."""
+    try:
+        yield
+    finally:
+        # drop_leftovers handles what cannot be dropped now. A result, or the error that ended
+        # the work, matters more than a failed cleanup.
+        with suppress(DatabaseError):
+            await to_the_end(_drop(gds, [name]))
+
+
+async def list_leftovers(
+    gds: GDS, older_than_s: float = 0.0, graph: str | None = None
+) -> list[str]:
+    """Return this package's projections of at least that age in seconds.
+
+    They belong to one graph, or to any graph with None.
+    """
+    rows = await gds.db.read(
+        queries.get("database/gds/read_projections"),
+        prefix=PREFIX if graph is None else _prefix(graph),
+        pattern=NAME_PATTERN,
+        older_than_s=older_than_s,
+    )
+    return list(rows[0]["names"])
+
+
+async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
+    """End earlier jobs on the owner's graph and drop their projections.
+
+    Earlier jobs are those with a lower fence. Returns the names of the dropped projections. Each
+    user has a catalog, so the jobs of other users are not visible.
+    """
+    query = queries.get("database/gds/terminate_owned")
+    await gds.db.call(query.text, {"graph": owner.graph, "fence": owner.fence}, "read", CLEAN_UP_S)
+    names = [
+        name
+        for name in await list_leftovers(gds, graph=owner.graph)
+        if int(name.split("_")[2]) < owner.fence
+    ]
+    await _drop(gds, names)
+    return names
+
+
+async def _drop(gds: GDS, names: list[str]) -> None:
+    query = queries.get("database/gds/drop_projections")
+    await gds.db.call(query.text, {"names": names}, "read", CLEAN_UP_S)
+
+
+def _prefix(graph: str) -> str:
+    return f"{PREFIX}{name_digest(graph)}_"

@@ -1,0 +1,97 @@
+"""Runs blocking work for asynchronous callers, with cancellation and events."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from pgs_neo4j.database.local.options import missing_extra
+from pgs_neo4j.errors import LocalServerError
+from pgs_neo4j.events import Event, OnEvent
+
+Result = TypeVar("Result")
+try:
+    import filelock
+except ImportError as error:
+    raise missing_extra(error) from error
+POLL_S = 0.25
+
+
+async def in_thread(work: Callable[[threading.Event], Result]) -> Result:
+    """Run ``work`` in a thread; a cancellation sets its event.
+
+    A cancelled caller returns only after the work has released its locks and processes.
+    """
+    cancelled = threading.Event()
+    task = asyncio.create_task(asyncio.to_thread(work, cancelled))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        cancelled.set()
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # Retrieved here, or asyncio would report it as lost.
+        raise
+
+
+def deliver_events(on_event: OnEvent | None) -> OnEvent:
+    """Return a callback for other threads.
+
+    It calls ``on_event`` in the loop's thread.
+    """
+    if on_event is None:
+        return _drop
+    loop = asyncio.get_running_loop()
+
+    def deliver(event: Event) -> None:
+        loop.call_soon_threadsafe(on_event, event)
+
+    return deliver
+
+
+def _drop(event: Event) -> None:
+    del event
+
+
+@contextmanager
+def hold_lock(
+    path: Path, what: str, cancelled: threading.Event, timeout_s: float = 1800.0
+) -> Iterator[None]:
+    """Hold a lock file; the system frees it if its holder dies.
+
+    ``what`` completes the sentence "another process has been …". Raises LocalServerError after
+    ``timeout_s`` seconds without the lock, or on ``cancelled``.
+    """
+    lock = filelock.FileLock(path)
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            lock.acquire(timeout=POLL_S)
+            break
+        except filelock.Timeout as error:
+            if time.monotonic() > deadline:
+                raise LocalServerError(
+                    f"another process has been {what} for {timeout_s:.0f} s; "
+                    "wait for it, or end it and try again"
+                ) from error
+            raise_if_cancelled(cancelled, what)
+        except OSError as error:
+            raise LocalServerError(
+                f"the lock file {path} cannot be used ({error.strerror}); "
+                "check the folder's rights and free space"
+            ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def raise_if_cancelled(cancelled: threading.Event, what: str) -> None:
+    """Raise LocalServerError if the caller has cancelled the work."""
+    if cancelled.is_set():
+        raise LocalServerError(f"interrupted while {what}; run the command again to continue")

@@ -1,0 +1,177 @@
+"""Model calls as spans: who was asked, how much was used, and the text only if it is wanted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgs_neo4j.llm.own_models import await_reply, await_vectors, checked_pieces, said_by
+from pgs_neo4j.llm.protocol import LLM, EmbeddedTexts, Embedder, Metered, is_free
+from pgs_neo4j.model import Completion, Effort, Prompt
+from pgs_neo4j.telemetry import spans
+from pgs_neo4j.telemetry.spans import SpanNotes, Value, is_tracing, start_span
+
+Pieces = AsyncGenerator[str | Completion, None]
+PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "xai": "x_ai",
+}
+"""Providers that the conventions for generative AI name otherwise than the settings do."""
+OWN, OTHER = "pgs_neo4j", "_OTHER"
+"""The provider of what runs in this process, and that of an object that says nothing."""
+
+
+async def complete_traced(
+    llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
+) -> Completion:
+    """Return a whole reply; ``text``: prompt and reply also stand in the span."""
+    with _chat_span(llm, prompt, room, text=text) as span:
+        with said_by(llm.name):
+            replying: object = llm.complete(prompt, max_tokens=room, effort=effort)
+            reply = await await_reply(llm.name, replying)
+        _note_reply(span, reply, text=text)
+        return reply
+
+
+def stream_traced(
+    llm: LLM, prompt: Prompt, room: int, effort: Effort | None, *, text: bool
+) -> Pieces:
+    """Return the pieces of a reply, in a span that ends with them."""
+    with said_by(llm.name):
+        streaming: object = llm.stream(prompt, max_tokens=room, effort=effort)
+    pieces = checked_pieces(llm.name, streaming)
+    return _traced(llm, prompt, room, pieces, text=text) if is_tracing() else pieces
+
+
+async def _traced(llm: LLM, prompt: Prompt, room: int, pieces: Pieces, *, text: bool) -> Pieces:
+    reply: Completion | None = None
+    with _chat_span(llm, prompt, room, text=text) as span:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if isinstance(piece, Completion):
+                    _note_reply(span, piece, text=text)
+                    reply = piece
+                else:
+                    yield piece
+    # The caller stops at the reply. Inside the span, that would look like an error.
+    if reply is not None:
+        yield reply
+
+
+def _chat_span(llm: LLM, prompt: Prompt, room: int, *, text: bool) -> SpanNotes:
+    attributes: dict[str, Value | None] = {
+        spans.OPERATION: spans.CHAT,
+        **provider_attributes(llm),
+        spans.REQUEST_MODEL: llm.name,
+        spans.MAX_TOKENS: room,
+        spans.TASK: prompt.task,
+        spans.PARTITION: prompt.partition,
+    }
+    if text:
+        attributes[spans.SYSTEM_INSTRUCTIONS] = _parts(prompt.system)
+        attributes[spans.INPUT_MESSAGES] = _message("user", prompt.user)
+    # A streamed reply may end in another task, so the span is not the current one.
+    return start_span(spans.chat_name(llm.name), attributes, client=True)
+
+
+def _note_reply(span: SpanNotes, reply: Completion, *, text: bool) -> None:
+    span.note(
+        {
+            spans.RESPONSE_MODEL: reply.model,
+            spans.INPUT_TOKENS: reply.usage.input_tokens,
+            spans.CACHE_READ_TOKENS: reply.usage.cache_read_tokens or None,
+            spans.CACHE_WRITE_TOKENS: reply.usage.cache_write_tokens or None,
+            spans.OUTPUT_TOKENS: reply.usage.output_tokens,
+            spans.FINISH_REASONS: ("length" if reply.truncated else "stop",),
+            spans.OUTPUT_MESSAGES: _message("assistant", reply.text) if text else None,
+        }
+    )
+
+
+def _message(role: str, text: str) -> str:
+    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
+
+
+def _parts(text: str) -> str:
+    return json.dumps([{"type": "text", "content": text}])
+
+
+async def embed_traced(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vectors ``(n, d)`` of some texts."""
+    with _embeddings_span(embedder, embedder.name, texts) as span:
+        with said_by(embedder.name, "embedder"):
+            said = embedder.dimensions  # before the reply, which may show what it is
+            embedding: object = embedder.embed(texts)
+            vectors = await await_vectors(embedder.name, embedding, len(texts), said)
+        span.note({spans.DIMENSIONS: vectors.shape[1]})
+        return vectors
+
+
+async def embed_once_traced(embedder: Metered, texts: Sequence[str]) -> EmbeddedTexts:
+    """Return the vectors of some texts in one call, and what its endpoint counted."""
+    with _embeddings_span(embedder, embedder.model, texts) as span:
+        embedded = await embedder.embed_once(texts)
+        span.note(
+            {
+                spans.DIMENSIONS: embedded.vectors.shape[1],
+                spans.INPUT_TOKENS: embedded.usage.input_tokens,
+            }
+        )
+        return embedded
+
+
+def _embeddings_span(embedder: object, model: str, texts: Sequence[str]) -> SpanNotes:
+    about: dict[str, Value | None] = {
+        spans.OPERATION: spans.EMBEDDINGS,
+        **provider_attributes(embedder),
+        spans.REQUEST_MODEL: model,
+        spans.TEXTS: len(texts),
+    }
+    return start_span(spans.embeddings_name(model), about, client=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedAt:
+    """The provider, as the settings name it, and the host; no host in this process.
+
+    ``provider`` is the interface where the vendor behind an address is not known.
+    """
+
+    provider: str
+    address: str | None = None
+    port: int | None = None
+
+
+@runtime_checkable
+class Located(Protocol):
+    """A model that knows where it is served."""
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        ...
+
+
+def served_at(model: object) -> ServedAt:
+    """Return where a model is served, as far as it says."""
+    if isinstance(model, Located):
+        return model.served_at
+    return ServedAt(OWN if is_free(model) else OTHER)
+
+
+def provider_attributes(model: object) -> dict[str, str | int | None]:
+    """Return what a span tells of where a model is served."""
+    at = served_at(model)
+    return {
+        spans.PROVIDER: PROVIDERS.get(at.provider, at.provider),
+        spans.SERVER_ADDRESS: at.address,
+        spans.SERVER_PORT: at.port,
+    }
