@@ -1,4 +1,9 @@
-"""Declares a setting's details beyond type, default, bounds, and description."""
+"""How a setting is declared: its details beyond type, default, and bounds, and its written type.
+
+A value in ``pgs.toml`` is written in the type of its key. TOML and JSON have numbers and switches
+of their own. The text "5" where a number belongs, or true, is a slip, and taken for 5 or 1 it would
+become a limit. A variable of the environment is always text, so it is converted.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +33,11 @@ Topic = Literal[
     "jobs",
     "serving",
 ]
+
 # Optional numbers and efforts may be set to "none", which also lifts a default. A setting whose
 # description says "unset" instead would take "none" for a value of its own.
 NoneAllowed = BeforeValidator(lambda value: None if value == "none" else value)
+
 TABLE = ConfigDict(
     frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True, strict=True
 )

@@ -1,4 +1,4 @@
-"""The knobs of the method: the nine published parameters, and others."""
+"""The knobs of the method and of ingestion: the nine published parameters, and others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from pgs_neo4j.config.provenance import Sourced
 from pgs_neo4j.model import Effort
 from pgs_neo4j.model.ingest import Gleaning
 
+Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
+RouteBy = Literal["evidence", "centroids"]
 
-class IngestKnobs(Sourced):
-    """How documents are divided, and how a model is asked about them."""
+# Measured with centered routing: 800 questions, each the first sentence of a node. On the standard
+# library (60 partitions), 74 % of the questions keep the node's own partition, and 9 % of all
+# partitions are kept; without centering 98 % and 86 %. On physics2 (one subject, 12 partitions),
+# 64 % and 29 %. The node's own partition is among the best 15 in 89 % and 100 %.
+HASHING_THRESHOLD = 0.1
+"""The relevance threshold of the hashing embedder, unless one is set."""
 
+
+class PGSConfig(Sourced):
+    """The knobs of the method. Each field declares everything about its knob."""
+
+    # How documents are divided, and how a model is asked about them.
     chunk_strategy: Annotated[
         Literal["content", "sentence", "token", "semantic"],
         About("ingestion"),
@@ -51,20 +62,6 @@ class IngestKnobs(Sourced):
             ),
         ),
     ] = 100.0
-
-
-Algorithm = Literal["leiden-louvain", "leiden", "louvain"]
-RouteBy = Literal["evidence", "centroids"]
-# Measured with centered routing: 800 questions, each the first sentence of a node. On the standard
-# library (60 partitions), 74 % of the questions keep the node's own partition, and 9 % of all
-# partitions are kept; without centering 98 % and 86 %. On physics2 (one subject, 12 partitions),
-# 64 % and 29 %. The node's own partition is among the best 15 in 89 % and 100 %.
-HASHING_THRESHOLD = 0.1
-"""The relevance threshold of the hashing embedder, unless one is set."""
-
-
-class PGSConfig(IngestKnobs):
-    """The knobs of the method. Each field declares everything about its knob."""
 
     min_community_size: Annotated[
         int,

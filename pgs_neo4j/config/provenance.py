@@ -1,4 +1,7 @@
-"""Where settings come from: ``pgs.toml``, the environment, and customary variables."""
+"""Where settings come from: the call, the environment, ``pgs.toml``, and customary variables.
+
+The file and the environment are read once, and the source of each value is kept with it.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,59 @@ from pgs_neo4j.model.ceilings import check_number
 
 FILE_NAME = "pgs.toml"
 CUSTOMARY = {"llm_base_url": "OPENAI_BASE_URL", "llm_api_key": "OPENAI_API_KEY"}
+
 Source = Literal["default", "call", "environment", "named", "user", "directory", "customary"]
 """Where a value comes from.
 
 Three of them are places of ``pgs.toml``: ``named`` by PGS_CONFIG, the ``user``'s configuration
 directory, and the working ``directory``. ``customary`` is a variable of other tools.
 """
+
+
+class Sourced(BaseSettings):
+    """Settings from the call, the environment, ``pgs.toml``, and customary variables."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PGS_",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+    )
+    setting_names: ClassVar[list[str]] = []
+    """The names of all settings, whichever class declares them."""
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def check_numbers(cls, value: object) -> object:
+        """Refuse numbers that the database or a timer would not take."""
+        return check_number(value)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """Register the settings that a class declares."""
+        Sourced.setting_names.extend(cls.model_fields)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources, strongest first; omit dotenv and secrets folder."""
+        del dotenv_settings, file_secret_settings
+        with one_reading() as inputs:
+            for name in inputs.values:
+                check_name(name, str(inputs.path))
+        return (
+            init_settings,
+            env_settings,
+            InitSettingsSource(settings_cls, as_written(settings_cls, inputs.values)),
+            InitSettingsSource(settings_cls, dict(inputs.customary)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +169,12 @@ def one_reading() -> Iterator[Inputs]:
         _INPUTS.reset(token)
 
 
-def user_config_folder() -> Path:
-    """Return the folder of a user's ``pgs.toml``: ``~/.config/pgs-neo4j`` on Linux."""
-    return user_config_path("pgs-neo4j")
+def config_file() -> Path | None:
+    """Find the ``pgs.toml`` in force; None without one.
+
+    Raises ConfigError when PGS_CONFIG names no file.
+    """
+    return find_file()[0]
 
 
 def find_file() -> tuple[Path | None, Source]:
@@ -139,6 +192,27 @@ def find_file() -> tuple[Path | None, Source]:
     if here.is_file():
         return here, "user" if users.is_file() and here.samefile(users) else "directory"
     return (users, "user") if users.is_file() else (None, "default")
+
+
+def user_config_folder() -> Path:
+    """Return the folder of a user's ``pgs.toml``: ``~/.config/pgs-neo4j`` on Linux."""
+    return user_config_path("pgs-neo4j")
+
+
+def check_name(name: str, where: str, others: Collection[str] = ()) -> None:
+    """Raise ConfigError when ``where`` sets an unknown name.
+
+    ``others`` are names that mean something there, but are no settings.
+    """
+    if name not in Sourced.setting_names:
+        raise unknown_name(name, where, [*Sourced.setting_names, *others])
+
+
+def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
+    """Return the error for an unknown name; it suggests the nearest."""
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
+    return ConfigError(f"{where} sets {name}, which is not a setting{hint}")
 
 
 def _read_inputs() -> Inputs:
@@ -203,73 +277,3 @@ def _read_file(path: Path | None) -> dict[str, object]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
-
-
-class Sourced(BaseSettings):
-    """Settings from the call, the environment, ``pgs.toml``, and customary variables."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="PGS_",
-        env_ignore_empty=True,
-        frozen=True,
-        extra="ignore",
-        hide_input_in_errors=True,
-    )
-    setting_names: ClassVar[list[str]] = []
-    """The names of all settings, whichever class declares them."""
-
-    @field_validator("*", mode="after")
-    @classmethod
-    def check_numbers(cls, value: object) -> object:
-        """Refuse numbers that the database or a timer would not take."""
-        return check_number(value)
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **_: object) -> None:
-        """Register the settings that a class declares."""
-        Sourced.setting_names.extend(cls.model_fields)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources, strongest first; omit dotenv and secrets folder."""
-        del dotenv_settings, file_secret_settings
-        with one_reading() as inputs:
-            for name in inputs.values:
-                check_name(name, str(inputs.path))
-        return (
-            init_settings,
-            env_settings,
-            InitSettingsSource(settings_cls, as_written(settings_cls, inputs.values)),
-            InitSettingsSource(settings_cls, dict(inputs.customary)),
-        )
-
-
-def config_file() -> Path | None:
-    """Find the ``pgs.toml`` in force; None without one.
-
-    Raises ConfigError when PGS_CONFIG names no file.
-    """
-    return find_file()[0]
-
-
-def check_name(name: str, where: str, others: Collection[str] = ()) -> None:
-    """Raise ConfigError when ``where`` sets an unknown name.
-
-    ``others`` are names that mean something there, but are no settings.
-    """
-    if name not in Sourced.setting_names:
-        raise unknown_name(name, where, [*Sourced.setting_names, *others])
-
-
-def unknown_name(name: str, where: str, names: list[str]) -> ConfigError:
-    """Return the error for an unknown name; it suggests the nearest."""
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "; 'pgs config show' lists all settings"
-    return ConfigError(f"{where} sets {name}, which is not a setting{hint}")

@@ -26,7 +26,7 @@ from neo4j import (
 )
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
-from pgs_neo4j.database import queries, server
+from pgs_neo4j.database import queries
 from pgs_neo4j.database.driver_errors import (
     graph_changed,
     is_out_of_memory,
@@ -37,7 +37,16 @@ from pgs_neo4j.database.driver_errors import (
 from pgs_neo4j.database.driver_values import Position, parse_position, sent
 from pgs_neo4j.database.fence import Fence, FenceMovedError, take_fence
 from pgs_neo4j.database.queries import Query, Row
-from pgs_neo4j.database.server import check_address, read_server, secured, shown_address
+from pgs_neo4j.database.server import (
+    BULK_MB,
+    RECORD_MB,
+    RequireRoom,
+    allow,
+    check_address,
+    read_server,
+    secured,
+    shown_address,
+)
 from pgs_neo4j.database.stored_data import check_rows, lacks_values
 from pgs_neo4j.errors import GraphChangedError
 from pgs_neo4j.telemetry import spans
@@ -70,7 +79,7 @@ class Database:
     edition: str = ""
     languages: tuple[str, ...] = ("5",)
     fence: Fence | None = field(default=None, repr=False)
-    require_room: server.RequireRoom = field(default=server.allow, repr=False)
+    require_room: RequireRoom = field(default=allow, repr=False)
 
     async def read(self, query: Query, **params: object) -> list[Row]:
         """Return all rows of a read statement.
@@ -100,7 +109,7 @@ class Database:
         self,
         work: Callable[[Database], Awaitable[Result]],
         timeout_s: float,
-        room_mb: int = server.BULK_MB,
+        room_mb: int = BULK_MB,
     ) -> Result:
         """Return what ``work`` returns: all that it writes becomes visible at once, at its end.
 
@@ -212,7 +221,7 @@ class Database:
         it has found. A batch is not: it deletes or sets properties, which deletions do not disturb.
         """
         if access == "write":
-            self.require_room(server.BULK_MB)
+            self.require_room(BULK_MB)
         with self._span(name), self._translate_errors():
             async with (
                 asyncio.timeout(timeout_s or self.timeout_s),
@@ -287,7 +296,7 @@ class Database:
                 await self._check_fence(transaction, known)
             return rows
 
-        self.require_room(server.RECORD_MB if query.mode == "write" else server.BULK_MB)
+        self.require_room(RECORD_MB if query.mode == "write" else BULK_MB)
 
         async def write(tokens: Known) -> list[Row]:
             nonlocal known
@@ -392,7 +401,7 @@ async def connect(
     connect_timeout_s: float = 15.0,
     *,
     ca: Path | None = None,
-    require_room: server.RequireRoom = server.allow,
+    require_room: RequireRoom = allow,
 ) -> AsyncIterator[Database]:
     """Open a pool, check the server, and finally close the pool.
 

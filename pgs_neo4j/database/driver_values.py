@@ -1,4 +1,4 @@
-"""Values in the form in which the driver takes and returns them."""
+"""The forms in which the driver takes and returns values: parameters, records, and bookmarks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ TAIL = bytes((0x90,))  # an empty list
 WIDTHS = {0xC8: 1, 0xC9: 2, 0xCA: 4, 0xCB: 8}  # PackStream's markers of signed integers
 
 
+def sent(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Wrap parameters so that logs never show user text."""
+    return {name: _sent(value) for name, value in params.items()}
+
+
+def _sent(value: Any) -> Any:
+    if isinstance(value, str):
+        return SentText(value)
+    if isinstance(value, list | tuple):
+        return SentList(value)
+    return sent(value) if isinstance(value, dict) else value
+
+
 class SentList(list[Any]):
     """A list that does not show what is in it.
 
-    The driver writes the parameters of each statement as text for its log, also if nobody reads
-    that log. For a large list, that takes ten times as long as sending it does.
+    The driver writes the parameters of each statement as text for its log, even if nobody reads
+    it. For a large list, that takes ten times as long as sending it does.
     """
 
     __slots__ = ()
@@ -38,22 +51,9 @@ class SentText(str):
         return f"'{len(self)} characters'"
 
 
-def sent(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as the driver is to get them: none shows what a user wrote."""
-    return {name: _sent(value) for name, value in params.items()}
-
-
 def create_record(values: Mapping[str, object]) -> Record:
     """Return a record with these values by name."""
     return Record(values)  # type: ignore[no-untyped-call]
-
-
-def _sent(value: Any) -> Any:
-    if isinstance(value, str):
-        return SentText(value)
-    if isinstance(value, list | tuple):
-        return SentList(value)
-    return sent(value) if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,12 @@ class Position:
 
 
 def parse_position(bookmark: str) -> Position | None:
-    """Return the position in a bookmark; None if its form is unknown."""
+    """Return the position in a bookmark; None if its form is unknown.
+
+    Bookmarks are opaque by contract. In fact they are PackStream lists of the store's id (16
+    bytes), the number of its last transaction, and a list. A bookmark of another form has no
+    position, and the caller must read the data instead.
+    """
     if not bookmark.startswith(PREFIX):
         return None
     try:

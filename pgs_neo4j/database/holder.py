@@ -1,4 +1,4 @@
-"""Names the process that holds a lease, a run, or a job."""
+"""Names the process that holds a lease, a run, or a job, and gives its signs of life."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _FORM = re.compile(
     r"(?:, (?P<token>[0-9a-f]{8}))?",
     re.DOTALL,
 )
+
 SILENT_S = 35.0  # without a sign of life from a run: its process is gone
+
 Beat = Callable[[], Awaitable[float]]
 """Gives one sign of life, and returns the seconds until the next one.
 
@@ -73,7 +75,7 @@ class Holder:
     def has_ended(self) -> bool:
         """Whether it was a process of this place that no longer runs.
 
-        Of any other place that cannot be seen, even if it has the same host name.
+        The processes of another place cannot be seen, even if it has the same host name.
         """
         if (self.machine, self.place) != (this_machine(), this_place()):
             return False

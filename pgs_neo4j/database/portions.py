@@ -1,4 +1,4 @@
-"""Reads large data in ordered portions with bounded memory."""
+"""Reads large data with bounded memory: in ordered portions, of which the last few may be kept."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 IN_FLIGHT = 2  # the database works on one portion while this process works on another
 MOST_NODES = 20_000
 MOST_CHARACTERS = 4_000_000
+
 Result = TypeVar("Result")
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ async def in_order(
     use: Callable[[Result], Awaitable[None]],
     ahead: int = IN_FLIGHT,
 ) -> None:
-    """Yield the results in order, with up to ``ahead`` reads in flight.
+    """Pass the results to ``use`` in order, with up to ``ahead`` reads in flight.
 
     The first failure cancels the rest and is raised.
     """

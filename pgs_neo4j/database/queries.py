@@ -37,6 +37,9 @@ program. Its commits have a count of their own: a transaction keeps the lock of 
 waits, and leases and signs of life must not wait too.
 
 Loading a file fails if its header does not match the parameters of its statement.
+
+Labels, types, and properties stand in the place of no parameter. So ``fill_names`` writes them into
+a statement, and nothing else does. Whatever characters a name has, it stays one name.
 """
 
 from __future__ import annotations

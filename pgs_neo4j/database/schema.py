@@ -1,4 +1,7 @@
-"""Creates the schema of the package, and detects whether data changed."""
+"""The schema of this package: every name that it writes, its constraints, and whether data changed.
+
+``purge`` removes the labels and types that are listed here.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pgs_neo4j.errors import DatabaseVersionError
 
 SCHEMA_VERSION = 1  # the first that needs a migration of what is stored is 2
 TOKEN_ATTEMPTS = 5
+
 LABELS = (
     "PgsGraph",
     "PgsGeneration",

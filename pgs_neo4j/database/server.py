@@ -1,4 +1,4 @@
-"""Addresses of Neo4j: which are accepted, how messages name them, and their TLS."""
+"""What a server must be: its address, its TLS, its version, and the room on its disk."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from pgs_neo4j.errors import ConfigError, DatabaseFullError, DatabaseVersionErro
 if TYPE_CHECKING:
     from pgs_neo4j.database.connection import Database
 
-
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 VERIFIED = ("bolt+s", "neo4j+s")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.IGNORECASE)
 _CREDENTIAL = re.compile(r"(?i)pass|pwd|user|token|secret|auth|key")
+
 MINIMUM_VERSION = (5, 26)
+
 RECORD_MB, BULK_MB = 64, 256
-"""Disk that a statement must find: one for our records, and any other."""
+"""Free disk that a statement needs: one that writes our records, and any other."""
+
 RequireRoom = Callable[[int], None]
 
 
@@ -51,6 +53,21 @@ def check_address(uri: str) -> None:
         raise ConfigError(
             f"the Neo4j address has an invalid host or port; write it as {scheme}://host:7687"
         ) from None
+
+
+def _check_query(scheme: str, rest: str) -> None:
+    query = rest.partition("?")[2]
+    if "#" in rest or (scheme.startswith("bolt") and "?" in rest):
+        raise ConfigError(
+            f"the Neo4j address has a query or fragment, which {scheme}:// does not take; end it "
+            "after host and port, and set PGS_NEO4J_PASSWORD for a password"
+        )
+    names = [part.partition("=")[0] for part in query.split("&") if part]
+    if any(map(_CREDENTIAL.search, names)):
+        raise ConfigError(
+            "the query of the Neo4j address looks like credentials; set PGS_NEO4J_USER and "
+            "PGS_NEO4J_PASSWORD instead"
+        )
 
 
 def shown_address(uri: str) -> str:
@@ -85,32 +102,12 @@ def secured(uri: str, ca: Path | None) -> tuple[str, Mapping[str, Any]]:
     return f"{scheme.removesuffix('+s')}://{rest}", options
 
 
-def _check_query(scheme: str, rest: str) -> None:
-    query = rest.partition("?")[2]
-    if "#" in rest or (scheme.startswith("bolt") and "?" in rest):
-        raise ConfigError(
-            f"the Neo4j address has a query or fragment, which {scheme}:// does not take; end it "
-            "after host and port, and set PGS_NEO4J_PASSWORD for a password"
-        )
-    names = [part.partition("=")[0] for part in query.split("&") if part]
-    if any(map(_CREDENTIAL.search, names)):
-        raise ConfigError(
-            "the query of the Neo4j address looks like credentials; set PGS_NEO4J_USER and "
-            "PGS_NEO4J_PASSWORD instead"
-        )
-
-
 async def read_server(db: Database) -> tuple[str, str, tuple[str, ...]]:
     """Return the server's version, edition, and languages. Raises DatabaseVersionError."""
     row = (await db.read(queries.get("database/read_components")))[0]
     version, languages = str(row["version"]), tuple(row["languages"]) or db.languages
     check_version(db.uri, version, languages)
     return version, str(row["edition"]), languages
-
-
-def parse_version(text: str) -> tuple[int, ...]:
-    """Return the leading numbers of a version: ``5.26.30`` gives (5, 26, 30)."""
-    return tuple(int(number) for number in re.findall(r"\d+", text.split("-")[0])[:3])
 
 
 def check_version(uri: str, version: str, languages: Container[str]) -> None:
@@ -125,22 +122,27 @@ def check_version(uri: str, version: str, languages: Container[str]) -> None:
         )
 
 
+def parse_version(text: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version: ``5.26.30`` gives (5, 26, 30)."""
+    return tuple(int(number) for number in re.findall(r"\d+", text.split("-")[0])[:3])
+
+
 def allow(megabytes: int) -> None:
-    """Let every write pass: the disk is not known."""
+    """Let every write pass, because the disk is not known."""
 
 
 def room_guard(data_dir: Path) -> RequireRoom:
-    """Return what refuses to go below a number of free megabytes on the disk of a data directory.
+    """Return a check that refuses writes when the disk of a data directory has too little room.
 
     A write that a full disk cuts off leaves a transaction log that Neo4j 5.26 cannot read when it
-    starts again. So a write has to be refused before that. It raises DatabaseFullError.
+    starts again. So a write has to be refused before that. The check raises DatabaseFullError.
     """
 
     def require(megabytes: int) -> None:
         try:
             free = shutil.disk_usage(data_dir).free
         except OSError:
-            return  # It is gone. Neo4j says so better.
+            return  # The folder is gone, and Neo4j has the better error for that.
         if free < megabytes * 1_000_000:
             raise DatabaseFullError(
                 f"the disk of the local server has {free / 1e6:.0f} MB left, and Neo4j needs "

@@ -1,8 +1,10 @@
-"""Turns what this package has stored into data, and refuses what it cannot have written itself.
+"""Checks what comes out of the database before anything uses it.
 
 Anyone who may write to the database may change the nodes of this package, on purpose or by an
-import that reuses its labels. So each value has its type and its bounds checked before it is
-used. Nothing is converted, and nothing that is missing is guessed.
+import that reuses its labels. So each value of those nodes has its type and its bounds checked, by
+the header of the statement that returns it and by the model that it becomes. Nothing is converted,
+and nothing that is missing is guessed. The rows of other statements hold the user's own values,
+which may be of any type; but what a header calls never null is not null.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from pgs_neo4j.database.queries import Query
 from pgs_neo4j.errors import StoredDataError
 
 T = TypeVar("T")
+Fits = Callable[[Any], bool]
+
 SHOWN = 80
 """Characters of a name in messages; another program may have chosen it."""
 MOST_COUNT = 2**53
@@ -26,6 +30,7 @@ MOST_COUNT = 2**53
 Count = Annotated[int, Field(ge=0, le=MOST_COUNT)]
 COUNT: TypeAdapter[int] = TypeAdapter(Count)
 """Also of the id of a partition, and of a rank in it."""
+
 OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("pgs/runs", "pgs/partitioning", "engine/catalog", "llm/calls"), ("",)),
@@ -46,6 +51,7 @@ OWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
 FIX = "restore a backup, or remove what is damaged with 'pgs sessions delete' or 'pgs graph remove'"
 META_FIX = "restore a backup, or remove all that pgs wrote with 'pgs purge'"
 """For what belongs to no graph, and so is removed with none."""
+
 KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {
         "bool": (bool,),
@@ -61,7 +67,6 @@ KINDS: Mapping[str, tuple[type, ...]] = MappingProxyType(
 SCALARS = frozenset({"any", *KINDS} - {"dict"})
 NUMBERS = frozenset({"list[float]", "list[int]", "list[number]"})
 """Types of vectors, and of other lists of numbers."""
-Fits = Callable[[Any], bool]
 
 
 def check_stored(adapter: TypeAdapter[T], value: object, what: str, fix: str) -> T:
@@ -129,6 +134,37 @@ def check_rows(query: Query, rows: Sequence[Mapping[str, object]]) -> None:
                 raise unreadable(what, f"its {name} is malformed", fix)
 
 
+@cache
+def _fit(kind: str) -> Fits | None:
+    """Return a check that a value has a type as headers name it; None for any value."""
+    name = kind.removesuffix("?")
+    if name == "any":
+        return None
+    nullable = name != kind
+    inner = _items(name[5:-1]) if name.startswith("list[") else _scalar(name)
+    return (lambda value: value is None or inner(value)) if nullable else inner
+
+
+def _scalar(name: str) -> Fits:
+    kinds = frozenset(KINDS[name])
+    return lambda value: type(value) in kinds
+
+
+def _items(name: str) -> Fits:
+    """Return a check that a value is a list whose items have a type."""
+    bare = name.removesuffix("?")
+    if bare == "any":
+        return lambda value: isinstance(value, list)
+    kinds: set[type] = {list} if bare.startswith("list[") else set(KINDS[bare])
+    if bare != name:
+        kinds.add(type(None))
+    return lambda value: isinstance(value, list) and _types(value) <= kinds
+
+
+def _types(values: Iterable[object]) -> set[type]:
+    return set(map(type, values))
+
+
 def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
     """Whether a row has a null where its header allows none, also inside lists, or an empty map.
 
@@ -141,7 +177,7 @@ def lacks_values(query: Query, row: Mapping[str, object]) -> bool:
 
 @cache
 def _finder(kind: str) -> Fits:
-    """Return what tells whether a value has a null where a type of headers allows none."""
+    """Return a check that finds a null where a type of headers allows none."""
     name = kind.removesuffix("?")
     if name.startswith("list["):
         inner = _finder_in_items(name[5:-1])
@@ -153,7 +189,7 @@ def _finder(kind: str) -> Fits:
 
 
 def _finder_in_items(kind: str) -> Fits:
-    """Return what tells whether a list has a null where the type of its items allows none."""
+    """Return a check that finds a null in a list where the type of its items allows none."""
     if kind.removesuffix("?") in SCALARS and kind.endswith("?"):
         return _find_nothing
     # A stored list has no nulls, so vectors are not looked through, number by number.
@@ -173,34 +209,3 @@ def _is_empty_map(value: object) -> bool:
 
 def _find_nothing(_: object) -> bool:
     return False
-
-
-@cache
-def _fit(kind: str) -> Fits | None:
-    """Return what tells whether a value is of a type as headers name it; None for any value."""
-    name = kind.removesuffix("?")
-    if name == "any":
-        return None
-    nullable = name != kind
-    inner = _items(name[5:-1]) if name.startswith("list[") else _scalar(name)
-    return (lambda value: value is None or inner(value)) if nullable else inner
-
-
-def _scalar(name: str) -> Fits:
-    kinds = frozenset(KINDS[name])
-    return lambda value: type(value) in kinds
-
-
-def _items(name: str) -> Fits:
-    """Return what tells whether a value is a list, and its items are of a type."""
-    bare = name.removesuffix("?")
-    if bare == "any":
-        return lambda value: isinstance(value, list)
-    kinds: set[type] = {list} if bare.startswith("list[") else set(KINDS[bare])
-    if bare != name:
-        kinds.add(type(None))
-    return lambda value: isinstance(value, list) and _types(value) <= kinds
-
-
-def _types(values: Iterable[object]) -> set[type]:
-    return set(map(type, values))

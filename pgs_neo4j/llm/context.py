@@ -1,4 +1,8 @@
-"""What a model can take, and how that is known."""
+"""What a model can take in one call, how that is known, and the rooms that follow from it.
+
+A model's context holds prompt and reply together. Sizes of prompts are estimates, and the server
+counts in tokens of its own, so some of the context stays free.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +15,32 @@ from pgs_neo4j.config.models_table import ModelEntry
 from pgs_neo4j.config.providers import PRESETS, ProviderName
 
 Origin = Literal["configured", "server", "refusal", "cut"]
+
 ORIGINS: dict[Origin, str] = {
     "configured": "from [models] in pgs.toml",
     "server": "as the server says",
     "refusal": "learned from a refused prompt",
     "cut": "learned from a prompt that the server cut",
 }
+
+SMALL_CONTEXT = 16_384
+"""Tokens of a context that makes many short prompts of a partition."""
+LARGER_CONTEXT = 32_768
+"""Tokens of the context that is advised instead."""
+INPUT_SHARE = 0.875  # of a context, where a server wants a limit for prompts alone
+
 # What a chat template adds to two messages. Where nothing refuses a prompt that was estimated too
 # low, a share of the context stays free as well.
 MARGIN_TOKENS = 64
 MARGIN_SHARE = 0.05
 # A report of a few findings. A context that leaves less holds no pass at all.
 LEAST_REPLY = 256
-UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
+REPLY_SHARE = 0.4  # of the context, at most, where the wanted reply would take more
+
 # A server may have been restarted with another context. Asking costs nothing, but takes up to 5 s
 # where it does not answer.
 ASK_AGAIN_S = 60.0
-REPLY_SHARE = 0.4  # of the context, at most, where the wanted reply would take more
+UNKNOWN = "unknown; its server does not say it, so each prompt has to prove that it was read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,51 +64,6 @@ class ModelContext:
         said = self.origin == "server" and self.server
         origin = f"as {self.server} says" if said else ORIGINS[self.origin]
         return f"{self.tokens:,} tokens ({origin})"
-
-
-SMALL_CONTEXT = 16_384
-"""Tokens of a context that makes many short prompts of a partition."""
-LARGER_CONTEXT = 32_768
-"""Tokens of the context that is advised instead."""
-INPUT_SHARE = 0.875  # of a context, where a server wants a limit for prompts alone
-
-
-def describe_larger_context(
-    provider: ProviderName | None, model: str, *, most: int | None = None, slots: int = 1
-) -> str:
-    """Return what to do at a kind of server for a larger context; empty: unknown.
-
-    ``most`` is what the model was trained for, in tokens. ``slots`` are the calls that its server
-    answers at once.
-    """
-    if provider is None:
-        return ""
-    tokens = min(LARGER_CONTEXT, most or LARGER_CONTEXT)
-    return PRESETS[provider].larger_context.format(
-        model=model,
-        tokens=tokens,
-        input=int(tokens * INPUT_SHARE),
-        total=tokens * slots,
-        slots=slots,
-    )
-
-
-def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
-    """Return a sentence on a context that is small, and what to do; empty for any other.
-
-    ``larger_context`` is what its server wants for a larger one, in words; empty: unknown.
-    """
-    if known.tokens >= SMALL_CONTEXT:
-        return ""
-    table = f"[models.{model!r}] in pgs.toml"
-    if known.origin == "configured":
-        what = f"if its server gives it more, write a larger context under {table}"
-    else:
-        what = larger_context or f"let its server give it {LARGER_CONTEXT} tokens"
-    return (
-        f"{model} takes {known.tokens:,} tokens a call, its reply included, so it reads in many "
-        f"short passes; for fewer, {what}"
-    )
 
 
 @runtime_checkable
@@ -139,14 +107,14 @@ class Contexts:
     async def ask(self, llm: object) -> ModelContext | None:
         """Return a model's context, asking its server if nothing is known. Raises nothing."""
         await self.ask_again(llm)
-        return self.of(str(getattr(llm, "name", "")))
+        return self.of(_name_of(llm))
 
     async def ask_again(self, llm: object) -> bool:
         """Ask a model's server, at most once a minute, and return whether it has changed.
 
         If it says something else than before, that replaces all that was learned. Raises nothing.
         """
-        name = str(getattr(llm, "name", ""))
+        name = _name_of(llm)
         if not isinstance(llm, Limited):
             return False
         entry = self.entries.get(name)
@@ -189,7 +157,7 @@ class Contexts:
         described: dict[str, str] = {}
         for llm in llms:
             if isinstance(llm, Limited):
-                name = str(getattr(llm, "name", ""))
+                name = _name_of(llm)
                 known = self.of(name)
                 limit = "limited by its endpoint" if llm.refuses_long_prompts else UNKNOWN
                 described[name] = known.described if known else limit
@@ -199,7 +167,7 @@ class Contexts:
         """Return a sentence for each model with a small context, and what to do."""
         advice: dict[str, str] = {}
         for llm in llms:
-            name = str(getattr(llm, "name", ""))
+            name = _name_of(llm)
             if isinstance(llm, Limited) and (known := self.of(name)):
                 larger = llm.larger_context if isinstance(llm, Advised) else ""
                 advice[name] = advise_context(known, name, larger)
@@ -247,7 +215,8 @@ class Contexts:
         known = self.of(model)
         if known is None:
             return most
-        fits = max(1, known.tokens - self._reply_share(known, room) - _margin(known))
+        reply = min(room, max(LEAST_REPLY, int(known.tokens * REPLY_SHARE)))
+        fits = max(1, known.tokens - reply - _margin(known))
         if known.prompt is not None:
             fits = min(fits, _within(known.prompt))
         return fits if most is None else min(most, fits)
@@ -268,15 +237,54 @@ class Contexts:
             return room
         return min(room, max(LEAST_REPLY, known.tokens - prompt - _margin(known)))
 
-    def _reply_share(self, known: ModelContext, room: int) -> int:
-        return min(room, max(LEAST_REPLY, int(known.tokens * REPLY_SHARE)))
+
+def _name_of(llm: object) -> str:
+    return str(getattr(llm, "name", ""))
 
 
 def _within(kept: int) -> int:
-    """Return the estimated tokens of a prompt that a server keeps that kept so many of another."""
+    """Return the estimated tokens that a server reads whole, after it kept so many of a prompt."""
     return max(1, int(kept * (1 - MARGIN_SHARE)))
 
 
 def _margin(known: ModelContext) -> int:
     share = 0 if known.refuses else int(known.tokens * MARGIN_SHARE)
     return min(MARGIN_TOKENS + share, known.tokens // 4)
+
+
+def describe_larger_context(
+    provider: ProviderName | None, model: str, *, most: int | None = None, slots: int = 1
+) -> str:
+    """Return what to do at a kind of server for a larger context; empty: unknown.
+
+    ``most`` is what the model was trained for, in tokens. ``slots`` are the calls that its server
+    answers at once.
+    """
+    if provider is None:
+        return ""
+    tokens = min(LARGER_CONTEXT, most or LARGER_CONTEXT)
+    return PRESETS[provider].larger_context.format(
+        model=model,
+        tokens=tokens,
+        input=int(tokens * INPUT_SHARE),
+        total=tokens * slots,
+        slots=slots,
+    )
+
+
+def advise_context(known: ModelContext, model: str, larger_context: str) -> str:
+    """Return a sentence on a context that is small, and what to do; empty for any other.
+
+    ``larger_context`` is what its server wants for a larger one, in words; empty: unknown.
+    """
+    if known.tokens >= SMALL_CONTEXT:
+        return ""
+    table = f"[models.{model!r}] in pgs.toml"
+    if known.origin == "configured":
+        what = f"if its server gives it more, write a larger context under {table}"
+    else:
+        what = larger_context or f"let its server give it {LARGER_CONTEXT} tokens"
+    return (
+        f"{model} takes {known.tokens:,} tokens a call, its reply included, so it reads in many "
+        f"short passes; for fewer, {what}"
+    )

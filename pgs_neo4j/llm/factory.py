@@ -1,4 +1,4 @@
-"""Builds the models that the settings name."""
+"""Builds the models that the settings name, and refuses defaults that a provider cannot have."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from pgs_neo4j.config import (
 from pgs_neo4j.config.providers import ProviderName
 from pgs_neo4j.errors import ConfigError, PGSError
 from pgs_neo4j.llm.openai.endpoint import Endpoint
-from pgs_neo4j.llm.openai.recognizing import Probed
 from pgs_neo4j.llm.protocol import LLM, Embedder, RelevanceModel
 from pgs_neo4j.model.ceilings import RERANK_S
 
 if TYPE_CHECKING:
     from pgs_neo4j.llm.openai.recognizing import AskedServer
-
 
 DEFAULTS_OF: tuple[ProviderName | None, ...] = (None, "openai", "azure")
 """Providers that may have the default models. Deployments at Azure have names of the customer."""
@@ -249,7 +247,9 @@ def _endpoint(settings: Settings, config: PGSConfig, model: str) -> tuple[Endpoi
 async def require_models(settings: Settings, config: PGSConfig) -> None:
     """Check that a model is set for each task whose provider does not have the default one.
 
-    Only then, the provider is asked which models it has, at no cost. Raises ConfigError that names
+    The defaults are OpenAI's. Another provider would answer every call with an error about a model
+    that the user has never heard of, after the graph has been partitioned. Only where a model is
+    missing, the provider is asked which models it has, at no cost. Raises ConfigError that names
     them.
     """
     if not settings.uses_models:
@@ -283,6 +283,8 @@ async def require_models(settings: Settings, config: PGSConfig) -> None:
 
 async def _ask(llm: LLM) -> str | None:
     """Return what to know of a server's models; None if it has the one that is asked for."""
+    from pgs_neo4j.llm.openai.recognizing import Probed
+
     assert isinstance(llm, Probed)  # as each model of a provider can be asked
     try:
         result = await llm.probe()

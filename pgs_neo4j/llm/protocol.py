@@ -1,4 +1,4 @@
-"""Protocols that a language model and an embedder must satisfy."""
+"""Protocols that a language model, an embedder, and a relevance model must satisfy, or may."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pgs_neo4j.llm.embedders.fitting import TextFit
-
-
-OnTokens = Callable[[int], None]
-"""Hears how many tokens of a reply, thinking included, there are so far."""
-_listener: ContextVar[OnTokens | None] = ContextVar("_listener", default=None)
 
 
 @runtime_checkable
@@ -126,6 +121,26 @@ class Preparing(Protocol):
         ...
 
 
+OnTokens = Callable[[int], None]
+"""Receives the number of tokens that a reply has so far, thinking included."""
+_listener: ContextVar[OnTokens | None] = ContextVar("_listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: OnTokens) -> Iterator[None]:
+    """Report to ``listener`` how the replies grow that this task asks for in the block."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+def current_listener() -> OnTokens | None:
+    """Return the listener of the replies that this task asks for; None without one."""
+    return _listener.get()
+
+
 class Named(Protocol):
     """A model whose calls have a price."""
 
@@ -152,8 +167,8 @@ def reply_signature(llm: LLM) -> str:
 def is_signed(llm: LLM) -> bool:
     """Return whether a model says what decides its replies.
 
-    Those of any other model are used within one run alone, since its name says little: a class
-    that is being written keeps it while its replies change.
+    Replies of any other model are used within one run only, since its name says little: a class
+    that is being written keeps its name while its replies change.
     """
     return isinstance(llm, Signed)
 
@@ -251,7 +266,7 @@ class Lexical(Protocol):
 
     @property
     def lexical(self) -> bool:
-        """Whether it does."""
+        """Whether it knows words alone."""
         ...
 
 
@@ -304,18 +319,3 @@ class Reserving(Protocol):
     async def rank_within(self, question: str, texts: Sequence[str], reserve: Reserve) -> list[int]:
         """Return what ``rank`` does, and reserve each call before it is sent."""
         ...
-
-
-@contextmanager
-def heard_by(listener: OnTokens) -> Iterator[None]:
-    """Let ``listener`` hear of the replies that this task asks for inside."""
-    before = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(before)
-
-
-def current_listener() -> OnTokens | None:
-    """Return who wants to hear of a reply; None without one."""
-    return _listener.get()

@@ -1,4 +1,7 @@
-"""Model calls as spans: who was asked, how much was used, and the text only if it is wanted."""
+"""Calls of models as spans: who was asked, where, and how much was used.
+
+Prompts and replies stand in a span only if that is wanted, and texts to embed never do.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,39 @@ from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import SpanNotes, Value, is_tracing, start_span
 
 Pieces = AsyncGenerator[str | Completion, None]
+
 PROVIDERS = {
     "azure": "azure.ai.openai",
     "gemini": "gcp.gemini",
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
-"""Providers that the conventions for generative AI name otherwise than the settings do."""
+"""Providers to which the conventions for generative AI give other names than the settings."""
+
 OWN, OTHER = "pgs_neo4j", "_OTHER"
-"""The provider of what runs in this process, and that of an object that says nothing."""
+"""The provider of a model in this process, and of an object that names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedAt:
+    """The provider, as the settings name it, and the host; no host in this process.
+
+    ``provider`` is the interface where the vendor behind an address is not known.
+    """
+
+    provider: str
+    address: str | None = None
+    port: int | None = None
+
+
+@runtime_checkable
+class Located(Protocol):
+    """A model that knows where it is served."""
+
+    @property
+    def served_at(self) -> ServedAt:
+        """The provider and the host that answer its calls."""
+        ...
 
 
 async def complete_traced(
@@ -138,26 +165,14 @@ def _embeddings_span(embedder: object, model: str, texts: Sequence[str]) -> Span
     return start_span(spans.embeddings_name(model), about, client=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ServedAt:
-    """The provider, as the settings name it, and the host; no host in this process.
-
-    ``provider`` is the interface where the vendor behind an address is not known.
-    """
-
-    provider: str
-    address: str | None = None
-    port: int | None = None
-
-
-@runtime_checkable
-class Located(Protocol):
-    """A model that knows where it is served."""
-
-    @property
-    def served_at(self) -> ServedAt:
-        """The provider and the host that answer its calls."""
-        ...
+def provider_attributes(model: object) -> dict[str, str | int | None]:
+    """Return the attributes of a span that say where a model is served."""
+    at = served_at(model)
+    return {
+        spans.PROVIDER: PROVIDERS.get(at.provider, at.provider),
+        spans.SERVER_ADDRESS: at.address,
+        spans.SERVER_PORT: at.port,
+    }
 
 
 def served_at(model: object) -> ServedAt:
@@ -165,13 +180,3 @@ def served_at(model: object) -> ServedAt:
     if isinstance(model, Located):
         return model.served_at
     return ServedAt(OWN if is_free(model) else OTHER)
-
-
-def provider_attributes(model: object) -> dict[str, str | int | None]:
-    """Return what a span tells of where a model is served."""
-    at = served_at(model)
-    return {
-        spans.PROVIDER: PROVIDERS.get(at.provider, at.provider),
-        spans.SERVER_ADDRESS: at.address,
-        spans.SERVER_PORT: at.port,
-    }

@@ -1,4 +1,4 @@
-"""Log records as JSON, one on each line."""
+"""Writes log records as lines of JSON, with the ids of the run and the job that they belong to."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 
 from pgs_neo4j.telemetry.redaction import redacted
+
+FIELDS = "fields"
+"""The attribute of a record that holds more fields, values by name."""
 
 RUN: ContextVar[str] = ContextVar("pgs_run", default="")
 JOB: ContextVar[str] = ContextVar("pgs_job", default="")
@@ -29,10 +32,6 @@ def log_ids(*, run: str = "", job: str = "") -> Iterator[None]:
         for variable, mark in marks:
             with suppress(ValueError):  # closed by another task, which never had the ids
                 variable.reset(mark)
-
-
-FIELDS = "fields"
-"""The attribute of a record that holds more fields, values by name."""
 
 
 class JsonLines(logging.Formatter):

@@ -1,7 +1,8 @@
 """Starts spans, if the program that runs this package has set OpenTelemetry up.
 
-Only its API is used. It is never imported for its own sake: a program that wants spans has imported
-it already, or names a provider in the environment.
+Only the API of OpenTelemetry is used, and never imported on its own account: a program that wants
+spans has imported it already, or names a provider in the environment. The names of all spans and
+attributes stand here alone, because OpenTelemetry still changes its conventions for models.
 """
 
 from __future__ import annotations
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
+Value = str | bool | int | float | Sequence[str]
+Attributes = Mapping[str, Value | None]
 
 RUN = "pgs.run"
 PASS = "pgs.pass"
 INGEST = "pgs.ingest"
 GDS = "gds"
+CHAT = "chat"
+EMBEDDINGS = "embeddings"
+NEO4J = "neo4j"
+
 GRAPH = "pgs.graph"
 RUN_ID = "pgs.run.id"
 RESUMED = "pgs.run.resumed"
@@ -38,7 +45,9 @@ JOB_ID = "pgs.job.id"
 DOCUMENTS = "pgs.documents"
 ENTITIES = "pgs.entities"
 TEXTS = "pgs.texts"
+
 ERROR_TYPE = "error.type"
+
 OPERATION = "gen_ai.operation.name"
 REQUEST_MODEL = "gen_ai.request.model"
 MAX_TOKENS = "gen_ai.request.max_tokens"
@@ -55,39 +64,14 @@ PROVIDER = "gen_ai.provider.name"
 SERVER_ADDRESS = "server.address"
 SERVER_PORT = "server.port"
 DIMENSIONS = "gen_ai.embeddings.dimension.count"
+
 DATABASE_SYSTEM = "db.system.name"
 DATABASE_NAMESPACE = "db.namespace"
 QUERY_SUMMARY = "db.query.summary"
-CHAT = "chat"
-EMBEDDINGS = "embeddings"
-NEO4J = "neo4j"
 
-
-def phase_name(phase: str) -> str:
-    """Return the name of the span of a phase."""
-    return f"pgs.{phase}"
-
-
-def step_name(step: str) -> str:
-    """Return the name of the span of a step of an ingestion."""
-    return f"{INGEST}.{step}"
-
-
-def embeddings_name(model: str) -> str:
-    """Return the name of the span of a call for vectors."""
-    return f"{EMBEDDINGS} {model}"
-
-
-def chat_name(model: str) -> str:
-    """Return the name of the span of a call."""
-    return f"{CHAT} {model}"
-
-
-Value = str | bool | int | float | Sequence[str]
-Attributes = Mapping[str, Value | None]
 _NAMED = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
 _ENDS = (CancelledError, GeneratorExit)
-"""Ends that are no errors."""
+"""Ways for a block to end that are no errors."""
 
 
 class SpanNotes(Protocol):
@@ -126,6 +110,26 @@ def start_span(
 def is_tracing() -> bool:
     """Return whether spans go anywhere."""
     return _tracer() is not None
+
+
+def phase_name(phase: str) -> str:
+    """Return the name of the span of a phase."""
+    return f"pgs.{phase}"
+
+
+def step_name(step: str) -> str:
+    """Return the name of the span of a step of an ingestion."""
+    return f"{INGEST}.{step}"
+
+
+def chat_name(model: str) -> str:
+    """Return the name of the span of a call."""
+    return f"{CHAT} {model}"
+
+
+def embeddings_name(model: str) -> str:
+    """Return the name of the span of a call for vectors."""
+    return f"{EMBEDDINGS} {model}"
 
 
 class _NoSpan:

@@ -1,4 +1,4 @@
-"""Checks whether the server can hold a graph, before anything is projected."""
+"""What GDS computes: the memory that a graph needs, communities, and mean vectors of partitions."""
 
 from __future__ import annotations
 
@@ -24,10 +24,24 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from graphdatascience.graph.graph_api import Graph
 
-
 PROPERTY = "community"
 SEED = "seed"
 VECTOR = "vector"
+
+
+async def refuse_if_too_large(
+    gds: GDS, nodes: int, relationships: int, algorithm: Algorithm
+) -> None:
+    """Raise GDSMemoryError with figures if the server's heap is too small."""
+    needed = await _estimate(gds, nodes, relationships, algorithm)
+    heap = await _max_heap(gds.db)
+    if heap is not None and needed > heap:
+        raise GDSMemoryError(
+            f"partitioning {counted(nodes, 'node')} and "
+            f"{counted(relationships, 'relationship')} needs up to "
+            f"{needed / 2**20:,.0f} MiB, but the server's heap is {heap / 2**20:,.0f} MiB; "
+            "raise server.memory.heap.max_size or map fewer labels"
+        )
 
 
 async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorithm) -> int:
@@ -49,21 +63,6 @@ async def _estimate(gds: GDS, nodes: int, relationships: int, algorithm: Algorit
         )
 
     return await gds.run(work)
-
-
-async def refuse_if_too_large(
-    gds: GDS, nodes: int, relationships: int, algorithm: Algorithm
-) -> None:
-    """Raise GDSMemoryError with figures if the server's heap is too small."""
-    needed = await _estimate(gds, nodes, relationships, algorithm)
-    heap = await _max_heap(gds.db)
-    if heap is not None and needed > heap:
-        raise GDSMemoryError(
-            f"partitioning {counted(nodes, 'node')} and "
-            f"{counted(relationships, 'relationship')} needs up to "
-            f"{needed / 2**20:,.0f} MiB, but the server's heap is {heap / 2**20:,.0f} MiB; "
-            "raise server.memory.heap.max_size or map fewer labels"
-        )
 
 
 async def _max_heap(db: Database) -> int | None:

@@ -1,4 +1,10 @@
-"""The graphdatascience client on a database's own connection pool."""
+"""The graphdatascience client on a database's own connection pool, and its supervised calls.
+
+The client is synchronous and sends several statements for one call, so it runs in a worker thread.
+All statements of a call carry its tag to the server, so that a canceled call, and no other, can be
+ended there. Closing the connection is not enough: the server notices it late, and a projection that
+is nearly done registers itself after it was dropped.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 
     from pgs_neo4j.database.gds.runner import DatabaseRunner
 
+MINIMUM_VERSION = (2, 13)
 
 TIMEOUT_S = 3600.0
 END_S = 6.0
@@ -43,7 +50,8 @@ MEMORY_SIGNS = (
     "memory estimation",
     "exceeds current free memory",
 )
-Answer = TypeVar("Result")
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,100 @@ class Owner:
 
     graph: str
     fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class GDS:
+    """A Graph Data Science client, made by ``open_gds``.
+
+    All projections and statements of an ``owner`` carry its name, so that a successor can end
+    them."""
+
+    db: Database
+    client: GraphDataScience
+    runner: DatabaseRunner
+    version: str
+    owner: Owner | None = None
+
+    def owned_by(self, owner: Owner) -> GDS:
+        """Return the same client, working for a job."""
+        return replace(self, owner=owner)
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """Return the result of work with the client, as ``run_supervised`` does."""
+        return await run_supervised(self.db, work, self.owner)
+
+
+async def open_gds(db: Database) -> GDS:
+    """Open the client on a database.
+
+    Raises GDSMissingError when the library is not installed, DatabaseVersionError when it is too
+    old.
+    """
+    version = await installed_version(db)
+    if parse_version(version) < MINIMUM_VERSION:
+        wanted = ".".join(map(str, MINIMUM_VERSION))
+        raise DatabaseVersionError(
+            f"Graph Data Science on the server is {version}; {wanted} or newer is needed, "
+            "so upgrade the plugin"
+        )
+    client, runner = await run_supervised(db, lambda: _client(db))
+    return GDS(db=db, client=client, runner=runner, version=version)
+
+
+async def installed_version(db: Database) -> str:
+    """Return the version of the server's GDS. Raises GDSMissingError without one."""
+    try:
+        rows = await db.read(queries.get("database/gds/read_gds_version"))
+    except QueryError as error:
+        raise GDSMissingError(
+            f"Neo4j at {db.uri} has no Graph Data Science library; install the "
+            "graph-data-science plugin and allow gds.* in dbms.security.procedures.unrestricted"
+        ) from error
+    return str(rows[0]["version"])
+
+
+def _client(db: Database) -> tuple[GraphDataScience, DatabaseRunner]:
+    # Imported here: the client imports pandas and pyarrow, which takes seconds.
+    from graphdatascience import GraphDataScience
+
+    from pgs_neo4j.database.gds.runner import DatabaseRunner
+
+    runner = DatabaseRunner(db)
+    return GraphDataScience(runner, arrow=False, show_progress=False), runner
+
+
+async def run_supervised(
+    db: Database, work: Callable[[], Result], owner: Owner | None = None
+) -> Result:
+    """Run work with the client in a worker thread.
+
+    Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
+    the work at the server before it is raised here. Raises GDSError when GDS or its client refuses,
+    GDSMemoryError, GraphChangedError, DatabaseError.
+    """
+    loop = asyncio.get_running_loop()
+    call = Call(db, loop, owner)
+    context = contextvars.copy_context()
+    context.run(_current.set, call)
+    # A future, not a task: even while the loop closes it shows whether the thread ended.
+    worker = loop.run_in_executor(None, context.run, work)
+    worker.add_done_callback(retrieve_exception)
+    try:
+        await asyncio.wait({worker})
+        return worker.result()
+    except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
+        await to_the_end(call.end(worker))
+        raise
+    except GraphChangedError:
+        raise
+    except QueryError as error:
+        raise _refused(error) from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise GDSError(
+            "the graphdatascience client cannot read the answer of Graph Data Science "
+            f"({type(error).__name__}); install compatible releases of the two"
+        ) from error
 
 
 @dataclass(slots=True)
@@ -70,7 +172,7 @@ class Call:
         answer = self._answer(text, params, access)
         return asyncio.run_coroutine_threadsafe(answer, self.loop).result()
 
-    async def end(self, worker: asyncio.Future[Answer]) -> None:
+    async def end(self, worker: asyncio.Future[Result]) -> None:
         """Send nothing more, end running statements, and wait for the thread.
 
         Waits up to ``END_S`` seconds for the server to react, then up to ``LEAVE_S`` with the
@@ -118,39 +220,6 @@ def current_call() -> Call:
     return _current.get()
 
 
-async def run_supervised(
-    db: Database, work: Callable[[], Answer], owner: Owner | None = None
-) -> Answer:
-    """Run work with the client in a worker thread.
-
-    Returns the result of the work. A cancellation, or a connection that is lost or too slow, ends
-    the work at the server before it is raised here. Raises GDSError when GDS or its client refuses,
-    GDSMemoryError, GraphChangedError, DatabaseError.
-    """
-    loop = asyncio.get_running_loop()
-    call = Call(db, loop, owner)
-    context = contextvars.copy_context()
-    context.run(_current.set, call)
-    # A future, not a task: even while the loop closes it shows whether the thread ended.
-    worker = loop.run_in_executor(None, context.run, work)
-    worker.add_done_callback(retrieve_exception)
-    try:
-        await asyncio.wait({worker})
-        return worker.result()
-    except (asyncio.CancelledError, DatabaseTimeoutError, DatabaseUnavailableError):
-        await to_the_end(call.end(worker))
-        raise
-    except GraphChangedError:
-        raise
-    except QueryError as error:
-        raise _refused(error) from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise GDSError(
-            "the graphdatascience client cannot read the answer of Graph Data Science "
-            f"({type(error).__name__}); install compatible releases of the two"
-        ) from error
-
-
 def _refused(error: QueryError) -> GDSError:
     message = str(error)
     if any(sign in message for sign in MEMORY_SIGNS):
@@ -158,68 +227,3 @@ def _refused(error: QueryError) -> GDSError:
             f"Graph Data Science ran out of memory; raise server.memory.heap.max_size: {message}"
         )
     return GDSError(f"Graph Data Science failed: {message}")
-
-
-MINIMUM_VERSION = (2, 13)
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class GDS:
-    """A Graph Data Science client, made by ``open_gds``.
-
-    All projections and statements of an ``owner`` carry its name, so that a successor can end
-    them."""
-
-    db: Database
-    client: GraphDataScience
-    runner: DatabaseRunner
-    version: str
-    owner: Owner | None = None
-
-    def owned_by(self, owner: Owner) -> GDS:
-        """Return the same client, working for a job."""
-        return replace(self, owner=owner)
-
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Return the result of work with the client; see ``calls.run_supervised``."""
-        return await run_supervised(self.db, work, self.owner)
-
-
-async def open_gds(db: Database) -> GDS:
-    """Open the client on a database.
-
-    Raises GDSMissingError when the library is not installed, DatabaseVersionError when it is too
-    old.
-    """
-    version = await installed_version(db)
-    if parse_version(version) < MINIMUM_VERSION:
-        wanted = ".".join(map(str, MINIMUM_VERSION))
-        raise DatabaseVersionError(
-            f"Graph Data Science on the server is {version}; {wanted} or newer is needed, "
-            "so upgrade the plugin"
-        )
-    client, runner = await run_supervised(db, lambda: _client(db))
-    return GDS(db=db, client=client, runner=runner, version=version)
-
-
-async def installed_version(db: Database) -> str:
-    """Return the version of the server's GDS. Raises GDSMissingError without one."""
-    try:
-        rows = await db.read(queries.get("database/gds/read_gds_version"))
-    except QueryError as error:
-        raise GDSMissingError(
-            f"Neo4j at {db.uri} has no Graph Data Science library; install the "
-            "graph-data-science plugin and allow gds.* in dbms.security.procedures.unrestricted"
-        ) from error
-    return str(rows[0]["version"])
-
-
-def _client(db: Database) -> tuple[GraphDataScience, DatabaseRunner]:
-    # Imported here: the client imports pandas and pyarrow, which takes seconds.
-    from graphdatascience import GraphDataScience
-
-    from pgs_neo4j.database.gds.runner import DatabaseRunner
-
-    runner = DatabaseRunner(db)
-    return GraphDataScience(runner, arrow=False, show_progress=False), runner

@@ -1,4 +1,8 @@
-"""Named projections in the GDS catalog: create, drop, find after a crash."""
+"""Projects graphs into the GDS catalog, and drops them: at the end, or after a crash.
+
+A projection is a graph's mapped view, optionally with earlier partitions as seeds, or it has edges
+that are not stored as such.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +36,11 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from graphdatascience.graph.graph_api import Graph
 
-
 WEIGHT = "weight"
 MEMBERSHIP = "PGS_IN"
+PREFIX = "pgs_"
+NAME_PATTERN = f"{PREFIX}[0-9a-f]{{8}}_[0-9]+_[0-9a-f]{{8}}"
+CLEAN_UP_S = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +111,6 @@ async def project_view(
 
 
 @asynccontextmanager
-async def project_edges(
-    gds: GDS, ids: NDArray[np.int64], edges: Edges, *, concurrency: int = 1
-) -> AsyncIterator[Projection]:
-    """Project weighted edges that are not stored as such; drop the projection at the end.
-
-    ``ids`` ``(n,)`` are the numbers that its nodes have in GDS, in this order. Edges without weight
-    bind nothing and are left out.
-    """
-    binding = edges.weight > 0
-    async with project(
-        gds,
-        "database/gds/project_arrays",
-        ids=ids.tolist(),
-        sources=ids[edges.source[binding]].tolist(),
-        targets=ids[edges.target[binding]].tolist(),
-        weights=edges.weight[binding].tolist(),
-        concurrency=concurrency,
-    ) as graph:
-        if graph is None:
-            raise EmptyGraphError("there is no node to partition")
-        yield Projection(graph)
-
-
-@asynccontextmanager
 async def _project_directly(
     gds: GDS,
     mapping: GraphMapping,
@@ -190,23 +172,28 @@ def _relationship_projections(types: Sequence[str], weight: str | None) -> dict[
     return dict.fromkeys(types, options)
 
 
-PREFIX = "pgs_"
-NAME_PATTERN = f"{PREFIX}[0-9a-f]{{8}}_[0-9]+_[0-9a-f]{{8}}"
-CLEAN_UP_S = 4.0
+@asynccontextmanager
+async def project_edges(
+    gds: GDS, ids: NDArray[np.int64], edges: Edges, *, concurrency: int = 1
+) -> AsyncIterator[Projection]:
+    """Project weighted edges that are not stored as such; drop the projection at the end.
 
-
-def name_digest(graph: str) -> str:
-    """Return eight hexadecimal digits that represent a graph's name.
-
-    Labels and projections are named by it.
+    ``ids`` ``(n,)`` are the numbers that its nodes have in GDS, in this order. Edges without weight
+    bind nothing and are left out.
     """
-    return blake2b(graph.encode(), digest_size=4).hexdigest()
-
-
-def make_name(gds: GDS) -> str:
-    """Return a new projection name that carries its graph and lease fence."""
-    owner = gds.owner or Owner("", 0)
-    return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
+    binding = edges.weight > 0
+    async with project(
+        gds,
+        "database/gds/project_arrays",
+        ids=ids.tolist(),
+        sources=ids[edges.source[binding]].tolist(),
+        targets=ids[edges.target[binding]].tolist(),
+        weights=edges.weight[binding].tolist(),
+        concurrency=concurrency,
+    ) as graph:
+        if graph is None:
+            raise EmptyGraphError("there is no node to partition")
+        yield Projection(graph)
 
 
 @asynccontextmanager
@@ -274,6 +261,20 @@ async def drop_leftovers(gds: GDS, owner: Owner) -> list[str]:
 async def _drop(gds: GDS, names: list[str]) -> None:
     query = queries.get("database/gds/drop_projections")
     await gds.db.call(query.text, {"names": names}, "read", CLEAN_UP_S)
+
+
+def make_name(gds: GDS) -> str:
+    """Return a new projection name that carries its graph and lease fence."""
+    owner = gds.owner or Owner("", 0)
+    return f"{_prefix(owner.graph)}{owner.fence}_{uuid4().hex[:8]}"
+
+
+def name_digest(graph: str) -> str:
+    """Return eight hexadecimal digits that represent a graph's name.
+
+    Labels and projections are named by it.
+    """
+    return blake2b(graph.encode(), digest_size=4).hexdigest()
 
 
 def _prefix(graph: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class DatabaseRunner(QueryRunner):  # type: ignore[misc]  # the client is untyped here
     """Runs the client's statements on the event loop that owns the pool.
 
-    Called only from the worker thread of ``calls.run_supervised``.
+    Called only from the worker thread of ``client.run_supervised``.
     """
 
     def __init__(self, db: Database) -> None:

@@ -1,4 +1,7 @@
-"""Runs blocking work for asynchronous callers, with cancellation and events."""
+"""Runs blocking work for asynchronous callers: in a thread, with cancellation, events, and locks.
+
+The locks hold between processes, and waiting for one can be canceled.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,14 @@ from pgs_neo4j.database.local.options import missing_extra
 from pgs_neo4j.errors import LocalServerError
 from pgs_neo4j.events import Event, OnEvent
 
-Result = TypeVar("Result")
 try:
     import filelock
 except ImportError as error:
     raise missing_extra(error) from error
+
 POLL_S = 0.25
+
+Result = TypeVar("Result")
 
 
 async def in_thread(work: Callable[[threading.Event], Result]) -> Result:

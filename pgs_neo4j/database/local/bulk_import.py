@@ -16,10 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pgs_neo4j.database.local import credentials, launch, process
-from pgs_neo4j.database.local import runtime as config_files
-from pgs_neo4j.database.local import runtime as java
-from pgs_neo4j.database.local import runtime as memory
+from pgs_neo4j.database.local import credentials, launch, process, runtime
 from pgs_neo4j.database.local.blocking import (
     deliver_events,
     hold_lock,
@@ -108,11 +105,11 @@ def _import(
     paths = paths_of(options)
     with holding_store(paths, options, overwrite, report, cancelled) as (release, java_path, jars):
         stopped = stop_locked(paths, 60.0)
-        size = memory.plan_memory(options)
+        size = runtime.plan_memory(options)
         try:
-            prepare_staging(paths, config_files.neo4j_conf(0, size))
+            prepare_staging(paths, runtime.neo4j_conf(0, size))
             command = [
-                *config_files.admin_command(java_path, jars, size.heap_mb),
+                *runtime.admin_command(java_path, jars, size.heap_mb),
                 *("database", "import", "full", DATABASE, "--overwrite-destination"),
                 f"--report-file={paths.logs / 'import.report'}",
                 *arguments,
@@ -149,11 +146,11 @@ def holding_store(
         translate_disk_errors(paths),
     ):
         release = choose_release(paths, options)
-        runtime = java.find_java(options.java_home, release.java)
+        java = runtime.find_java(options.java_home, release.java)
         jars = launch.fetch(release, paths, options, report, cancelled)
         if not overwrite:
             refuse_to_replace(paths)
-        yield release, runtime.executable, jars
+        yield release, java.executable, jars
 
 
 def refuse_to_replace(paths: LocalPaths) -> None:

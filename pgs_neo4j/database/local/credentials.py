@@ -1,4 +1,8 @@
-"""The random password of the local server, in a private file."""
+"""Makes, stores, and renews the random password of the local server, in a private file.
+
+It is renewed after a start that failed. The password goes only to the process that was started. But
+as that process ends, another program may take its port and be sent the password.
+"""
 
 from __future__ import annotations
 
@@ -52,19 +56,6 @@ def ensure_password(paths: LocalPaths, java: Path, jars: Path, *, renew: bool = 
     return password
 
 
-def new_password() -> str:
-    """Return a random password.
-
-    It is hexadecimal, because Neo4j's tool mistakes one that begins with "-" for an option.
-    """
-    return secrets.token_hex(24)
-
-
-def admin_environment(home: Path) -> dict[str, str]:
-    """Return the environment of Neo4j's offline tool."""
-    return child_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
-
-
 def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> None:
     # In a private file, because other users of the machine can read command lines. A killed start
     # leaves the file beside the one that has the password anyway, and the next start takes it away.
@@ -92,23 +83,6 @@ def _set_initial(paths: LocalPaths, java: Path, jars: Path, password: str) -> No
         ) from error
     finally:
         arguments.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="ascii").strip() or None
-    except OSError:
-        return None
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file atomically that only this user can read."""
-    temporary = path.with_name(path.name + ".new")
-    temporary.unlink(missing_ok=True)
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as stream:
-        stream.write(text)
-    temporary.replace(path)
 
 
 def wait_with_password(
@@ -143,3 +117,33 @@ def renew(paths: LocalPaths, port: int, password: str) -> str:
         raise ServerStartError(f"{error}; start the local server again") from None
     paths.next_password.replace(paths.password)
     return following
+
+
+def new_password() -> str:
+    """Return a random password.
+
+    It is hexadecimal, because Neo4j's tool mistakes one that begins with "-" for an option.
+    """
+    return secrets.token_hex(24)
+
+
+def admin_environment(home: Path) -> dict[str, str]:
+    """Return the environment of Neo4j's offline tool."""
+    return child_environment() | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="ascii").strip() or None
+    except OSError:
+        return None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file atomically that only this user can read."""
+    temporary = path.with_name(path.name + ".new")
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(text)
+    temporary.replace(path)

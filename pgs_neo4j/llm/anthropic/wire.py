@@ -18,8 +18,8 @@ from pydantic import (
 
 from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.lessons import Lessons
-from pgs_neo4j.llm.openai.usage import CountedUsage, count_usage
-from pgs_neo4j.llm.openai.wire import PromptDetails, ReplyUsage, build_blocks
+from pgs_neo4j.llm.openai.usage import CountedUsage, PromptDetails, ReplyUsage, count_usage
+from pgs_neo4j.llm.openai.wire import build_blocks
 from pgs_neo4j.model import Effort, Prompt
 from pgs_neo4j.model.ceilings import CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate

@@ -3,7 +3,7 @@
 A call is made only if its worst case still fits. The worst case is the prompt at its largest
 possible token count and at the dearest price that its tokens can have, plus the maximum reply. A
 call is settled at what it was billed for. Sweeps never use the reserve that the run needs for
-its answer.
+its answer. What planned calls are likely to cost is a range below that.
 """
 
 from __future__ import annotations
@@ -31,15 +31,54 @@ SMALL = 0.25
 MARGIN = 1.3
 LEAST = 1.5
 FRAME_TOKENS = 32  # roles and separators around the messages
+
+# Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
+# nothing, the upper one for as long as they may be. Nobody knows what a provider's prompt cache
+# still holds, so the lower end takes all input at the cheapest price, the upper one at the dearest.
+CHEAP, DEAR = 0.8, 1.5
+
 Purpose = Literal["sweep", "rest", "synthesis"]
 """The purpose of a call.
 
 Only the synthesis may use the reserve. After sweeping has ended, only sweeps are refused.
 """
-# Tokens of a prompt for each that was estimated. The lower end of the band takes replies for
-# nothing, the upper one for as long as they may be. Nobody knows what a provider's prompt cache
-# still holds, so the lower end takes all input at the cheapest price, the upper one at the dearest.
-CHEAP, DEAR = 0.8, 1.5
+
+
+class StopKind(StrEnum):
+    """The limit of a run that was reached."""
+
+    BUDGET = "budget"
+    DEADLINE = "deadline"
+    WAIT = "wait"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The limit that a run reached, and one sentence about it.
+
+    ``least`` is the smallest limit of that kind under which the call would have been made.
+    """
+
+    kind: StopKind
+    text: str
+    least: float | None = None
+
+    @classmethod
+    def from_error(cls, error: StoppedError) -> Stop:
+        """Return the stop that an error reports."""
+        kinds = {DeadlineError: StopKind.DEADLINE, WaitError: StopKind.WAIT}
+        least = error.least if isinstance(error, BudgetError) else None
+        return cls(kinds.get(type(error), StopKind.BUDGET), str(error), least)
+
+    def to_error(self, prefix: str = "") -> StoppedError:
+        """Return the error of this kind; ``prefix`` comes before its text."""
+        kinds = {StopKind.DEADLINE: DeadlineError, StopKind.WAIT: WaitError}
+        return kinds.get(self.kind, BudgetError)(f"{prefix}{self.text}")
+
+    @property
+    def final(self) -> bool:
+        """Whether not even the synthesis may be called."""
+        return self.kind is StopKind.WAIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,43 +299,6 @@ class Budget:
         bound = self.bounds.tokens
         small = bound is not None and WORST * estimated > SMALL * bound
         return LIKELY_WORST if small else WORST
-
-
-class StopKind(StrEnum):
-    """The limit of a run that was reached."""
-
-    BUDGET = "budget"
-    DEADLINE = "deadline"
-    WAIT = "wait"
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """The limit that a run reached, and one sentence about it.
-
-    ``least`` is the smallest limit of that kind under which the call would have been made.
-    """
-
-    kind: StopKind
-    text: str
-    least: float | None = None
-
-    @classmethod
-    def from_error(cls, error: StoppedError) -> Stop:
-        """Return the stop that an error reports."""
-        kinds = {DeadlineError: StopKind.DEADLINE, WaitError: StopKind.WAIT}
-        least = error.least if isinstance(error, BudgetError) else None
-        return cls(kinds.get(type(error), StopKind.BUDGET), str(error), least)
-
-    def to_error(self, prefix: str = "") -> StoppedError:
-        """Return the error of this kind; ``prefix`` comes before its text."""
-        kinds = {StopKind.DEADLINE: DeadlineError, StopKind.WAIT: WaitError}
-        return kinds.get(self.kind, BudgetError)(f"{prefix}{self.text}")
-
-    @property
-    def final(self) -> bool:
-        """Whether not even the synthesis may be called."""
-        return self.kind is StopKind.WAIT
 
 
 def estimated_tokens(prompt: Prompt) -> int:

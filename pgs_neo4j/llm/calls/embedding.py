@@ -1,4 +1,4 @@
-"""Embeds texts in the queue of a run, at its pace, and within its budget."""
+"""Embeds and ranks texts within a run: in its queue, at its pace, and within its budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pgs_neo4j.errors import BudgetError
 from pgs_neo4j.llm.calls.budget import Amount, Purpose
 from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.calls.waits import stopping
-from pgs_neo4j.llm.embedders.fitting import Call, TextFit, Then, embed_rows
+from pgs_neo4j.llm.embedders.fitting import TextFit, embed_rows
+from pgs_neo4j.llm.embedders.reading import Call, Then
 from pgs_neo4j.llm.protocol import (
     EmbeddedTexts,
     Embedder,
@@ -30,13 +31,14 @@ from pgs_neo4j.model import Prompt, Usage
 from pgs_neo4j.text.tokens import estimate
 
 TOLD = Prompt(task="embedding", system="", user="", question="")
-"""Stands for a call that has no prompt, where waits are told."""
+"""Stands for the prompt of a call that has none, where waits are reported."""
+
 Take = Callable[[NDArray[np.float32]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """What prices and limits know of an embedder: its model, and whether it costs nothing."""
+    """What prices and limits know of an embedder or a reranker; ``free``: it costs nothing."""
 
     name: str
     free: bool
@@ -84,7 +86,7 @@ def fit_of(embedder: Embedder) -> TextFit:
 
 
 def fitted_call(calls: Calls, embedder: Embedder, purpose: Purpose = "sweep") -> Call:
-    """Return what embeds some texts in one call of the queue, or at once if that is free.
+    """Return a function that embeds texts in one call of the queue, or at once if it is free.
 
     A limit that has no room for a call of the purpose ``sweep``, or a long wait for it, ends the
     calls of a run.
@@ -106,7 +108,7 @@ async def _call(
     take: Callable[[EmbeddedTexts], Awaitable[None]],
     purpose: Purpose,
 ) -> None:
-    """Embed some texts in one call of the queue, and pass what it made to ``take``."""
+    """Embed some texts in one call of the queue, and pass their vectors to ``take``."""
     model, estimated = priced_model(embedder), sum(map(estimate, texts))
     ends = (
         stopping(calls.budget, calls.scheduler.timeout_s) if purpose == "sweep" else nullcontext()
@@ -141,7 +143,7 @@ async def _embed(embedder: Embedder, texts: Sequence[str], estimated: int) -> Em
 
 
 def reserve_ranking(calls: Calls, model: RelevanceModel, kept: Amount) -> Reserve:
-    """Return what reserves each call of a reranker, and records it in the ledger of the run.
+    """Return a function that reserves a call of a reranker in the budget and ledger of a run.
 
     ``kept`` is what the answer may cost, which is left for it. Reserving raises BudgetError where
     a limit has no room for both, and ConfigError where ``max_cost`` needs a price.

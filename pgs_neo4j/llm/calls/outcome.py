@@ -1,4 +1,4 @@
-"""How model calls end: sizes of replies, repetitions, and costs of failures."""
+"""What the end of a model call says of its reply, of its cost, and of calls still to come."""
 
 from __future__ import annotations
 
@@ -21,11 +21,24 @@ from pgs_neo4j.llm.protocol import LLM, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 from pgs_neo4j.model.ceilings import text_bytes
 
-# Some interfaces refuse less, and a small model that loses the thread stops here.
+# A call with this prompt shows before the first paid sweep whether later calls of a run will be
+# accepted. A model that does not exist, an effort that it refuses, or a key that may not use it
+# would otherwise show only after all sweeps are paid. Some interfaces refuse less room than this,
+# and a small model that loses the thread stops here.
 ROOM = 16
 PROMPT = Prompt(
     task="settling", system="You answer with one word.", user="Are you ready?", question=""
 )
+
+
+def check_size(model: str, reply: Completion, room: int) -> None:
+    """Raise ModelOutputError for a reply that is far longer than its room."""
+    if len(reply.text) > text_bytes(room):
+        raise ModelOutputError(
+            f"the model {model} sent {len(reply.text):,} characters when at most {room:,} "
+            "tokens were requested; use another model",
+            usage=reply.usage,
+        )
 
 
 @dataclass(slots=True)
@@ -85,22 +98,12 @@ def ends_calls(error: BaseException) -> bool:
 def refuses_kind(error: BaseException) -> bool:
     """Whether an endpoint would refuse each call of the same model and parameters.
 
-    It has refused this one at once, at no cost, and would not be asked again.
+    It refused this one at once, at no cost, and another try would not help.
     """
     if ends_calls(error):
         return True
     refused = isinstance(error, ModelUnavailableError) and error.retry is None
     return refused and cost_of(error) == Usage()
-
-
-def check_size(model: str, reply: Completion, room: int) -> None:
-    """Raise ModelOutputError for a reply that is far longer than its room."""
-    if len(reply.text) > text_bytes(room):
-        raise ModelOutputError(
-            f"the model {model} sent {len(reply.text):,} characters when at most {room:,} "
-            "tokens were requested; use another model",
-            usage=reply.usage,
-        )
 
 
 def cost_of(error: BaseException) -> Usage | None:
@@ -126,11 +129,11 @@ class Settlements:
     _answered: set[tuple[str, Effort | None, bool]] = field(default_factory=set)
 
     def add(self, llm: LLM, effort: Effort | None, *, stream: bool) -> None:
-        """Note that such a call was answered."""
+        """Note that an endpoint answered such a call."""
         self._answered.add((reply_signature(llm), effort, stream))
 
     def know(self, call: UpcomingCall) -> bool:
-        """Return whether such a call was answered before."""
+        """Return whether an endpoint answered such a call before."""
         return (reply_signature(call.llm), call.effort, call.stream) in self._answered
 
     def forget(self, llm: LLM) -> None:

@@ -1,8 +1,9 @@
 """Schedules model calls, as many at once as the endpoint can handle.
 
-The longest go first. The module is pure except for the event loop's clock; the caller decides what
-a call does. A model tries once, and this layer repeats the try. ``length`` is any measure of how
-long a call is likely to take, such as its tokens. It must be the same measure for all calls.
+The longest go first. The number of calls at once grows while they succeed, and is halved when one
+is refused. The module is pure except for the event loop's clock; the caller decides what a call
+does. A model tries once, and this layer repeats the try. ``length`` is any measure of how long a
+call is likely to take, such as its tokens. It must be the same measure for all calls.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from pgs_neo4j.llm.retry import OnWait, ignore_wait, with_retries
 from pgs_neo4j.model import Completion
 
 OVERDUE = 2.0  # times what calls usually take for their length, and a call is a straggler
-KNOWN = 3  # calls that must have ended before anything is usual
+KNOWN = 3  # calls to see before a typical duration is known
 REMEMBERED = 50
 HOLD_S = 1.0  # after a refusal that names no time
 GLANCE_S = 0.25  # a straggler looks for an idle slot this often, at least
-T = TypeVar("T")
+
 # Calls that take this much longer than the first ones, for their length, mean that the endpoint
 # queues them: one more would only wait there. At twice as long, one less is as fast.
 QUEUEING = 1.5
 OVERLOADED = 2.0
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -242,24 +245,6 @@ class _Turn:
             self._scheduler._release()
 
 
-def deadline_passed() -> DeadlineError:
-    """Return the error for a run whose time is over."""
-    return DeadlineError(
-        "this run reached its time limit (run_timeout_s); what it paid for is kept, and "
-        "'pgs resume' continues it"
-    )
-
-
-def _timed_out(who: str, timeout_s: float) -> ModelTimeoutError:
-    return ModelTimeoutError(
-        f"{who} did not answer within {timeout_s:g} s; raise model_timeout_s or use a faster model"
-    )
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
-
 class ConcurrencyLimit:
     """Additive increase, multiplicative decrease (Chiu and Jain 1989), with a quick start.
 
@@ -316,3 +301,21 @@ class ConcurrencyLimit:
             return
         self._value = max(1.0, self._value / 2)
         self._refused, self._halved_at = True, now
+
+
+def deadline_passed() -> DeadlineError:
+    """Return the error for a run whose time is over."""
+    return DeadlineError(
+        "this run reached its time limit (run_timeout_s); what it paid for is kept, and "
+        "'pgs resume' continues it"
+    )
+
+
+def _timed_out(who: str, timeout_s: float) -> ModelTimeoutError:
+    return ModelTimeoutError(
+        f"{who} did not answer within {timeout_s:g} s; raise model_timeout_s or use a faster model"
+    )
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -2,7 +2,8 @@
 
 Only a reader that was given a code can repeat it, because it follows from the whole prompt and
 stands nowhere else. One stands before the first text, one behind the last, and the others at most
-2,000 tokens apart, inside of long texts also, so whatever a server cuts off takes one along.
+2,000 tokens apart, inside of long texts also, so whatever a server cuts off takes one along. They
+are used where nothing else shows that a server cut a prompt.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from base64 import b32encode
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
-from pgs_neo4j.llm.calls.calls import Calls
 from pgs_neo4j.llm.protocol import LLM
 from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.text.cut import chunks
 from pgs_neo4j.text.tokens import BYTES_PER_TOKEN, estimate
+
+if TYPE_CHECKING:
+    from pgs_neo4j.llm.calls.calls import Calls
 
 APART_TOKENS = 2000
 LEAST_APART_TOKENS = 250
@@ -30,6 +34,63 @@ REQUEST = (
 OPENING = "codes"
 FRAME_CHARACTERS = len(REQUEST) + 40  # with the first and the last code
 CODE_CHARACTERS = LENGTH + 3
+
+
+async def complete_coded(
+    calls: Calls,
+    llm: LLM,
+    prompt: Prompt,
+    among: str,
+    *,
+    room: int,
+    effort: Effort | None,
+    priority: float | None = None,
+    last: bool = False,
+    repeat_malformed: bool = True,
+    then: Callable[[Completion], Awaitable[None]] | None = None,
+) -> Completion:
+    """Return a reply like ``Calls.complete``, without the codes that it repeats.
+
+    ``among`` names what the lines of the prompt are, such as sentences. A server whose counts of
+    such texts are known is asked for no codes. Raises the errors of ``Calls.complete``, among them
+    PromptCutError.
+    """
+    asked = prompt
+    if await calls.lacks_counts(llm, prompt):
+        asked = with_receipts(prompt, among)
+
+    def bare(reply: Completion) -> Completion:
+        return replace(reply, text=without_receipts(reply.text, asked.receipts))
+
+    async def take(reply: Completion) -> None:
+        if then is not None:
+            await then(bare(reply))
+
+    reply = await calls.complete(
+        llm,
+        asked,
+        room=room,
+        effort=effort,
+        priority=priority,
+        last=last,
+        repeat_malformed=repeat_malformed,
+        then=take,
+    )
+    return bare(reply)
+
+
+def with_receipts(prompt: Prompt, among: str) -> Prompt:
+    """Return a prompt with codes between the lines of its text, on which no reply depends."""
+    lines = prompt.user.split("\n")
+    text, codes = place_receipts(lines, [estimate(line) for line in lines])
+    user = f"{text}\n\n{request_receipts(codes, among)}"
+    return replace(prompt, user=user, content=prompt.content or prompt.user, receipts=codes)
+
+
+def without_receipts(text: str, codes: Sequence[str]) -> str:
+    """Return a reply without the lines that repeat codes."""
+    receipts = ReceiptFilter(codes)
+    return (receipts.pass_on(text) + receipts.end()).lstrip("\n") if codes else text
 
 
 def place_receipts(texts: Sequence[str], tokens: Sequence[int]) -> tuple[str, tuple[str, ...]]:
@@ -73,17 +134,19 @@ def _divided(text: str) -> Iterator[tuple[str, int]]:
         yield shown.removesuffix("\n"), estimate(shown)
 
 
+def _code(seed: bytes, number: int, said: str) -> str:
+    """Return a code that stands nowhere in what is said, in lower case."""
+    while True:
+        digest = blake2b(number.to_bytes(4), key=seed, digest_size=8).digest()
+        code = b32encode(digest).decode()[:LENGTH].lower()
+        if code not in said:
+            return code
+        seed = blake2b(seed, digest_size=16).digest()
+
+
 def request_receipts(codes: Sequence[str], among: str = "nodes") -> str:
     """Return the sentence that asks for codes ``among`` some things; empty without any."""
     return REQUEST.format(example="ab3de", among=among) if codes else ""
-
-
-def with_receipts(prompt: Prompt, among: str) -> Prompt:
-    """Return a prompt with codes between the lines of its text, on which no reply depends."""
-    lines = prompt.user.split("\n")
-    text, codes = place_receipts(lines, [estimate(line) for line in lines])
-    user = f"{text}\n\n{request_receipts(codes, among)}"
-    return replace(prompt, user=user, content=prompt.content or prompt.user, receipts=codes)
 
 
 def receipt_characters(tokens: int) -> int:
@@ -132,65 +195,6 @@ class ReceiptFilter:
         return _may_repeat(line) and any(code in said for code in self._codes)
 
 
-def without_receipts(text: str, codes: Sequence[str]) -> str:
-    """Return a reply without the lines that repeat codes."""
-    receipts = ReceiptFilter(codes)
-    return (receipts.pass_on(text) + receipts.end()).lstrip("\n") if codes else text
-
-
 def _may_repeat(line: str) -> bool:
     start = line.lstrip(" *_`>#-").lower()[: len(OPENING)]
     return OPENING.startswith(start) or start.startswith("~")
-
-
-def _code(seed: bytes, number: int, said: str) -> str:
-    """Return a code that stands nowhere in what is said, in lower case."""
-    while True:
-        digest = blake2b(number.to_bytes(4), key=seed, digest_size=8).digest()
-        code = b32encode(digest).decode()[:LENGTH].lower()
-        if code not in said:
-            return code
-        seed = blake2b(seed, digest_size=16).digest()
-
-
-async def complete_coded(
-    calls: Calls,
-    llm: LLM,
-    prompt: Prompt,
-    among: str,
-    *,
-    room: int,
-    effort: Effort | None,
-    priority: float | None = None,
-    last: bool = False,
-    repeat_malformed: bool = True,
-    then: Callable[[Completion], Awaitable[None]] | None = None,
-) -> Completion:
-    """Return a reply like ``Calls.complete``, without the codes that it repeats.
-
-    ``among`` names what the lines of the prompt are, such as sentences. A server whose counts of
-    such texts are known is asked for no codes. Raises the errors of ``Calls.complete``, among them
-    PromptCutError.
-    """
-    asked = prompt
-    if await calls.lacks_counts(llm, prompt):
-        asked = with_receipts(prompt, among)
-
-    def bare(reply: Completion) -> Completion:
-        return replace(reply, text=without_receipts(reply.text, asked.receipts))
-
-    async def take(reply: Completion) -> None:
-        if then is not None:
-            await then(bare(reply))
-
-    reply = await calls.complete(
-        llm,
-        asked,
-        room=room,
-        effort=effort,
-        priority=priority,
-        last=last,
-        repeat_malformed=repeat_malformed,
-        then=take,
-    )
-    return bare(reply)

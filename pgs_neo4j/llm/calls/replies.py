@@ -1,10 +1,13 @@
-"""Caches model replies in the database, so that they are paid once.
+"""Caches model replies in the database, so that they are paid once, by one run at a time.
 
 The key of a reply is made of everything that decides it: the model with its parameters, and the
 prompt. A model that has no signature does not say what decides its replies, so they belong to the
 run that paid for them. Only accepted replies are cached, never failures. Rejected ones are stored
 beside them, with the reason and under a key that no prompt has, so that a person can read what a
 model has written. They stay as long as others do, but make room first.
+
+A run claims the key of a reply before it buys it. Other runs that need the same reply wait until
+it is stored, or until the buyer gives it up, ends, or gives no sign of life.
 """
 
 from __future__ import annotations
@@ -20,14 +23,14 @@ from uuid import uuid4
 from pgs_neo4j.database import queries
 from pgs_neo4j.database.connection import Database
 from pgs_neo4j.database.holder import SILENT_S, Holder
-from pgs_neo4j.database.queries import Row
+from pgs_neo4j.database.queries import Query, Row
 from pgs_neo4j.database.tasks import poll_pauses
 from pgs_neo4j.errors import TextDeletedError
 from pgs_neo4j.events import OnEvent, Warned
 from pgs_neo4j.llm.protocol import LLM, is_free, is_signed, reply_signature
 from pgs_neo4j.model import Completion, Effort, Prompt, Usage
 
-FORM = "2"  # of what keys are made of; another one finds nothing of the former
+FORM = "2"  # the version of keys; replies under another version are not found
 MEGABYTE = 1_000_000
 MOST_REJECTED = 100  # replies of one run; after those, only their reasons are reported
 LONGEST_REJECTED = 50_000  # characters of a rejected reply; the beginning shows what is wrong
@@ -82,22 +85,19 @@ class Replies:
     async def find(self, keys: Iterable[str | None]) -> dict[str, Completion]:
         """Return the cached replies, by key; they cost nothing."""
         wanted = [key for key in keys if key is not None]
-        if not wanted:
-            return {}
-        rows = await self.db.read(queries.get("llm/calls/read_replies"), keys=wanted)
-        replies = {row["key"]: _completion(row) for row in rows}
-        self.used |= replies.keys()
-        return replies
+        return await self._read(queries.get("llm/calls/read_replies"), wanted)
 
     async def find_divided(self, keys: Iterable[str]) -> dict[str, Completion]:
         """Return the cached replies to prompts and to their halves, by key.
 
         The key of a half is that of the whole and one letter for each halving.
         """
-        wanted = list(keys)
-        if not wanted:
+        return await self._read(queries.get("llm/calls/read_divided_replies"), list(keys))
+
+    async def _read(self, query: Query, keys: list[str]) -> dict[str, Completion]:
+        if not keys:
             return {}
-        rows = await self.db.read(queries.get("llm/calls/read_divided_replies"), keys=wanted)
+        rows = await self.db.read(query, keys=keys)
         replies = {row["key"]: _completion(row) for row in rows}
         self.used |= replies.keys()
         return replies
@@ -176,6 +176,68 @@ class Replies:
         await trim(self.db, cache_mb)
 
 
+@dataclass(slots=True)
+class Claims:
+    """The outcome of claiming keys for a run.
+
+    This run is to buy the replies of ``own``. Those of ``stored`` are in the database. ``busy``
+    maps each other key to the run that is buying its reply.
+    """
+
+    own: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    busy: dict[str, str] = field(default_factory=dict)
+
+
+async def claim_purchases(db: Database, run: str, keys: Iterable[str]) -> Claims:
+    """Claim keys for a run; buyers whose process has ended are ignored. Raises DatabaseError."""
+    wanted, ended = sorted(keys), list[str]()
+    claims = Claims()
+    while wanted:
+        rows = await db.write(
+            queries.get("llm/calls/claim_purchases"),
+            keys=wanted,
+            run=run,
+            ended=ended,
+            silent_s=SILENT_S,
+        )
+        claims.own |= {row["key"] for row in rows if row["state"] == "own"}
+        claims.stored |= {row["key"] for row in rows if row["state"] == "stored"}
+        busy = [row for row in rows if row["state"] == "busy"]
+        dead = [row for row in busy if _has_ended(row)]
+        claims.busy |= {row["key"]: row["buyer"] for row in busy if row not in dead}
+        wanted = [row["key"] for row in dead]
+        ended = [*ended, *(row["buyer"] for row in dead)]
+    return claims
+
+
+def _has_ended(row: Row) -> bool:
+    holder = Holder.parse(row["holder"])
+    return holder is not None and holder.has_ended()
+
+
+async def wait_for_purchase(db: Database, run: str, key: str, stopped: Callable[[], bool]) -> bool:
+    """Wait for the buyer of a key; return whether this run is to buy it now.
+
+    Returns False when its reply is stored, or when ``stopped`` says that nothing more may be
+    bought. Raises DatabaseError.
+    """
+    pauses = poll_pauses(FIRST_POLL_S)
+    while not stopped():
+        claims = await claim_purchases(db, run, [key])
+        if not claims.busy:
+            return key in claims.own
+        await asyncio.sleep(next(pauses))
+    return False
+
+
+async def free_purchases(db: Database, run: str, keys: Iterable[str]) -> None:
+    """Give up purchases, so that other runs need not wait for them."""
+    given_up = sorted(keys)
+    if given_up:
+        await db.write(queries.get("llm/calls/set_free_purchases"), keys=given_up, run=run)
+
+
 async def trim(db: Database, cache_mb: float) -> None:
     """Delete the least recently used replies until the rest fit."""
     await db.write(queries.get("llm/calls/trim_replies"), size=int(cache_mb * MEGABYTE))
@@ -213,65 +275,3 @@ def _digest(*texts: str) -> str:
         digest.update(len(data).to_bytes(8))
         digest.update(data)
     return digest.hexdigest()
-
-
-@dataclass(slots=True)
-class Claims:
-    """The outcome of claiming keys for a run.
-
-    This run is to buy the replies of ``own``. Those of ``stored`` are in the database. ``busy``
-    maps each other key to the run that is buying its reply.
-    """
-
-    own: set[str] = field(default_factory=set)
-    stored: set[str] = field(default_factory=set)
-    busy: dict[str, str] = field(default_factory=dict)
-
-
-async def claim_purchases(db: Database, run: str, keys: Iterable[str]) -> Claims:
-    """Claim keys for a run; buyers whose process has ended are ignored. Raises DatabaseError."""
-    wanted, ended = sorted(keys), list[str]()
-    claims = Claims()
-    while wanted:
-        rows = await db.write(
-            queries.get("llm/calls/claim_purchases"),
-            keys=wanted,
-            run=run,
-            ended=ended,
-            silent_s=SILENT_S,
-        )
-        claims.own |= {row["key"] for row in rows if row["state"] == "own"}
-        claims.stored |= {row["key"] for row in rows if row["state"] == "stored"}
-        busy = [row for row in rows if row["state"] == "busy"]
-        dead = [row for row in busy if _has_ended(row)]
-        claims.busy |= {row["key"]: row["buyer"] for row in busy if row not in dead}
-        wanted = [row["key"] for row in dead]
-        ended = [*ended, *(row["buyer"] for row in dead)]
-    return claims
-
-
-async def wait_for_purchase(db: Database, run: str, key: str, stopped: Callable[[], bool]) -> bool:
-    """Wait for the buyer of a key; return whether this run is to buy it now.
-
-    Returns False when its reply is stored, or when ``stopped`` says that nothing more may be
-    bought. Raises DatabaseError.
-    """
-    pauses = poll_pauses(FIRST_POLL_S)
-    while not stopped():
-        claims = await claim_purchases(db, run, [key])
-        if not claims.busy:
-            return key in claims.own
-        await asyncio.sleep(next(pauses))
-    return False
-
-
-async def free_purchases(db: Database, run: str, keys: Iterable[str]) -> None:
-    """Give up purchases, so that other runs need not wait for them."""
-    given_up = sorted(keys)
-    if given_up:
-        await db.write(queries.get("llm/calls/set_free_purchases"), keys=given_up, run=run)
-
-
-def _has_ended(row: Row) -> bool:
-    holder = Holder.parse(row["holder"])
-    return holder is not None and holder.has_ended()

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,32 +36,26 @@ from pgs_neo4j.llm.embedders.pieces import (
     name_script,
     weigh,
 )
+from pgs_neo4j.llm.embedders.reading import (
+    CUT_SHORT,
+    Call,
+    ReadingProof,
+    Verdict,
+    is_vector,
+    prove_read,
+)
 from pgs_neo4j.llm.lessons import Lessons, ToldLessons
 from pgs_neo4j.llm.own_models import advise_other
 from pgs_neo4j.llm.protocol import EmbeddedTexts, Embedder, Fitted, Lexical
 from pgs_neo4j.text.shown import counted
-from pgs_neo4j.text.token_floor import LEAST_COUNT, measure
+from pgs_neo4j.text.token_floor import measure
 from pgs_neo4j.text.tokens import estimate
 
 FILLED = 0.8  # of a limit in a server's tokens, of which dense text has more than the estimate
-CUT_SHORT = 0.9  # of the share of a text that was read, so that its pieces are read as a whole
-FRAME_TOKENS = 16  # that a model puts around a text, such as its beginning and end
-MISCOUNT = 0.04
-LEAST_GROWTH = 0.2  # of the share of tokens that a longer text must have more
-# Cosines of a text and the same text with more at its end. Repeating a call in half precision
-# changes a cosine by about 1e-6, and an eighth more text changes it by more than 1e-3.
-SAME, DIFFERENT = 1 - 1e-5, 1 - 1e-4
-FOREIGN = (
-    "Seven violet lanterns drifted over the frozen harbor while a clockmaker sorted brass keys. "
-)
 LONGER = 1.25  # times what is proven, before the tokens of another text are counted by themselves
-FOREIGN_SHARE = 8  # a text is made longer by an eighth to see whether its end is read
 MOST_FAILURES = 10
 """Texts that fail alone before an embedder is given up."""
-Then = Callable[[EmbeddedTexts], Awaitable[None]]
-Call = Callable[[Sequence[str], Then], Awaitable[None]]
-"""Embeds some texts in one call, and awaits the function that takes their vectors."""
-Verdict = Literal["read", "cut", "refused", "unproven"]
+
 # OpenAI's documented limits: 2,048 inputs a request, and 300,000 tokens summed over them. Estimates
 # may be off, so we stay well below. Fewer inputs bound the reply.
 BATCH_INPUTS = 512
@@ -541,98 +534,6 @@ class FittedEmbedding:
             and (not unproven or piece.weight > self.fit.read_of(piece.text))
         )
         return max(candidates, key=lambda piece: piece.weight, default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingProof:
-    """Whether a text was read as a whole, and if it was not, the share that surely is."""
-
-    verdict: Verdict
-    share: float = 1.0
-
-
-HALF = 0.5 * CUT_SHORT
-BELOW_LONGER = CUT_SHORT * FOREIGN_SHARE / (FOREIGN_SHARE + 1)
-
-
-async def prove_read(call: Call, text: str) -> ReadingProof:
-    """Return whether an embedder reads all of a text, at the cost of two calls, or three if not.
-
-    By vectors: if the same text with something else at its end, or at its beginning, has the same
-    vector, that end is not read. Tokens can only belie them, since some servers count a text before
-    they cut it: a longer text has more, whatever is counted, unless both were cut. ``refused``: the
-    longer text is too long to see. Raises PromptTooLongError where the text is refused alone, and
-    the other errors of ``call``.
-    """
-    whole = await _one(call, [text])
-    foreign = FOREIGN * (len(text) // FOREIGN_SHARE // len(FOREIGN) + 1)
-    try:
-        longer = await _some(call, [f"{text} {foreign}", foreign + text])
-    except PromptCutError:
-        return ReadingProof("cut", HALF)
-    except PromptTooLongError:
-        return ReadingProof("refused", BELOW_LONGER)
-    rows = np.concatenate([one.vectors for one in longer])
-    if len(rows) != 2 or not all(map(is_vector, (*rows, whole.vectors[0]))):
-        return ReadingProof("unproven")
-    nearest = float(np.max(rows.astype(np.float64) @ whole.vectors[0]))
-    growth = _growth(_counted(whole), sum(map(_counted, longer)))
-    added = measure(foreign).floor / measure(text).floor
-    if nearest >= SAME or (growth is not None and growth < LEAST_GROWTH * added):
-        return ReadingProof("cut", await _find_share(call, text, _counted(whole)))
-    return ReadingProof("read" if nearest < DIFFERENT else "unproven")
-
-
-def _growth(count: int, longer: int) -> float | None:
-    """Return by what share each of two longer texts has more tokens than one; None if unknown."""
-    # Two longer texts have at least twice as many. An endpoint that always counts the same has not.
-    if count < LEAST_COUNT or longer < 1.5 * count:
-        return None
-    return longer / (2 * count) - 1
-
-
-async def _find_share(call: Call, text: str, count: int) -> float:
-    """Return the share of a text that surely is read, where it was cut to a count of tokens."""
-    if count < LEAST_COUNT:
-        return HALF
-    middle = text.find(" ", len(text) // 2) + 1 or len(text) // 2
-    try:
-        halves = sum(map(_counted, await _some(call, [text[:middle], text[middle:]])))
-    except PromptTooLongError:
-        return HALF
-    # Where both halves were cut, their count does not tell how much there is. Where they have as
-    # many as the whole, the server counts a text before it cuts it.
-    known = count + max(FRAME_TOKENS, MISCOUNT * halves) < halves < 1.9 * count
-    return CUT_SHORT * count / halves if known else HALF
-
-
-async def _one(call: Call, texts: Sequence[str]) -> EmbeddedTexts:
-    taken: list[EmbeddedTexts] = []
-
-    async def take(embedded: EmbeddedTexts) -> None:
-        taken.append(embedded)
-
-    await call(texts, take)
-    return taken[0]
-
-
-async def _some(call: Call, texts: Sequence[str]) -> list[EmbeddedTexts]:
-    """Embed texts in one call, or each in its own if that is too large."""
-    try:
-        return [await _one(call, texts)]
-    except PromptCutError:
-        raise
-    except PromptTooLongError:
-        return [await _one(call, [text]) for text in texts]
-
-
-def _counted(embedded: EmbeddedTexts) -> int:
-    return 0 if embedded.usage.estimated else embedded.usage.input_tokens
-
-
-def is_vector(row: NDArray[np.float32]) -> bool:
-    """Return whether a row ``(d,)`` stands for something: finite numbers, and not all zero."""
-    return bool(np.isfinite(row).all() and row.any())
 
 
 def _piece(text: str, place: int) -> Piece:

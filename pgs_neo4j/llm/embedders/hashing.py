@@ -3,7 +3,8 @@
 Weinberger et al., "Feature Hashing for Large Scale Multitask Learning" (2009), with signed buckets
 so that collisions cancel on average. Sub-word grams (as in fastText, Bojanowski et al. 2017) bring
 inflections and compounds together. It measures shared vocabulary, not meaning: synonyms have
-nothing in common.
+nothing in common. A word that a text holds n times counts 1 + ln n times. The hash of a feature is
+CRC-32, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -38,17 +39,18 @@ from pgs_neo4j.text.words import STOP_WORDS, stem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FloatArray = NDArray[np.float64]
 
 DIMENSIONS = 2048
 # Texts hashed together, which bounds the arrays and keeps cancellation prompt.
 BATCH = 1024
 BATCH_CHARACTERS = 1 << 20
-FloatArray = NDArray[np.float64]
 # The most numbers in the rows (4 MB), and the most features, of texts that are summed together. The
 # rows are sparse, so the parts that are read and written fit the processor's caches.
 BLOCK_NUMBERS = 1 << 19
 BLOCK_FEATURES = 1 << 16
 NUMBER_BITS = 32
+
 GRAM = 4
 CJK_GRAM = 2
 YEAR = 4  # digits of the only numbers that count

@@ -14,7 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgs_neo4j.errors import EmbeddingError, ModelRateLimitError, PromptCutError
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.fitting import CONCURRENT_BATCHES, TextFit, Then, embed_rows, is_vector
+from pgs_neo4j.llm.embedders.fitting import CONCURRENT_BATCHES, TextFit, embed_rows
+from pgs_neo4j.llm.embedders.reading import Then, is_vector
 from pgs_neo4j.llm.lessons import ToldLessons
 from pgs_neo4j.llm.openai.body_errors import parse_error, status_error
 from pgs_neo4j.llm.openai.endpoint import Endpoint, error_text, timeout_error, translate

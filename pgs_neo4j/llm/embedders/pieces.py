@@ -1,8 +1,9 @@
-"""Divides a text that is longer than a model reads, and joins the vectors of its pieces.
+"""Divides long texts into pieces, fills calls with them, and joins the vectors of the pieces.
 
-The vector of such a text is the mean of the vectors of its pieces, weighted by their length and
-scaled to length 1. That is the method that OpenAI's cookbook describes for texts longer than the
-context of an embedding model.
+The vector of a text that is longer than a model reads is the mean of the vectors of its pieces,
+weighted by their length and scaled to length 1. That is the method that OpenAI's cookbook describes
+for texts longer than the context of an embedding model. Embedders and rerankers send pieces in the
+same way, and learn from refusals how many an endpoint takes in one call.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pgs_neo4j.text.tokens import estimate
 
 Script = Literal["Latin", "spaced", "unspaced"]
 """``spaced`` are other scripts with spaces between words, ``unspaced`` those without."""
+
 _FOREIGN = re.compile("[^\x00-\x7f]+")
 LEAST_CHARACTERS = 20
 """Of a text that is divided until an endpoint accepts its pieces."""
@@ -33,6 +35,7 @@ SURELY_READ = 32
 FOREIGN_SHARE = 0.1
 """Of the letters of a text in Latin, at most, that are not ASCII."""
 EVEN = 1.05  # room of a piece, so that words at the ends do not make another piece
+
 # The tokens of a call are an estimate. A limit on them is not searched more closely than this, and
 # a call that is refused below it lowers it by a tenth.
 CLOSE = 1.2
@@ -188,15 +191,13 @@ class PieceQueue:
             self.put_back(self._halves.pop())
 
 
-@dataclass(frozen=True, slots=True)
-class _RefusedCall:
-    texts: tuple[str, ...]
-    tokens: int
-
-
 @dataclass(slots=True)
 class CallSizes:
     """The sizes of calls that an endpoint accepts, shared by all calls to it.
+
+    A refusal does not say reliably which limit it is about. A call that is accepted rules out one
+    limit, and the middle between an accepted and a refused call is tried next. So the limits are
+    found in a logarithmic number of refusals, and kept for all later calls.
 
     ``texts`` and ``tokens`` are the most that were accepted. Tokens are estimates. ``trying``: a
     call in flight is larger than these, and one at a time is enough.
@@ -252,3 +253,9 @@ class CallSizes:
         if count <= self.texts and refused.tokens > self.tokens:
             return tokens <= most_tokens
         return texts <= most_texts or tokens <= most_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class _RefusedCall:
+    texts: tuple[str, ...]
+    tokens: int

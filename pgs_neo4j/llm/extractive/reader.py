@@ -1,4 +1,4 @@
-"""The extractive reader as an LLM."""
+"""The extractive reader as an LLM: it quotes and counts, and answers from a search by itself."""
 
 from __future__ import annotations
 
@@ -14,56 +14,11 @@ from pgs_neo4j.text.tokens import estimate
 from pgs_neo4j.text.words import stem, words
 
 LEAD = "Extracted without a language model: quoted from the nodes found, not reasoned over."
-
-
-def search_answer(prompt: Prompt, bullets: int) -> str:
-    """Return quotes with citations, or the nodes' names if no quote fits."""
-    reading = read(prompt)
-    if not reading.nodes:
-        return f"{LEAD} No node was found."
-    quotes = best(reading, bullets)
-    if quotes:
-        return "\n".join((LEAD, "", *(f"- {quoted.line}" for quoted in quotes)))
-    nearest = "; ".join(f"{name_of(node)} [{node.alias}]" for node in reading.nodes[:bullets])
-    return f"{LEAD} No sentence of theirs holds the question's words; the nearest are {nearest}."
-
-
 NONE = "None."
 
-
-def found_answer(prompt: Prompt, bullets: int) -> str:
-    """Return the three sections: what it is, quotes with citations, and words in no node."""
-    reading = read(prompt)
-    quotes = best(reading, bullets)
-    findings = [f"- {quoted.line}" for quoted in quotes]
-    nearest = "; ".join(f"{name_of(node)} [{node.alias}]" for node in reading.nodes[:bullets])
-    answer = quotes[0].line if quotes else f"The nearest nodes are {nearest}." if nearest else NONE
-    missing = [f"- “{word}”" for word in _missing(prompt, reading)[:bullets]]
-    parts = (
-        ("Answer", [LEAD, "", answer]),
-        ("Findings", findings or [NONE]),
-        ("Not found", missing or [NONE]),
-    )
-    return "\n\n".join("\n".join((f"## {title}", *lines)) for title, lines in parts)
-
-
-def _missing(prompt: Prompt, reading: Reading) -> list[str]:
-    """Return the words of the question that no node holds, as they are written."""
-    asked = {stem(word): word for word in reversed(words(prompt.question))}
-    return [
-        asked[term] for term in reading.terms.stems if term in asked and not reading.holders(term)
-    ]
-
-
-WRITERS = {
-    "sweep": sweep_report,
-    "reduction": reduction,
-    "synthesis": synthesis,
-    "search": search_answer,
-    "answer": found_answer,
-}
 # How many bullets a section may have, tried in turn until the reply fits ``max_tokens``.
 BULLETS = (8, 5, 3, 1)
+
 DELTA_CHARACTERS = 24
 _PIECE = re.compile(rf".{{{DELTA_CHARACTERS},}}?\s+|.+", re.DOTALL)
 
@@ -106,12 +61,53 @@ def _written(prompt: Prompt, max_tokens: int) -> str:
     return text
 
 
-def split_reply(text: str) -> list[str]:
-    """Yield pieces of about 24 characters, cut after white space.
+def search_answer(prompt: Prompt, bullets: int) -> str:
+    """Return quotes with citations, or the nodes' names if no quote fits."""
+    reading = read(prompt)
+    if not reading.nodes:
+        return f"{LEAD} No node was found."
+    quotes = best(reading, bullets)
+    if quotes:
+        return "\n".join((LEAD, "", *(f"- {quoted.line}" for quoted in quotes)))
+    nearest = _name_nearest(reading, bullets)
+    return f"{LEAD} No sentence of theirs holds the question's words; the nearest are {nearest}."
 
-    Joined, they are ``text``.
-    """
-    return _PIECE.findall(text)
+
+def found_answer(prompt: Prompt, bullets: int) -> str:
+    """Return the three sections: what it is, quotes with citations, and words in no node."""
+    reading = read(prompt)
+    quotes = best(reading, bullets)
+    findings = [f"- {quoted.line}" for quoted in quotes]
+    nearest = _name_nearest(reading, bullets)
+    answer = quotes[0].line if quotes else f"The nearest nodes are {nearest}." if nearest else NONE
+    missing = [f"- “{word}”" for word in _missing(prompt, reading)[:bullets]]
+    parts = (
+        ("Answer", [LEAD, "", answer]),
+        ("Findings", findings or [NONE]),
+        ("Not found", missing or [NONE]),
+    )
+    return "\n\n".join("\n".join((f"## {title}", *lines)) for title, lines in parts)
+
+
+def _name_nearest(reading: Reading, most: int) -> str:
+    return "; ".join(f"{name_of(node)} [{node.alias}]" for node in reading.nodes[:most])
+
+
+def _missing(prompt: Prompt, reading: Reading) -> list[str]:
+    """Return the words of the question that no node holds, as they are written."""
+    asked = {stem(word): word for word in reversed(words(prompt.question))}
+    return [
+        asked[term] for term in reading.terms.stems if term in asked and not reading.holders(term)
+    ]
+
+
+WRITERS = {
+    "sweep": sweep_report,
+    "reduction": reduction,
+    "synthesis": synthesis,
+    "search": search_answer,
+    "answer": found_answer,
+}
 
 
 def local_completion(prompt: Prompt, text: str, model: str) -> Completion:
@@ -123,3 +119,11 @@ def local_completion(prompt: Prompt, text: str, model: str) -> Completion:
         estimated=True,
     )
     return Completion(text=text, usage=usage, model=model)
+
+
+def split_reply(text: str) -> list[str]:
+    """Return pieces of about 24 characters, cut after white space.
+
+    Joined, they are ``text``.
+    """
+    return _PIECE.findall(text)

@@ -1,4 +1,7 @@
-"""The synthesis: flags, absences, and convergences, compared by words alone."""
+"""Writes the synthesis: flags, absences, and convergences of reports, compared by words alone.
+
+Reports become claims with citations first.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,53 @@ LEAD = (
 )
 SHORT_QUOTE = 140
 MAX_ABSENCES = 8
+
 _QUOTED = re.compile(r"[“\"]([^”\"]{2,80})[”\"]")
 _SUBJECT = re.compile(r"^[^\s:]{1,100}: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A finding of one partition without aliases; ``cited`` qualifies them.
+
+    ``stems`` are the stems of the statement, ``subject`` those of the title before it. ``place``
+    counts the findings of its report from 0.
+    """
+
+    partition: int
+    place: int
+    text: str
+    subject: frozenset[str]
+    stems: frozenset[str]
+    cited: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        """The text without the title that names its subject."""
+        return _SUBJECT.sub("", self.text)
+
+    @property
+    def all_stems(self) -> frozenset[str]:
+        """Stems of title and statement."""
+        return self.subject | self.stems
+
+    def line(self, limit: int) -> str:
+        """Return the quote and at most two citations."""
+        return f"{quote(self.text, limit)}{''.join(f' {c}' for c in self.cited[:2])}"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All reports of a run as the synthesis uses them."""
+
+    terms: Terms
+    reports: tuple[PromptReport, ...]
+    claims: tuple[Claim, ...]
+    corpus: Corpus
+
+    def of(self, partition: int) -> tuple[Claim, ...]:
+        """Return the claims of one partition, best first as reported."""
+        return tuple(claim for claim in self.claims if claim.partition == partition)
 
 
 def synthesis(prompt: Prompt, bullets: int) -> str:
@@ -49,6 +97,39 @@ def reduction(prompt: Prompt, bullets: int) -> str:
     return "\n\n".join(
         (f"## Domain State\n{state}", "## Findings\n" + "\n".join(findings or ["None."]))
     )
+
+
+def material_of(prompt: Prompt) -> Material:
+    """Return the claims of all reports of ``prompt``, in reading order.
+
+    Findings in doubt are left out, because a quotation of one would carry no mark.
+    """
+    claims = tuple(
+        _claim(entry.report.partition, place, finding)
+        for entry in prompt.reports
+        for place, finding in enumerate(entry.report.findings)
+        if not finding.failures
+    )
+    corpus = Corpus.of(claim.all_stems for claim in claims)
+    return Material(terms_of(prompt.question), prompt.reports, claims, corpus)
+
+
+def _claim(partition: int, place: int, finding: Finding) -> Claim:
+    text = without_citations(finding.text)
+    subject = _SUBJECT.match(text)
+    return Claim(
+        partition=partition,
+        place=place,
+        text=text,
+        subject=frozenset(stems(subject.group())) if subject else frozenset(),
+        stems=frozenset(stems(_SUBJECT.sub("", text))),
+        cited=_qualified(finding.citations),
+    )
+
+
+def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
+    valid = (f"[P{c.partition}:{c.alias}]" for c in citations if c.valid)
+    return tuple(dict.fromkeys(valid))
 
 
 def _thesis(material: Material) -> str:
@@ -270,83 +351,6 @@ def _shared_terms(material: Material, limit: int) -> list[str]:
         quotes = " — ".join(claim.line(SHORT_QUOTE) for claim in claims[:2])
         lines.append(f"“{phrase}” comes up independently in {names}: {quotes}")
     return lines
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A finding of one partition without aliases; ``cited`` qualifies them.
-
-    ``stems`` are the stems of the statement, ``subject`` those of the title before it. ``place``
-    counts the findings of its report from 0.
-    """
-
-    partition: int
-    place: int
-    text: str
-    subject: frozenset[str]
-    stems: frozenset[str]
-    cited: tuple[str, ...]
-
-    @property
-    def statement(self) -> str:
-        """The text without the title that names its subject."""
-        return _SUBJECT.sub("", self.text)
-
-    @property
-    def all_stems(self) -> frozenset[str]:
-        """Stems of title and statement."""
-        return self.subject | self.stems
-
-    def line(self, limit: int) -> str:
-        """Return the quote and at most two citations."""
-        return f"{quote(self.text, limit)}{''.join(f' {c}' for c in self.cited[:2])}"
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """All reports of a run as the synthesis uses them."""
-
-    terms: Terms
-    reports: tuple[PromptReport, ...]
-    claims: tuple[Claim, ...]
-    corpus: Corpus
-
-    def of(self, partition: int) -> tuple[Claim, ...]:
-        """Return the claims of one partition, best first as reported."""
-        return tuple(claim for claim in self.claims if claim.partition == partition)
-
-
-def material_of(prompt: Prompt) -> Material:
-    """Return the claims of all reports of ``prompt``, in reading order.
-
-    Findings in doubt are left out, because a quotation of one would carry no mark.
-    """
-    claims = tuple(
-        _claim(entry.report.partition, place, finding)
-        for entry in prompt.reports
-        for place, finding in enumerate(entry.report.findings)
-        if not finding.failures
-    )
-    corpus = Corpus.of(claim.all_stems for claim in claims)
-    return Material(terms_of(prompt.question), prompt.reports, claims, corpus)
-
-
-def _claim(partition: int, place: int, finding: Finding) -> Claim:
-    text = without_citations(finding.text)
-    subject = _SUBJECT.match(text)
-    return Claim(
-        partition=partition,
-        place=place,
-        text=text,
-        subject=frozenset(stems(subject.group())) if subject else frozenset(),
-        stems=frozenset(stems(_SUBJECT.sub("", text))),
-        cited=_qualified(finding.citations),
-    )
-
-
-def _qualified(citations: Sequence[Citation]) -> tuple[str, ...]:
-    valid = (f"[P{c.partition}:{c.alias}]" for c in citations if c.valid)
-    return tuple(dict.fromkeys(valid))
 
 
 def written(claim: Claim, terms: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.served import parse_tokens
-from pgs_neo4j.llm.openai.wire import ReplyUsage
+from pgs_neo4j.llm.openai.usage import ReplyUsage
 
 LINE = "application/x-ndjson"
 # Tokens for each estimated one, before the first reply has shown how many there are.

@@ -40,6 +40,7 @@ from pgs_neo4j.llm.openai.replies import (
     thoughtful_answer,
 )
 from pgs_neo4j.llm.openai.served import PLACES, ServedModel, read_served_model
+from pgs_neo4j.llm.openai.usage import ReplyUsage
 from pgs_neo4j.llm.openai.wire import (
     LIMITS,
     OPTIONAL,
@@ -48,7 +49,6 @@ from pgs_neo4j.llm.openai.wire import (
     Message,
     MessageChoice,
     Reply,
-    ReplyUsage,
     StreamedPiece,
     may_be_a_parameter,
 )

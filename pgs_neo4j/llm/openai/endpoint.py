@@ -49,10 +49,11 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
-
 PLACEHOLDER_KEY = "no-key"
 CONNECT_TIMEOUT_S = 15.0
 TRIES_CONNECTION = 3
+ROOT = "/v1"  # where nearly every endpoint is
+
 # llama.cpp: "Loading model". Hugging Face: "Model X is currently loading". Others: "is not ready".
 _LOADING = re.compile(
     r"\bloading\b|\bwarming up\b|\bstarting up\b|\bnot (?:yet )?ready\b", re.IGNORECASE
@@ -61,7 +62,6 @@ _LOADING = re.compile(
 _DELAY = re.compile(r"""["'](?:retryDelay|estimated_time)["']: ["']?(\d{1,6}(?:\.\d{1,9})?)s?\b""")
 # OpenAI, of a model that has thought until no token was left for a reply.
 _RAN_OUT = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
-ROOT = "/v1"  # where nearly every endpoint is
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,42 @@ class Endpoint:
         return client
 
 
+def is_url(text: str) -> bool:
+    """Return whether a text is a URL of HTTP with a host."""
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # an invalid port or IPv6 address
+        return False
+
+
+def holds_secrets(text: str) -> bool:
+    """Return whether a URL has more than scheme, host, and path.
+
+    It may be malformed.
+    """
+    rest = text.partition("://")[2] or text
+    return "@" in rest or "?" in rest or "#" in rest
+
+
+def host_of(url: str) -> str:
+    """Return host and port for messages, without credentials or path."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def cache_name(url: str) -> str:
+    """Return the name of an endpoint in the keys of cached replies.
+
+    It tells apart any two deployments. Replies that were cached under the host alone stay usable
+    at the usual root, where there is but one.
+    """
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    usual = path == ROOT and (parts.scheme == "https" or parts.port is not None)
+    return host_of(url) if usual else f"{parts.scheme}://{host_of(url)}{path or '/'}"
+
+
 @cache
 def load_certificates() -> ssl.SSLContext:
     """Return the certificates that this machine trusts, for the clients of all endpoints.
@@ -318,39 +354,3 @@ def _wait_s(error: openai.APIStatusError) -> float | None:
     if wait_s is None and (found := _DELAY.search(error_text(error))):
         return float(found[1])
     return wait_s
-
-
-def holds_secrets(text: str) -> bool:
-    """Return whether a URL has more than scheme, host, and path.
-
-    It may be malformed.
-    """
-    rest = text.partition("://")[2] or text
-    return "@" in rest or "?" in rest or "#" in rest
-
-
-def is_url(text: str) -> bool:
-    """Return whether a text is a URL of HTTP with a host."""
-    try:
-        url = urlsplit(text)
-        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:  # an invalid port or IPv6 address
-        return False
-
-
-def host_of(url: str) -> str:
-    """Return host and port for messages, without credentials or path."""
-    parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-
-
-def cache_name(url: str) -> str:
-    """Return the name of an endpoint in the keys of cached replies.
-
-    It tells apart any two deployments. Replies that were cached under the host alone stay usable
-    at the usual root, where there is but one.
-    """
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    usual = path == ROOT and (parts.scheme == "https" or parts.port is not None)
-    return host_of(url) if usual else f"{parts.scheme}://{host_of(url)}{path or '/'}"

@@ -1,4 +1,7 @@
-"""Asks a server whether it is Ollama. Others show what they are by what they say of models."""
+"""Asks a server whether it is Ollama, and uses a model there by the interface that it has.
+
+Other servers show what they are by what they say of models.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,13 @@ from pgs_neo4j.model import Completion, Effort, Prompt
 from pgs_neo4j.model.ceilings import MODEL_LIST_BYTES
 
 ASKING_S = 3.0
+
 SILENCE_S = 60.0
-"""How long a server that does not answer is not asked again, since calls wait for that."""
+"""Seconds before a silent server is asked again, since calls wait for its answer."""
+
 TRANSIENT = (408, 425, 429)
 """Statuses below 500 with which a server says that it cannot answer now."""
+
 Kind = Literal["ollama", "other", "busy", "silent"]
 """``busy``: it answers with an error that may pass, such as 503 while it starts."""
 

@@ -1,7 +1,7 @@
 """Says in the package's errors why an endpoint refused a call, whatever interface it has.
 
-Messages name the host and the model, and what the server says in a line that is safe to show
-(``said``); never anything that an endpoint may have echoed.
+Messages name the host, the model, and the settings to change, and quote what the server says in a
+line that is safe to show (``said_line``); never anything that an endpoint may have echoed.
 """
 
 from __future__ import annotations
@@ -32,26 +32,76 @@ from pgs_neo4j.text.shown import one_line, plain
 TRIES_SERVER = 5
 _CODE = re.compile(r"[a-z][a-z0-9_.-]{1,60}")
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}|[0-9A-Fa-f:.]{2,45}", re.ASCII)
+
 MOST_SAID = 200
-"""Characters of a line of a server."""
+"""The most characters that a server's line may have."""
 MOST_READ = 2_000
 """Characters of an error that are read at all; a page of HTML or a traceback is longer."""
-ECHO = 4
-"""Words in a row that a server has from the request, not from itself."""
-ECHO_CHARACTERS = 16
-"""Characters that such words have at least; a shorter line may be any sentence."""
 MOST_DEPTH = 4
-"""Objects in each other; servers and gateways wrap an error in two or three."""
+"""Levels of nested objects; servers and gateways wrap an error in two or three."""
+ECHO = 4
+"""So many words in a row that also stand in the request come from there."""
+ECHO_CHARACTERS = 16
+"""The fewest characters of such words; shorter ones may be part of any sentence."""
 NAMES = ("message", "error", "detail", "msg", "error_message", "reason")
 """Properties that hold the sentence, by how often servers call it so."""
+PARAMETERS = frozenset(("model", "role", "type", "reasoning_effort", "effort", "encoding_format"))
+"""Properties of a request that hold no text of a graph."""
 _HTML = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]*)</title", re.IGNORECASE)
 """What a page of a gateway says of itself, such as "502 Bad Gateway"."""
 _KEY = re.compile(r"(?:key|secret|password|access_token)[\"']?\s*[:=]\s*\S+", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"|`[^`]+`|“[^”]+”|" "\u2018[^\u2019]+\u2019")
-PARAMETERS = frozenset(("model", "role", "type", "reasoning_effort", "effort", "encoding_format"))
-"""Properties of a request that hold no text of a graph."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointWords:
+    """How messages call the settings of an endpoint, the interface that it has, and what is sent.
+
+    ``shorter`` and ``refused`` advise where a text is too long, and where a request is refused for
+    a reason that is not known.
+    """
+
+    url: str = "PGS_LLM_BASE_URL"
+    key: str = "PGS_LLM_API_KEY (or OPENAI_API_KEY)"
+    models: str = "PGS_SWEEP_MODEL, PGS_SYNTHESIS_MODEL"
+    unset: str = "use the public endpoint"
+    interface: str = "OpenAI-compatible"
+    faster: str = "raise model_timeout_s or use a faster model"
+    sent: str = "the prompt"
+    shorter: str = "lower max_pass_tokens or use a model with a larger context"
+    refused: str = "check the model's name and the effort and token settings"
+
+    @property
+    def for_embedding(self) -> EndpointWords:
+        """The words for an embedding model behind the same endpoint."""
+        return replace(
+            self,
+            models="PGS_EMBEDDING_MODEL",
+            sent="a text",
+            shorter="lower chunk_tokens or use an embedding model with a larger context",
+            refused="check embedding_model and embedding_dimensions",
+        )
+
+    @property
+    def setting(self) -> str:
+        """The address as ``pgs.toml`` calls it."""
+        return self.url.removeprefix("PGS_").lower()
+
+
+MODEL_WORDS = EndpointWords()
+RERANKER_WORDS = EndpointWords(
+    url="PGS_RERANK_BASE_URL",
+    key="PGS_RERANK_API_KEY",
+    models="PGS_RERANK_MODEL",
+    unset="do without this reranker",
+    interface="that of a /rerank interface",
+    faster="use a faster model, or another reranker",
+    sent="a text or the question",
+    shorter="use a rerank_model with a larger context",
+    refused="check rerank_model",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +123,6 @@ class Refusal:
     loading: bool = False
     charged: bool = False
     said: str = ""
-
-
-def quote_server(said: str) -> str:
-    """Return a safe line of a server as a part of a message; empty without one."""
-    return '; the server says "{}"'.format(said.replace('"', "'")) if said else ""
 
 
 def refusal_error(
@@ -171,7 +216,7 @@ def _rate_limit_error(refusal: Refusal, where: str, longest_s: float) -> ModelRa
 
 
 def _redirect_target(location: str) -> str:
-    """Return the host that a redirect names; empty if it names none or an odd one."""
+    """Return the host of a redirect; empty without one, or with one that looks odd."""
     try:
         host = urlsplit(location.strip()).hostname or ""
     except ValueError:
@@ -179,57 +224,18 @@ def _redirect_target(location: str) -> str:
     return host if _HOST.fullmatch(host) else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointWords:
-    """How messages call the settings of an endpoint, the interface that it has, and what is sent.
-
-    ``shorter`` and ``refused`` advise where a text is too long, and where a request is refused for
-    a reason that is not known.
-    """
-
-    url: str = "PGS_LLM_BASE_URL"
-    key: str = "PGS_LLM_API_KEY (or OPENAI_API_KEY)"
-    models: str = "PGS_SWEEP_MODEL, PGS_SYNTHESIS_MODEL"
-    unset: str = "use the public endpoint"
-    interface: str = "OpenAI-compatible"
-    faster: str = "raise model_timeout_s or use a faster model"
-    sent: str = "the prompt"
-    shorter: str = "lower max_pass_tokens or use a model with a larger context"
-    refused: str = "check the model's name and the effort and token settings"
-
-    @property
-    def for_embedding(self) -> EndpointWords:
-        """The words for an embedding model behind the same endpoint."""
-        return replace(
-            self,
-            models="PGS_EMBEDDING_MODEL",
-            sent="a text",
-            shorter="lower chunk_tokens or use an embedding model with a larger context",
-            refused="check embedding_model and embedding_dimensions",
-        )
-
-    @property
-    def setting(self) -> str:
-        """The address as ``pgs.toml`` calls it."""
-        return self.url.removeprefix("PGS_").lower()
-
-
-MODEL_WORDS = EndpointWords()
-RERANKER_WORDS = EndpointWords(
-    url="PGS_RERANK_BASE_URL",
-    key="PGS_RERANK_API_KEY",
-    models="PGS_RERANK_MODEL",
-    unset="do without this reranker",
-    interface="that of a /rerank interface",
-    faster="use a faster model, or another reranker",
-    sent="a text or the question",
-    shorter="use a rerank_model with a larger context",
-    refused="check rerank_model",
-)
+def quote_server(said: str) -> str:
+    """Return a safe line of a server as a part of a message; empty without one."""
+    return '; the server says "{}"'.format(said.replace('"', "'")) if said else ""
 
 
 def said_line(body: object, sent: bytes = b"", secrets: tuple[str, ...] = ()) -> str:
     """Return what an error says in its first line, of at most MOST_SAID characters; else "".
+
+    "CUDA out of memory" or "model not found, try pulling it first" tells a user more than a status
+    does, and so does the title of the page that a gateway sends. An endpoint may also repeat what
+    it was sent, which is text of the graph, or the key. So the line is left out where it repeats
+    the request, and secrets and control characters are removed.
 
     ``body`` is the error as parsed, or its text. ``sent`` is the body of the request, of which
     nothing is repeated. ``secrets`` are masked beside those that are hidden everywhere.

@@ -1,4 +1,4 @@
-"""What every wire does with a reply: limit its time, check its end, and count its tokens."""
+"""What every wire does with a reply: limits time and bytes, checks its end, counts its tokens."""
 
 from __future__ import annotations
 
@@ -20,15 +20,12 @@ from pgs_neo4j.errors import (
     Retry,
 )
 from pgs_neo4j.llm.openai.endpoint import TRIES_CONNECTION, Endpoint, timeout_error
-from pgs_neo4j.llm.openai.usage import count_usage
-from pgs_neo4j.llm.openai.wire import ReplyUsage
+from pgs_neo4j.llm.openai.usage import ReplyUsage, count_usage
 from pgs_neo4j.model import Completion, Prompt
 from pgs_neo4j.text.shown import one_line
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
-MOST_MODELS = 2_000  # of a list that are compared; routers list some hundreds
-LONGEST_NAME = 80  # characters
 End = Literal["whole", "cut", "refused", "broken"]
+
 WHOLE = frozenset(
     ("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed", "end")
 )
@@ -45,6 +42,10 @@ REFUSED = frozenset(
     )
 )
 
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{1,40}", re.ASCII)  # anything else may repeat the prompt
+MOST_MODELS = 2_000  # of a list that are compared; routers list some hundreds
+LONGEST_NAME = 80  # characters
+
 
 @asynccontextmanager
 async def in_time(endpoint: Endpoint, model: str) -> AsyncIterator[None]:
@@ -57,6 +58,56 @@ async def in_time(endpoint: Endpoint, model: str) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         raise timeout_error(endpoint, model) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most bytes that the body of a reply may have, and the error for a longer one."""
+
+    most_bytes: int
+    error: ModelError
+
+
+_CEILING: ContextVar[Ceiling | None] = ContextVar("ceiling", default=None)
+
+
+@contextmanager
+def limited_body(most_bytes: int, where: str) -> Iterator[None]:
+    """Limit the bodies of the requests made here, which go to ``where``."""
+    error = ModelOutputError(
+        f"the model endpoint {where} sent more than {most_bytes:,} bytes where the "
+        "reply cannot be that long; use another model or endpoint"
+    )
+    token = _CEILING.set(Ceiling(most_bytes, error))
+    try:
+        yield
+    finally:
+        _CEILING.reset(token)
+
+
+def body_ceiling() -> Ceiling | None:
+    """Return the ceiling of the bodies that are read now; None without one."""
+    return _CEILING.get()
+
+
+def classify_end(reason: str | None, *, delivered: bool) -> End:
+    """Return the kind of an end; ``delivered``: the transport says that all of it arrived.
+
+    Only a reply that its model ended is whole. What was cut at the token limit may be asked for
+    with more room. Anything else (a gateway's error, an abort, a word nobody knows) is broken,
+    whatever text came with it.
+
+    Some servers give no reason at all. Their reply is whole once all of it is there: a closed JSON
+    object, or a stream with its ``[DONE]``.
+    """
+    if reason is None or not reason.strip():
+        return "whole" if delivered else "broken"
+    word = reason.strip().lower()
+    if word in WHOLE:
+        return "whole"
+    if word in CUT:
+        return "cut"
+    return "refused" if word in REFUSED else "broken"
 
 
 def make_completion(
@@ -72,6 +123,23 @@ def make_completion(
         doubted=counted.doubted,
         counted=usage.prompt_tokens if usage is not None else None,
     )
+
+
+def check_reply(
+    endpoint: Endpoint, made: Completion, refusal: str | None, end: End, model: str
+) -> None:
+    """Raise ModelOutputError without text, unless the token limit was reached first."""
+    if end == "refused":
+        what = "withheld its answer because of a content filter; rephrase the question"
+    elif refusal:
+        what = "refused to answer; rephrase the question or use another model"
+    elif not made.text.strip() and end == "whole":
+        what = "sent an empty answer; ask again or use another model"
+    else:
+        return
+    # Reported usage is paid for; unreported usage is unknown.
+    usage = None if made.usage.estimated else made.usage
+    raise ModelOutputError(f"model {model} at {endpoint.host} {what}", usage=usage)
 
 
 def broken_reply(
@@ -125,23 +193,6 @@ def thoughtful_answer(where: str, room: int) -> ModelOutputError:
     )
 
 
-def check_reply(
-    endpoint: Endpoint, made: Completion, refusal: str | None, end: End, model: str
-) -> None:
-    """Raise ModelOutputError without text, unless the token limit was reached first."""
-    if end == "refused":
-        what = "withheld its answer because of a content filter; rephrase the question"
-    elif refusal:
-        what = "refused to answer; rephrase the question or use another model"
-    elif not made.text.strip() and end == "whole":
-        what = "sent an empty answer; ask again or use another model"
-    else:
-        return
-    # Reported usage is paid for; unreported usage is unknown.
-    usage = None if made.usage.estimated else made.usage
-    raise ModelOutputError(f"model {model} at {endpoint.host} {what}", usage=usage)
-
-
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
     """Whether an endpoint lists a model, and a line to display.
@@ -180,49 +231,3 @@ def sort_by_likeness(model: str, models: tuple[str, ...]) -> tuple[str, ...]:
 
     shown = {one_line(name, LONGEST_NAME) for name in models[:MOST_MODELS]}
     return tuple(sorted(shown, key=lambda name: (-ratio(name), name)))
-
-
-def classify_end(reason: str | None, *, delivered: bool) -> End:
-    """Return the kind of an end; ``delivered``: the transport says that all of it arrived.
-
-    Some servers give no reason at all. Their reply is whole once all of it is there: a closed JSON
-    object, or a stream with its ``[DONE]``.
-    """
-    if reason is None or not reason.strip():
-        return "whole" if delivered else "broken"
-    word = reason.strip().lower()
-    if word in WHOLE:
-        return "whole"
-    if word in CUT:
-        return "cut"
-    return "refused" if word in REFUSED else "broken"
-
-
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """The most bytes that the body of a reply may have, and the error beyond it."""
-
-    most_bytes: int
-    error: ModelError
-
-
-_CEILING: ContextVar[Ceiling | None] = ContextVar("ceiling", default=None)
-
-
-def body_ceiling() -> Ceiling | None:
-    """Return the ceiling of the bodies read now; None where none is set."""
-    return _CEILING.get()
-
-
-@contextmanager
-def limited_body(most_bytes: int, where: str) -> Iterator[None]:
-    """Limit the bodies of the requests made here, which go to ``where``."""
-    error = ModelOutputError(
-        f"the model endpoint {where} sent more than {most_bytes:,} bytes where the "
-        "reply cannot be that long; use another model or endpoint"
-    )
-    token = _CEILING.set(Ceiling(most_bytes, error))
-    try:
-        yield
-    finally:
-        _CEILING.reset(token)

@@ -1,14 +1,106 @@
-"""What a call used, as its endpoint counted it or as its texts suggest."""
+"""What a call used: as its endpoint counted it, or as its texts suggest where that cannot be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from pgs_neo4j.llm.openai.wire import ReplyUsage
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
 from pgs_neo4j.model import Prompt, Usage
-from pgs_neo4j.model.ceilings import BYTES_PER_TOKEN
+from pgs_neo4j.model.ceilings import BYTES_PER_TOKEN, CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate
+
+
+class Shape(BaseModel):
+    """The part of a reply that is read; everything else in it is ignored."""
+
+    model_config = ConfigDict(from_attributes=True, extra="ignore", hide_input_in_errors=True)
+
+
+def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return None if value is None else validate(value)
+    except ValidationError:
+        return None
+
+
+# A count of cached tokens that cannot be is as good as none: the prompt's tokens are known.
+CachedTokens = Annotated[
+    int | None, Field(strict=True, ge=0, le=CALL_TOKENS), WrapValidator(_none_unless_valid)
+]
+
+
+class PromptDetails(Shape):
+    """What became of a prompt's tokens: ``cache_write_tokens`` is OpenRouter's."""
+
+    cached_tokens: CachedTokens = None
+    cache_write_tokens: CachedTokens = None
+
+
+class ReplyDetails(Shape):
+    """What became of a reply's tokens; ``reasoning_tokens`` are those of its thinking."""
+
+    reasoning_tokens: CachedTokens = None
+
+
+class ReplyUsage(Shape):
+    """Tokens as the endpoint counted them.
+
+    ``prompt_tokens`` include those that were read from the provider's prompt cache or stored there.
+    OpenAI, Azure, xAI, Groq, Gemini, and OpenRouter count them in the details of the prompt,
+    Moonshot as ``cached_tokens``, and DeepSeek as ``prompt_cache_hit_tokens``. xAI and Gemini leave
+    the tokens of thinking out of ``completion_tokens``, but bill them: their ``total_tokens`` have
+    them, and xAI's details of the reply.
+    """
+
+    prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+    completion_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
+    prompt_tokens_details: Annotated[PromptDetails | None, WrapValidator(_none_unless_valid)] = None
+    cached_tokens: CachedTokens = None
+    prompt_cache_hit_tokens: CachedTokens = None
+    total_tokens: CachedTokens = None
+    completion_tokens_details: Annotated[ReplyDetails | None, WrapValidator(_none_unless_valid)] = (
+        None
+    )
+
+    @property
+    def thought(self) -> int:
+        """Tokens of thinking that are billed beside those of the reply."""
+        rest = (self.total_tokens or 0) - self.prompt_tokens - self.completion_tokens
+        details = self.completion_tokens_details
+        told = details.reasoning_tokens if details is not None else None
+        return max(0, rest if told is None else min(rest, told))
+
+    @property
+    def cached(self) -> int:
+        """Prompt tokens from the provider's cache; 0 if the endpoint reports none that can be."""
+        details = self.prompt_tokens_details or PromptDetails()
+        told = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
+        # A proxy may add the form of another provider, with a zero in it.
+        return max((count for count in told if count and self._has_room(count)), default=0)
+
+    @property
+    def stored(self) -> int:
+        """Prompt tokens that the provider stored in its cache; 0 if that cannot be."""
+        details = self.prompt_tokens_details or PromptDetails()
+        count = details.cache_write_tokens or 0
+        return count if self._has_room(count + self.cached) else 0
+
+    def _has_room(self, count: int) -> bool:
+        return count <= self.prompt_tokens
+
+
+# A usage that cannot be is ignored: the reply is good, and its tokens are estimated.
+Counted = Annotated[ReplyUsage | None, WrapValidator(_none_unless_valid)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Shapes of chat completions, and the dialect of an endpoint."""
+"""Shapes of chat completions, and the dialect of an endpoint, with marks for a prompt cache."""
 
 from __future__ import annotations
 
@@ -8,26 +8,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
     model_validator,
 )
 
 from pgs_neo4j.config.providers import PromptCache
 from pgs_neo4j.llm.lessons import Lessons
 from pgs_neo4j.llm.openai.endpoint import length_refusal
+from pgs_neo4j.llm.openai.usage import Counted, Shape
 from pgs_neo4j.model import Effort, Prompt
-from pgs_neo4j.model.ceilings import CALL_TOKENS
 from pgs_neo4j.text.tokens import estimate
 
 if TYPE_CHECKING:
     import openai
-
 
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 # What an endpoint may refuse, by the words with which it does. A parameter that it refuses is left
@@ -58,10 +52,12 @@ _MOST_OUTPUT = re.compile(
     r"|> (\d{2,7}), which is the max",
     re.IGNORECASE,
 )
+
 # No model caches less, and each newer one says its own minimum: 512 to 4,096 tokens. A marked block
 # below the minimum is read at the usual price.
 LEAST_CACHED_TOKENS = 1_024
 CACHE_MARK = "cache_control"
+
 Blocks = list[dict[str, Any]]
 
 
@@ -76,95 +72,14 @@ def _joined(content: object) -> object:
 Text = Annotated[str | None, BeforeValidator(_joined)]
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(from_attributes=True, extra="ignore", hide_input_in_errors=True)
-
-
-class Message(_Shape):
+class Message(Shape):
     """A message, or the piece of one that a chunk adds."""
 
     content: Text = None
     refusal: str | None = None
 
 
-def _none_unless_valid(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
-    try:
-        return None if value is None else validate(value)
-    except ValidationError:
-        return None
-
-
-# A count of cached tokens that cannot be is as good as none: the prompt's tokens are known.
-CachedTokens = Annotated[
-    int | None, Field(strict=True, ge=0, le=CALL_TOKENS), WrapValidator(_none_unless_valid)
-]
-
-
-class PromptDetails(_Shape):
-    """What became of a prompt's tokens: ``cache_write_tokens`` is OpenRouter's."""
-
-    cached_tokens: CachedTokens = None
-    cache_write_tokens: CachedTokens = None
-
-
-class ReplyDetails(_Shape):
-    """What became of a reply's tokens; ``reasoning_tokens`` are those of its thinking."""
-
-    reasoning_tokens: CachedTokens = None
-
-
-class ReplyUsage(_Shape):
-    """Tokens as the endpoint counted them.
-
-    ``prompt_tokens`` include those that were read from the provider's prompt cache or stored there.
-    OpenAI, Azure, xAI, Groq, Gemini, and OpenRouter count them in the details of the prompt,
-    Moonshot as ``cached_tokens``, and DeepSeek as ``prompt_cache_hit_tokens``. xAI and Gemini leave
-    the tokens of thinking out of ``completion_tokens``, but bill them: their ``total_tokens`` have
-    them, and xAI's details of the reply.
-    """
-
-    prompt_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
-    completion_tokens: Annotated[int, Field(ge=0, le=CALL_TOKENS)]
-    prompt_tokens_details: Annotated[PromptDetails | None, WrapValidator(_none_unless_valid)] = None
-    cached_tokens: CachedTokens = None
-    prompt_cache_hit_tokens: CachedTokens = None
-    total_tokens: CachedTokens = None
-    completion_tokens_details: Annotated[ReplyDetails | None, WrapValidator(_none_unless_valid)] = (
-        None
-    )
-
-    @property
-    def thought(self) -> int:
-        """Tokens of thinking that are billed beside those of the reply."""
-        rest = (self.total_tokens or 0) - self.prompt_tokens - self.completion_tokens
-        details = self.completion_tokens_details
-        told = details.reasoning_tokens if details is not None else None
-        return max(0, rest if told is None else min(rest, told))
-
-    @property
-    def cached(self) -> int:
-        """Prompt tokens from the provider's cache; 0 if the endpoint reports none that can be."""
-        details = self.prompt_tokens_details or PromptDetails()
-        told = (details.cached_tokens, self.cached_tokens, self.prompt_cache_hit_tokens)
-        # A proxy may add the form of another provider, with a zero in it.
-        return max((count for count in told if count and self._has_room(count)), default=0)
-
-    @property
-    def stored(self) -> int:
-        """Prompt tokens that the provider stored in its cache; 0 if that cannot be."""
-        details = self.prompt_tokens_details or PromptDetails()
-        count = details.cache_write_tokens or 0
-        return count if self._has_room(count + self.cached) else 0
-
-    def _has_room(self, count: int) -> bool:
-        return count <= self.prompt_tokens
-
-
-# A usage that cannot be is ignored: the reply is good, and its tokens are estimated.
-Counted = Annotated[ReplyUsage | None, WrapValidator(_none_unless_valid)]
-
-
-class MessageChoice(_Shape):
+class MessageChoice(Shape):
     """The only choice of a whole reply; Gemini sends no message where a filter took it."""
 
     message: Message | None = None
@@ -178,7 +93,7 @@ class MessageChoice(_Shape):
         return self
 
 
-class Reply(_Shape):
+class Reply(Shape):
     """A whole reply."""
 
     choices: Annotated[list[MessageChoice], Field(min_length=1)]
@@ -186,24 +101,19 @@ class Reply(_Shape):
     model: str | None = None
 
 
-class DeltaChoice(_Shape):
+class DeltaChoice(Shape):
     """The choice in a chunk; the last one has the finish reason."""
 
     delta: Message | None = None
     finish_reason: str | None = None
 
 
-class StreamedPiece(_Shape):
+class StreamedPiece(Shape):
     """One event of a streamed reply; the usage event has no choices."""
 
     choices: list[DeltaChoice] | None = None
     usage: Counted = None
     model: str | None = None
-
-
-def may_be_a_parameter(error: openai.APIStatusError) -> bool:
-    """Whether a refusal may have its reason in the parameters of a request, not in its length."""
-    return error.status_code in (400, 422) and not length_refusal(error)
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -363,6 +273,11 @@ class Dialect:
         if sent == self.limit and not self.swapped:
             self.limit, self.swapped = LIMITS[sent], True
         return sent != self.limit  # also true if a concurrent call has learned it already
+
+
+def may_be_a_parameter(error: openai.APIStatusError) -> bool:
+    """Whether a refusal may have its reason in the parameters of a request, not in its length."""
+    return error.status_code in (400, 422) and not length_refusal(error)
 
 
 def build_blocks(prompt: Prompt, caches: PromptCache) -> tuple[Blocks, Blocks]:

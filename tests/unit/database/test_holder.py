@@ -1,4 +1,4 @@
-"""Holders have one text form, which databases store and which is parsed strictly."""
+"""Holders have one text form, which is parsed strictly, and beats end the work when they fail."""
 
 from __future__ import annotations
 

@@ -14,9 +14,10 @@ from pgs_neo4j.llm.embedders.hashing import HashingEmbedder
 from pgs_neo4j.llm.openai.chat import OpenAILLM
 from pgs_neo4j.llm.openai.endpoint import Endpoint
 from pgs_neo4j.llm.scripted import Reply, ScriptedLLM
-from pgs_neo4j.llm.tracing import provider_attributes
+from pgs_neo4j.llm.tracing import embed_once_traced, embed_traced, provider_attributes
 from pgs_neo4j.model import Completion, Prompt, Usage
 from pgs_neo4j.telemetry import spans
+from tests.fakes.embedders import MeteredEmbedder, ScriptedEmbedder
 from tests.fakes.tokens import hearing
 from tests.tracing import Traced, attributes, trace_with
 
@@ -127,3 +128,27 @@ def test_what_runs_here_is_ours_and_what_says_nothing_is_another() -> None:
         assert given == {
             spans.PROVIDER: provider, spans.SERVER_ADDRESS: None, spans.SERVER_PORT: None,
         }  # fmt: skip
+
+
+TEXTS = ["canary-one", "canary-two"]
+
+
+async def test_a_call_tells_its_model_and_its_sizes(traced: Traced) -> None:
+    vectors = await embed_traced(ScriptedEmbedder(), TEXTS)
+    (span,) = traced.spans
+    assert span.name == "embeddings scripted"
+    assert attributes(span) == {
+        spans.OPERATION: "embeddings",
+        spans.PROVIDER: "_OTHER",
+        spans.REQUEST_MODEL: "scripted",
+        spans.TEXTS: 2,
+        spans.DIMENSIONS: vectors.shape[1],
+    }
+    assert "canary" not in traced.text()
+
+
+async def test_what_an_endpoint_counted_is_told(traced: Traced) -> None:
+    await embed_once_traced(MeteredEmbedder(), TEXTS)
+    (span,) = traced.named(spans.embeddings_name("m"))
+    assert attributes(span)[spans.INPUT_TOKENS] == sum(map(len, TEXTS))
+    assert "canary" not in traced.text()

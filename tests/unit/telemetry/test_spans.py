@@ -21,7 +21,9 @@ from pgs_neo4j.telemetry import spans
 from pgs_neo4j.telemetry.spans import NOTHING, is_tracing, start_span
 from tests.tracing import Traced, attributes, trace_with
 
-NAMES = {name: value for name, value in vars(spans).items() if name.isupper()}
+NAMES = {
+    name: value for name, value in vars(spans).items() if name.isupper() and isinstance(value, str)
+}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Graphs that the server's heap cannot hold are refused before anything is projected."""
+"""What GDS computes, and what it refuses before anything is projected."""
 
 from __future__ import annotations
 

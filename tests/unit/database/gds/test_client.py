@@ -1,4 +1,4 @@
-"""Opening the client, and the names of its projections."""
+"""Opening the client, its supervised calls, and the names of its projections."""
 
 from __future__ import annotations
 

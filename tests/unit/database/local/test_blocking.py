@@ -1,4 +1,4 @@
-"""Blocking work in a thread: results, errors, cancellation, and events."""
+"""Blocking work in a thread: results, errors, cancellation, events, and locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting a server without Neo4j: its home, its jars, and failures."""
+"""Starting a server without Neo4j: its home, its jars, its readiness, and failures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ import pytest
 from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
-from pgs_neo4j.database.local import artifacts, credentials, launch, process
-from pgs_neo4j.database.local import runtime as config_files
-from pgs_neo4j.database.local import runtime as java
+from pgs_neo4j.database.local import artifacts, credentials, launch, process, runtime
 from pgs_neo4j.database.local.launch import wait_until_ready
 from pgs_neo4j.database.local.lockfile import RELEASES
 from pgs_neo4j.database.local.options import LocalOptions, read_release
@@ -42,8 +40,8 @@ def options(paths):
 def machine(monkeypatch, tmp_path):
     """A Java, jars, and a password, all at hand."""
     (tmp_path / "jars" / "plugins").mkdir(parents=True)
-    runtime = Java(tmp_path / "java", 21, "PATH")
-    monkeypatch.setattr(java, "find_java", lambda java_home, supported: runtime)
+    found = Java(tmp_path / "java", 21, "PATH")
+    monkeypatch.setattr(runtime, "find_java", lambda java_home, supported: found)
     monkeypatch.setattr(artifacts, "ensure", lambda lock, cache, **_: tmp_path / "jars")
     monkeypatch.setattr(credentials, "ensure_password", lambda paths, java, jars, renew: "secret")
     return tmp_path
@@ -76,7 +74,7 @@ def test_fetching_is_announced_once_and_only_if_something_is_missing(
 
 
 def test_a_server_that_is_never_ready_is_ended(paths, options, machine, monkeypatch):
-    monkeypatch.setattr(config_files, "server_command", lambda *_: SLEEPER)
+    monkeypatch.setattr(runtime, "server_command", lambda *_: SLEEPER)
     monkeypatch.setattr(launch, "wait_until_ready", lambda *_: None)
     with pytest.raises(ServerStartError, match="did not answer within 120 s"):
         start(paths, options)
@@ -89,17 +87,17 @@ def test_a_server_that_is_never_ready_is_ended(paths, options, machine, monkeypa
 
 def test_a_release_starts_with_its_own_jars_java_and_class(paths, machine, monkeypatch):
     sought: list = []
-    runtime = Java(machine / "java", 25, "PATH")
+    found = Java(machine / "java", 25, "PATH")
 
     def find_java(home, supported):
         sought.append(supported)
-        return runtime
+        return found
 
     def ensure(lock, cache, **_):
         sought.append(lock.neo4j)
         return machine / "jars"
 
-    monkeypatch.setattr(java, "find_java", find_java)
+    monkeypatch.setattr(runtime, "find_java", find_java)
     monkeypatch.setattr(artifacts, "ensure", ensure)
     monkeypatch.setattr(process, "spawn", lambda command, paths: sought.append(command))
     with pytest.raises(ServerStartError):

@@ -1,3 +1,5 @@
+"""The Java, the memory, and the command line of the local server."""
+
 from __future__ import annotations
 
 import sys

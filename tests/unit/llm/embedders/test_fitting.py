@@ -17,8 +17,9 @@ from pgs_neo4j.errors import (
     PromptTooLongError,
 )
 from pgs_neo4j.graph.vectors import unit
-from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextFit, TextVector, Then
+from pgs_neo4j.llm.embedders.fitting import FittedEmbedding, TextFit, TextVector
 from pgs_neo4j.llm.embedders.pieces import divide_text, join_pieces, weigh
+from pgs_neo4j.llm.embedders.reading import Then
 from pgs_neo4j.llm.protocol import EmbeddedTexts
 from pgs_neo4j.model import Usage
 from tests.fakes.embedders import ScriptedEmbedder
