@@ -66,5 +66,5 @@ GRAMMATICAL_WORDS = frozenset(_GRAMMATICAL.split())
 FUNCTION_WORDS = frozenset(_ENGLISH.split())
 """English function words, casefolded."""
 
-STOP_WORDS = FUNCTION_WORDS.union(_NOISE.split())
+KEYWORD_STOP_WORDS = FUNCTION_WORDS.union(_NOISE.split())
 """Left out of keywords, casefolded."""

@@ -21,12 +21,12 @@ LONGEST_CELL = 200
 def plan_cell(plan: Plan) -> str:
     """Return the sweeps of a plan, and its totals, as `pgs plan` shows them."""
     sweeps = _table(*sweep_table(plan)) if plan.sweeps else EMPTY
-    return _cell(f"Plan for {plan.graph}", sweeps, _figures(plan_rows(plan)))
+    return _cell(f"Plan for {plan.graph}", sweeps, _pair_rows(plan_rows(plan)))
 
 
 def search_plan_cell(plan: SearchPlan) -> str:
     """Return what an answer from a search would show and cost."""
-    return _cell(f"Plan for {plan.graph}", _figures(search_plan_rows(plan)))
+    return _cell(f"Plan for {plan.graph}", _pair_rows(search_plan_rows(plan)))
 
 
 def routing_cell(routing: Routing) -> str:
@@ -46,7 +46,7 @@ def coverage_cell(coverage: Coverage) -> str:
 
 def generation_cell(generation: Generation) -> str:
     """Return all figures of a generation, as `pgs partitions --report` shows them."""
-    return _cell(f"Generation {generation.id}", _figures(generation_rows(generation)))
+    return _cell(f"Generation {generation.id}", _pair_rows(generation_rows(generation)))
 
 
 def coverage_bar(coverage: Coverage) -> Html:
@@ -74,7 +74,7 @@ def _cell(title: str, *parts: Html) -> str:
     return element("div", sheet, heading, *parts, class_="pgs-answer")
 
 
-def _figures(rows: Iterable[tuple[str, str]]) -> Html:
+def _pair_rows(rows: Iterable[tuple[str, str]]) -> Html:
     """Return labels and texts as a table with headings on the left."""
     lines = (
         element("tr", element("th", label, scope="row"), element("td", one_line(text)))

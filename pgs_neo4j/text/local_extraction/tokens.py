@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pgs_neo4j.text.matching import LONGEST_WORD, UNSPACED, root
-from pgs_neo4j.text.stopwords import FUNCTION_WORDS, STOP_WORDS
+from pgs_neo4j.text.stopwords import FUNCTION_WORDS, KEYWORD_STOP_WORDS
 
 # Kinds of words. A link is a small word that may stand inside a name (University of Oslo).
 STOP, DETERMINER, LINK, NUMBER, WORD, CAPITAL, NAME = range(7)
@@ -66,7 +66,7 @@ def word_of(text: str) -> Word:
         return Word(plain, LINK, lower)
     begin = re.split("['\u2019]", lower, maxsplit=1)[0]
     lone = len(plain) == 1 and ord(plain) < UNSPACED and not plain.isupper()
-    stops = FUNCTION_WORDS if plain.isupper() else STOP_WORDS  # HTTP is a name, http is not
+    stops = FUNCTION_WORDS if plain.isupper() else KEYWORD_STOP_WORDS  # HTTP is a name, http is not
     if begin in stops or lower in _SHORT or begin in _SHORT or lone:
         return Word(plain, STOP, lower)
     if len(plain) > LONGEST_WORD:

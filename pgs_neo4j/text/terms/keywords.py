@@ -14,9 +14,9 @@ from functools import cache
 
 import numpy as np
 
-from pgs_neo4j.text.stopwords import STOP_WORDS
+from pgs_neo4j.text.stopwords import KEYWORD_STOP_WORDS
 from pgs_neo4j.text.terms.characters import is_digit
-from pgs_neo4j.text.terms.holders import HolderCounts
+from pgs_neo4j.text.terms.holders import HASH_BITS, HolderCounts
 from pgs_neo4j.text.terms.spans import (
     HashArray,
     IntArray,
@@ -47,7 +47,6 @@ SHORTEST, LONGEST = 3, 40
 """Letters and digits of a keyword."""
 
 NUMBER_BITS = 32
-HASH_BITS = 48  # of a word's hash; the number of its partition in the batch goes before them
 NO_WORD = 0
 
 
@@ -183,7 +182,7 @@ def _keyword_hashes(words: WordSpans) -> HashArray:
 
 @cache
 def _stop_words() -> HashArray:
-    return hash_words(split_words(sorted(STOP_WORDS)).runs)
+    return hash_words(split_words(sorted(KEYWORD_STOP_WORDS)).runs)
 
 
 def _best(counts: Counter[str], top: int) -> list[str]:

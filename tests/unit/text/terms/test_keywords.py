@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs_neo4j.text.stopwords import STOP_WORDS
+from pgs_neo4j.text.stopwords import KEYWORD_STOP_WORDS
 from pgs_neo4j.text.terms import keywords as module
 from pgs_neo4j.text.terms.keywords import KeywordCounter
 from pgs_neo4j.text.terms.plain import marked_texts, plain_text
@@ -22,7 +22,7 @@ WORD = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]{2,39}(?![^\W_])")
 
 def words(text: str) -> set[str]:
     """The words of a text that may become keywords, found one by one."""
-    return {word.casefold() for word in WORD.findall(plain_text(text))} - STOP_WORDS
+    return {word.casefold() for word in WORD.findall(plain_text(text))} - KEYWORD_STOP_WORDS
 
 
 def count(counter: KeywordCounter, partition: int | Sequence[int], *texts: str) -> None:
